@@ -1,0 +1,50 @@
+# One command each: `make serve`, `make test`. Both set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV_VERSION := $(shell sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements.lock)
+
+.PHONY: help setup serve test check lock docs bench nightly clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: $(READY)  ## prepare .venv from the lock file
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+serve: $(READY)  ## run the server on 127.0.0.1:8150
+	$(BIN)/memory-butler serve $(ARGS)
+
+test: check  ## linters, types, architecture and all tests
+	$(BIN)/pytest $(ARGS)
+
+check: $(READY)  ## linters, types and import contracts only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(READY)  ## write the generated pages under docs/
+	$(BIN)/python tools/make_docs.py
+
+lock: $(READY)  ## resolve the dependencies again
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header \
+	    --python-version 3.11 --group dev --upgrade pyproject.toml --output-file requirements.lock
+
+bench: $(READY)  ## latency, then retrieval on the data that is there
+	$(BIN)/python bench/latency.py
+	$(BIN)/python bench/locomo.py
+
+nightly: test  ## the long profile: more generated cases, then the benchmarks
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest
+	$(MAKE) bench
+
+clean:  ## remove what setup made
+	rm -rf $(VENV)

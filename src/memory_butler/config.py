@@ -1,0 +1,294 @@
+"""Configuration: `butler.toml` under `[modules.memory]`, then the environment, then the flags.
+
+Every table refuses unknown keys. Two mistakes that pydantic-settings passes over in silence are
+looked for here: a variable of our prefix that names no setting, and a file that was named but is
+not there.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from memory_butler.domain import confidence, context, rules, scoring
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.rules import Maturity
+
+SearchMode = Literal["hybrid", "semantic", "keyword"]
+ContextFormat = Literal["standard", "annotated"]
+
+_PREFIX: Final = "MEMORY_BUTLER_"
+_FILE_VARIABLE: Final = "MEMORY_BUTLER_CONFIG"
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EpisodesConfig(_Table):
+    """`[modules.memory.episodes]` (CFG-06)."""
+
+    default_ttl_days: float = Field(
+        7, gt=0, le=36_500, description="Days until an episode expires."
+    )
+    max_entries: int = Field(10_000, ge=0, description="Episodes kept per tenant; cleanup evicts.")
+
+
+class FactsConfig(_Table):
+    """`[modules.memory.facts]` (CFG-07)."""
+
+    retrieval_confidence_threshold: _Share = Field(
+        0.2, description="Effective confidence below which a memory fades from recall."
+    )
+    expiry_confidence_threshold: _Share = Field(
+        0.05, description="Effective confidence below which a fact expires."
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "FactsConfig":
+        self.thresholds()
+        return self
+
+    def thresholds(self) -> confidence.ConfidenceThresholds:
+        """The thresholds as the domain takes them."""
+        return confidence.ConfidenceThresholds(
+            retrieval=self.retrieval_confidence_threshold, expiry=self.expiry_confidence_threshold
+        )
+
+
+class PromoteToEstablished(_Table):
+    """`promote_to_established` (MAT-02)."""
+
+    min_successes: int = Field(5, ge=0)
+    min_effectiveness: _Share = 0.6
+
+
+class PromoteToProven(_Table):
+    """`promote_to_proven` (MAT-03)."""
+
+    min_successes: int = Field(15, ge=0)
+    min_effectiveness: _Share = 0.8
+    min_age_days: float = Field(30, ge=0)
+
+
+class HarmfulToAntipattern(_Table):
+    """`harmful_to_antipattern` (MAT-11)."""
+
+    min_harmful: int = Field(3, ge=1)
+    max_effectiveness: _Share = 0.3
+
+
+class RulesConfig(_Table):
+    """`[modules.memory.rules]` (CFG-08)."""
+
+    promote_to_established: PromoteToEstablished = PromoteToEstablished()
+    promote_to_proven: PromoteToProven = PromoteToProven()
+    harmful_to_antipattern: HarmfulToAntipattern = HarmfulToAntipattern()
+    promotion_uses_penalised: bool = Field(
+        False, description="Promote by the effectiveness that counts a harm fourfold (C-32)."
+    )
+
+    def policy(self) -> rules.RulePolicy:
+        """The thresholds as the domain takes them."""
+        return rules.RulePolicy(
+            rules.PromoteToEstablished(**self.promote_to_established.model_dump()),
+            rules.PromoteToProven(**self.promote_to_proven.model_dump()),
+            rules.HarmfulToAntipattern(**self.harmful_to_antipattern.model_dump()),
+            self.promotion_uses_penalised,
+        )
+
+
+class ScoreWeights(_Table):
+    """`score_weights` (SCORE-02)."""
+
+    relevance: float = Field(0.4, ge=0, allow_inf_nan=False)
+    importance: float = Field(0.3, ge=0, allow_inf_nan=False)
+    recency: float = Field(0.2, ge=0, allow_inf_nan=False)
+    confidence: float = Field(0.1, ge=0, allow_inf_nan=False)
+
+
+class ContextQuotas(_Table):
+    """`context_quotas` (C-47): shares of the budget, at most 1 together; 0 turns a section off."""
+
+    facts: _Share = 0.65
+    rules: _Share = 0.35
+    episodes: _Share = 0.0
+
+    @model_validator(mode="after")
+    def _fits(self) -> "ContextQuotas":
+        context.Quotas(**self.model_dump())
+        return self
+
+
+class RetrievalConfig(_Table):
+    """`[modules.memory.retrieval]` (CFG-02, CFG-09)."""
+
+    default_limit: int = Field(20, ge=1, le=200, description="Results where no limit is given.")
+    default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
+    context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
+    score_weights: ScoreWeights = ScoreWeights()
+    maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
+        default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
+        description="Factor on a rule's composite score for ordering (C-36).",
+    )
+    context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
+    context_quotas: ContextQuotas = ContextQuotas()
+    candidate_depth: int = Field(
+        20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
+    )
+    query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
+    served_retention_days: float = Field(
+        30, ge=0, description="Days for which memory remembers what it served."
+    )
+
+    def weights(self) -> scoring.ScoreWeights:
+        """The weights as the domain takes them."""
+        return scoring.ScoreWeights(**self.score_weights.model_dump())
+
+    def quotas(self) -> context.Quotas:
+        """The quotas as the domain takes them."""
+        return context.Quotas(**self.context_quotas.model_dump())
+
+
+class MemoryModuleConfig(_Table):
+    """`[modules.memory]`, or its alias `[butler.memory]` (CFG-01, CFG-05, C-77)."""
+
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="The model of the vectors.")
+    embedding_dimensions: Literal[384] = Field(384, description="Length of a vector.")
+    embedding_path: Path | None = Field(
+        None,
+        description="A folder with model.safetensors and tokenizer.json, instead of the "
+        "installed package.",
+    )
+    episodes: EpisodesConfig = EpisodesConfig()
+    facts: FactsConfig = FactsConfig()
+    rules: RulesConfig = RulesConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+
+
+class Settings(BaseSettings):
+    """Everything one process needs to know: where to serve, where the data is, how memory works.
+
+    Environment: `MEMORY_BUTLER_PORT`, `MEMORY_BUTLER_MEMORY__RETRIEVAL__DEFAULT_LIMIT`, and so on.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    host: str = Field("127.0.0.1", description="Address to bind. Any but loopback demands tokens.")
+    port: int = Field(8150, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("memory-butler")),
+        description="Where the embedded database and everything else of this installation lives.",
+    )
+    dsn: SecretStr | None = Field(
+        None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
+    )
+    require_token: bool = Field(
+        False, description="Demand a token on loopback too. Always on for other addresses."
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Further names under which this server is reached (Host header)."
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="Further origins whose pages may call this server (Origin header)."
+    )
+    pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    memory: MemoryModuleConfig = MemoryModuleConfig()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then environment, then file: no .env, nothing read that was not asked for."""
+        return init_settings, env_settings
+
+
+def load(file: Path | None = None, **flags: Any) -> Settings:
+    """Read the configuration.
+
+    Args:
+        file: a `butler.toml`; else `MEMORY_BUTLER_CONFIG`, else `./butler.toml` if there is one.
+        flags: settings given on the command line; None means: not given.
+
+    Raises:
+        ConfigurationError: naming the key and what is wrong with it.
+    """
+    _refuse_unknown_variables(os.environ)
+    given = {name: value for name, value in flags.items() if value is not None}
+    from_file = _from_file(_find(file))
+    try:
+        settings = Settings(**given)
+        overridden = settings.model_fields_set
+        merged = _merge(from_file, settings.model_dump(include=overridden, exclude_unset=True))
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error)) from None
+
+
+def _find(file: Path | None) -> Path | None:
+    named = file or (Path(os.environ[_FILE_VARIABLE]) if os.environ.get(_FILE_VARIABLE) else None)
+    if named is None:
+        local = Path("butler.toml")
+        return local if local.is_file() else None
+    if not named.is_file():
+        raise ConfigurationError(f"there is no configuration file {named}")
+    return named
+
+
+def _from_file(file: Path | None) -> dict[str, Any]:
+    """The settings of a `butler.toml`; tables of other modules are none of ours."""
+    if file is None:
+        return {}
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{file} is no valid TOML: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}") from None
+    butler = document.get("butler", {})
+    memory = _merge(butler.get("memory", {}), document.get("modules", {}).get("memory", {}))
+    settings: dict[str, Any] = {"memory": memory} if memory else {}
+    if "port" in butler:
+        settings["port"] = butler["port"]
+    return _merge(settings, document.get("server", {}))
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        known = merged.get(key)
+        both_tables = isinstance(known, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merge(known, value) if both_tables else value  # type: ignore[arg-type]
+    return merged
+
+
+def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
+    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {_FILE_VARIABLE}
+    for name in environment:
+        if name.startswith(_PREFIX) and name.split("__")[0] not in known:
+            raise ConfigurationError(
+                f"the environment variable {name} names no setting; known: "
+                + ", ".join(sorted(known))
+            )
+
+
+def _explain(error: ValidationError) -> str:
+    """The first mistake, without the value: it may be a secret."""
+    mistakes = error.errors(include_input=False, include_url=False)
+    where = ".".join(str(part) for part in mistakes[0]["loc"])
+    more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
+    return f"configuration: {where}: {mistakes[0]['msg']}{more}"

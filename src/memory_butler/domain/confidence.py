@@ -1,0 +1,54 @@
+"""Confidence decays exponentially until somebody confirms (DEC-01..05, C-02)."""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from memory_butler.domain.elapsed import days_since
+from memory_butler.domain.errors import InvalidInput
+
+Band = Literal["normal", "fading", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceThresholds:
+    """Where effective confidence passes from one band to the next (CFG-07)."""
+
+    retrieval: float = 0.2
+    expiry: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.expiry <= self.retrieval <= 1.0:
+            raise InvalidInput(
+                "confidence thresholds must satisfy 0 <= expiry <= retrieval <= 1, "
+                f"not expiry={self.expiry} and retrieval={self.retrieval}"
+            )
+
+
+DEFAULT_THRESHOLDS = ConfidenceThresholds()
+
+
+def effective_confidence(
+    confidence: float, decay_rate: float, last_confirmed_at: datetime | None, now: datetime
+) -> float:
+    """`confidence * exp(-decay_rate * days since last confirmed)` (DEC-01).
+
+    `decay_rate` is per day. The order of the tests is C-02's: what never decays keeps its base even
+    if never confirmed (DEC-02); what decays and was never confirmed is worth 0.0 (DEC-03). A
+    confirmation in the future counts as one made now (C-31).
+    """
+    if decay_rate == 0.0:
+        return confidence
+    if last_confirmed_at is None:
+        return 0.0
+    return confidence * math.exp(-decay_rate * days_since(last_confirmed_at, now))
+
+
+def band(effective: float, thresholds: ConfidenceThresholds = DEFAULT_THRESHOLDS) -> Band:
+    """The band of an effective confidence; each threshold belongs to the band above (DEC-04)."""
+    if effective >= thresholds.retrieval:
+        return "normal"
+    if effective >= thresholds.expiry:
+        return "fading"
+    return "expired"

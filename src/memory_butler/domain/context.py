@@ -1,0 +1,276 @@
+"""The block of memories that goes into a prompt, within a budget (CTX-01..07, ORD-01..03)."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal, assert_never
+from uuid import UUID
+
+from memory_butler.domain.elapsed import elapsed
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.permanence import Permanence
+from memory_butler.domain.rules import Maturity
+from memory_butler.domain.scoring import order_key
+from memory_butler.domain.text import one_line
+
+DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
+CHARS_PER_TOKEN: Final = 4  # CTX-05
+
+# standard: subject, predicate and confidence in every line (CTX-01..03). annotated: the content
+# with how sure and how old in brackets (CTX-04).
+ContextLayout = Literal["standard", "annotated"]
+
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFact:
+    """A fact as the block shows it; `confidence` is the effective one (C-46)."""
+
+    id: UUID
+    subject: str
+    predicate: str
+    content: str
+    confidence: float
+    permanence: Permanence
+    last_confirmed_at: datetime | None
+    score: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRule:
+    """A rule as the block shows it."""
+
+    id: UUID
+    content: str
+    maturity: Maturity
+    scope: str
+    effectiveness: float
+    score: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEpisode:
+    """An episode as the block shows it."""
+
+    id: UUID
+    content: str
+    created_at: datetime
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """The share of the budget that each section has for itself (ORD-03, C-47).
+
+    What a section leaves unused goes to the others. A share of 0 turns the section off, as it does
+    episodes by default (C-45).
+    """
+
+    facts: float = 0.65
+    rules: float = 0.35
+    episodes: float = 0.0
+
+    def __post_init__(self) -> None:
+        shares = (self.facts, self.rules, self.episodes)
+        if not all(math.isfinite(share) and share >= 0.0 for share in shares):
+            raise InvalidInput(f"context quotas must be finite numbers >= 0, not {shares}")
+        # The tolerance is for decimal shares such as 0.1 + 0.2 + 0.7, one ulp above 1.
+        if sum(shares) > 1.0 + 1e-9:
+            raise InvalidInput(f"context quotas must not sum to more than 1, as {shares} do")
+
+
+DEFAULT_QUOTAS = Quotas()
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledContext:
+    """The block, the ids of its lines from top to bottom, and of what found no room, best first."""
+
+    text: str
+    included: tuple[UUID, ...]
+    left_out: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Titles:
+    header: str
+    facts: str
+    rules: str
+    episodes: str
+
+
+_STANDARD = _Titles(
+    header="# Memory Context\n",
+    facts="\n## Key Facts\n",
+    rules="\n## Active Rules\n",
+    episodes="\n## Recent Context\n",
+)
+_ANNOTATED = _Titles(
+    header="## Your Memory\n",
+    facts="\n### What You Know (Facts)\n",
+    rules="\n### How To Behave (Rules)\n",
+    episodes="\n### Recent Context (Episodes)\n",
+)
+
+
+@dataclass(slots=True)
+class _Section:
+    """One section while it is filled: the first `taken` of its lines, `used` characters long."""
+
+    title: str
+    share: float
+    ids: Sequence[UUID]
+    lines: Sequence[str]
+    taken: int = field(default=0)
+    used: int = field(default=0)
+
+    def fill(self, room: int) -> None:
+        """Take lines in order while the whole section stays within `room` characters.
+
+        The first line that does not fit ends it: a smaller one further down must not overtake a
+        better one (C-47). The title is paid for by the first line, so none stands alone.
+        """
+        while self.taken < len(self.lines):
+            cost = len(self.lines[self.taken]) + (0 if self.taken else len(self.title))
+            if self.used + cost > room:
+                return
+            self.used += cost
+            self.taken += 1
+
+    def text(self) -> str:
+        return self.title + "".join(self.lines[: self.taken]) if self.taken else ""
+
+
+def assemble(
+    facts: Iterable[ContextFact],
+    rules: Iterable[ContextRule],
+    episodes: Iterable[ContextEpisode] = (),
+    *,
+    token_budget: int,
+    quotas: Quotas = DEFAULT_QUOTAS,
+    layout: ContextLayout = "standard",
+    now: datetime,
+) -> AssembledContext:
+    """The best memories as a block of at most `token_budget * 4` characters (CTX-05, C-47).
+
+    A token counts as four characters, a character as one unit of a Python string's `len`: a code
+    point, neither a byte nor what a reader would call a letter. Within a section the order is
+    score DESC, created_at DESC, id ASC (ORD-01), whatever the order of the input. The header stands
+    alone where nothing else fits, and a budget too small for the header gives ''.
+
+    Every memory stays on one line. Stored text comes from conversations: with line ends it could
+    forge a heading, or another memory, in a system prompt.
+    """
+    if token_budget < 0:
+        raise InvalidInput(f"token_budget must be 0 or more, not {token_budget}")
+    titles = _titles(layout)
+    sections = (
+        _fact_section(facts, titles, quotas, layout, now),
+        _rule_section(rules, titles, quotas, layout),
+        _episode_section(episodes, titles, quotas, now),
+    )
+    room = token_budget * CHARS_PER_TOKEN - len(titles.header)
+    if room < 0:
+        return AssembledContext("", (), tuple(id for one in sections for id in one.ids))
+    _share_out(sections, room)
+    return AssembledContext(
+        text=titles.header + "".join(section.text() for section in sections),
+        included=tuple(id for one in sections for id in one.ids[: one.taken]),
+        left_out=tuple(id for one in sections for id in one.ids[one.taken :]),
+    )
+
+
+def _share_out(sections: Sequence[_Section], room: int) -> None:
+    """First to each section its own share, then what is left, in the order of the sections."""
+    for section in sections:
+        section.fill(min(math.floor(room * section.share), room - _used(sections)))
+    for section in sections:
+        if section.share > 0.0:
+            section.fill(section.used + room - _used(sections))
+
+
+def _used(sections: Sequence[_Section]) -> int:
+    return sum(section.used for section in sections)
+
+
+def _titles(layout: ContextLayout) -> _Titles:
+    match layout:
+        case "standard":
+            return _STANDARD
+        case "annotated":
+            return _ANNOTATED
+        case _:
+            assert_never(layout)
+
+
+def _fact_section(
+    facts: Iterable[ContextFact],
+    titles: _Titles,
+    quotas: Quotas,
+    layout: ContextLayout,
+    now: datetime,
+) -> _Section:
+    ordered = sorted(facts, key=lambda one: order_key(one.score, one.created_at, one.id))
+    return _Section(
+        title=titles.facts,
+        share=quotas.facts,
+        ids=[fact.id for fact in ordered],
+        lines=[_fact_line(fact, layout, now) for fact in ordered],
+    )
+
+
+def _rule_section(
+    rules: Iterable[ContextRule], titles: _Titles, quotas: Quotas, layout: ContextLayout
+) -> _Section:
+    ordered = sorted(rules, key=lambda one: order_key(one.score, one.created_at, one.id))
+    return _Section(
+        title=titles.rules,
+        share=quotas.rules,
+        ids=[rule.id for rule in ordered],
+        lines=[_rule_line(rule, layout) for rule in ordered],
+    )
+
+
+def _episode_section(
+    episodes: Iterable[ContextEpisode], titles: _Titles, quotas: Quotas, now: datetime
+) -> _Section:
+    ordered = sorted(episodes, key=lambda one: order_key(one.score, one.created_at, one.id))
+    return _Section(
+        title=titles.episodes,
+        share=quotas.episodes,
+        ids=[episode.id for episode in ordered],
+        lines=[f"- [{_ago(one.created_at, now)}] {one_line(one.content)}\n" for one in ordered],
+    )
+
+
+def _fact_line(fact: ContextFact, layout: ContextLayout, now: datetime) -> str:
+    content = one_line(fact.content)
+    if layout == "annotated":
+        if fact.last_confirmed_at is None:
+            confirmed = "never confirmed"
+        else:
+            confirmed = f"confirmed {elapsed(fact.last_confirmed_at, now) // _DAY}d ago"
+        return f"- {content} [{fact.permanence}, {confirmed}]\n"
+    subject, predicate = one_line(fact.subject), one_line(fact.predicate)
+    return f"- [{subject}] [{predicate}]: {content} (confidence: {fact.confidence:.2f})\n"
+
+
+def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
+    content = one_line(rule.content)
+    if layout == "annotated":
+        return f"- {content} [{rule.maturity}, {one_line(rule.scope)}]\n"
+    return f"- {content} (maturity: {rule.maturity}, effectiveness: {rule.effectiveness:.2f})\n"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    age = elapsed(moment, now)
+    if age < _HOUR:
+        return f"{age // timedelta(minutes=1)}m ago"
+    if age < _DAY:
+        return f"{age // _HOUR}h ago"
+    return f"{age // _DAY}d ago"

@@ -1,0 +1,27 @@
+"""Time between two moments, never negative (C-31)."""
+
+from datetime import datetime, timedelta
+
+from memory_butler.domain.errors import InvalidInput
+
+SECONDS_PER_DAY = 86_400.0
+_NOTHING = timedelta(0)
+
+
+def elapsed(since: datetime, now: datetime) -> timedelta:
+    """`now - since`, or zero where `since` lies in the future (a clock that stepped back)."""
+    return max(_NOTHING, now - since)
+
+
+def days_since(since: datetime, now: datetime) -> float:
+    """Elapsed days, fractions included."""
+    return elapsed(since, now).total_seconds() / SECONDS_PER_DAY
+
+
+def require_aware(moment: datetime, what: str) -> datetime:
+    """`moment` itself, or `InvalidInput` where it carries no time zone (C-31)."""
+    if moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{what} has no time zone; give one, for example {moment.isoformat()}+00:00"
+        )
+    return moment

@@ -1,0 +1,57 @@
+"""The one error tree. Codes are stable; messages tell a person (or a model) what to do.
+
+Each surface maps a code once: see `memory_butler.surfaces.errors`.
+"""
+
+from typing import ClassVar
+
+
+class MemoryButlerError(Exception):
+    """Root of every error that this package raises on purpose."""
+
+    code: ClassVar[str] = "internal"
+
+
+class InvalidInput(MemoryButlerError, ValueError):
+    """The caller sent something that can never work; sending it again changed may.
+
+    Also a `ValueError`, because the requirements speak of one (STO-07, PERM-07, ENT-01, …).
+    """
+
+    code = "invalid_input"
+
+
+class NotFound(MemoryButlerError):
+    """The thing named does not exist for this tenant."""
+
+    code = "not_found"
+
+
+class Conflict(MemoryButlerError):
+    """The state of the store forbids this now; the message names what stands in the way."""
+
+    code = "conflict"
+
+
+class PermissionDenied(MemoryButlerError):
+    """The caller is known, but not allowed to do this."""
+
+    code = "permission_denied"
+
+
+class Unavailable(MemoryButlerError):
+    """Something this needs is not there now (database, model); trying again later may work."""
+
+    code = "unavailable"
+
+
+class ConfigurationError(MemoryButlerError):
+    """The installation or its configuration is wrong; the message says which setting to change."""
+
+    code = "configuration"
+
+
+class IntegrityViolation(MemoryButlerError):
+    """An invariant of the store was about to be broken; nothing was written (FAIL-02)."""
+
+    code = "integrity"

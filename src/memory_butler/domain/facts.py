@@ -1,0 +1,127 @@
+"""Facts: validity, the key that one active fact may hold, and the period in which it was true."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Final, Literal, Self, get_args
+from uuid import UUID
+
+from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.text import storable
+from memory_butler.domain.transitions import START, Transition
+
+Validity = Literal["active", "superseded", "expired", "retracted"]
+VALIDITIES: Final[tuple[Validity, ...]] = get_args(Validity)
+
+LifecycleState = Literal["active", "fading", "superseded", "expired", "retracted"]
+LIFECYCLE_STATES: Final[tuple[LifecycleState, ...]] = get_args(LifecycleState)
+
+# Fading is `validity = 'active'` with `metadata.status = 'fading'` in the store (LIFE-01, C-15).
+# Confirming a fact that is no longer active moves its clock, never its state (C-29).
+VALIDITY_TRANSITIONS: Final = (
+    Transition(START, "store", "active", "LIFE-03", "not yet ended"),
+    Transition(START, "store_ended", "superseded", "C-109", "valid_until has passed"),
+    Transition("active", "fade", "fading", "LIFE-06", "0.05 <= effective confidence < 0.2"),
+    Transition("fading", "recover", "active", "DEC-07", "effective confidence >= 0.2"),
+    Transition("active", "confirm", "active", "STO-10"),
+    Transition("fading", "confirm", "active", "C-25"),
+    Transition("active", "expire", "expired", "LIFE-05", "effective confidence < 0.05"),
+    Transition("fading", "expire", "expired", "LIFE-05", "effective confidence < 0.05"),
+    Transition("active", "supersede", "superseded", "LIFE-04", "a new fact has the same key"),
+    Transition("fading", "supersede", "superseded", "LIFE-04", "a new fact has the same key"),
+    Transition("active", "lose_merge", "superseded", "MRG-03", "the other fact's confidence wins"),
+    Transition("fading", "lose_merge", "superseded", "MRG-03", "the other fact's confidence wins"),
+    Transition("active", "forget", "retracted", "STO-13"),
+    Transition("fading", "forget", "retracted", "STO-13"),
+    Transition("superseded", "forget", "retracted", "STO-13"),
+    Transition("expired", "forget", "retracted", "STO-13"),
+    Transition("retracted", "restore", "active", "C-24", "no active fact holds its key"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactKey:
+    """What at most one active fact of a tenant may hold (C-21).
+
+    Keyed by subject where the fact names no entity, else by entity: exactly one of the two is set.
+    The two spaces never supersede each other (C-22). Make one with `of`.
+    """
+
+    scope: str
+    predicate: str
+    subject: str | None
+    entity_id: UUID | None
+
+    def __post_init__(self) -> None:
+        if (self.subject is None) == (self.entity_id is None):
+            raise InvalidInput("a fact is keyed by its subject or by its entity; give exactly one")
+
+    @classmethod
+    def of(cls, scope: str, predicate: str, subject: str, entity_id: UUID | None = None) -> Self:
+        """The key of a fact with these columns, in the form in which they are stored."""
+        return cls(
+            scope=storable(scope),
+            predicate=storable(predicate),
+            subject=storable(subject) if entity_id is None else None,
+            entity_id=entity_id,
+        )
+
+    def lock_id(self, tenant: str) -> int:
+        """A signed 64-bit id for `pg_advisory_xact_lock`, the same in every process.
+
+        Two keys that share an id only wait for each other. JSON keeps the parts apart, whatever
+        characters they hold.
+        """
+        entity = None if self.entity_id is None else str(self.entity_id)
+        parts = json.dumps([tenant, self.scope, self.predicate, self.subject, entity])
+        digest = blake2b(parts.encode(), digest_size=8, person=b"fact-key").digest()
+        return int.from_bytes(digest, "big", signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FactPeriod:
+    """When a fact was true, half open, and the validity that it is born with."""
+
+    valid_from: datetime
+    valid_until: datetime | None
+    validity: Validity
+
+
+def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> LifecycleState:
+    """The state to show: an active fact marked as fading is fading (LIFE-01, C-15)."""
+    if validity == "active" and metadata.get("status") == "fading":
+        return "fading"
+    return validity
+
+
+def search_text(subject: str, predicate: str, content: str) -> str:
+    """What of a fact is embedded and indexed: all three parts (C-20)."""
+    return f"{subject} {predicate} {content}"
+
+
+def validity_period(
+    valid_from: datetime | None, valid_until: datetime | None, now: datetime
+) -> FactPeriod:
+    """The period of a fact stored at `now` (C-109).
+
+    It begins now unless told otherwise, and never in the future. One that has ended already is born
+    superseded, and so touches no active fact. An end in the future leaves it active.
+    """
+    begin = now if valid_from is None else require_aware(valid_from, "valid_from")
+    if begin > now:
+        raise InvalidInput(
+            f"valid_from {begin.isoformat()} lies in the future (now is {now.isoformat()}); "
+            "store the fact once it holds, or say in its content when it will"
+        )
+    if valid_until is None:
+        return FactPeriod(begin, None, "active")
+    end = require_aware(valid_until, "valid_until")
+    if end <= begin:
+        hint = "; give the valid_from of a fact that has ended" if valid_from is None else ""
+        raise InvalidInput(
+            f"valid_until {end.isoformat()} must be later than valid_from {begin.isoformat()}{hint}"
+        )
+    return FactPeriod(begin, end, "superseded" if end <= now else "active")

@@ -1,0 +1,73 @@
+"""Reciprocal rank fusion of the semantic and the keyword arm of a search (RRF-01..04).
+
+Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+Learning Methods", SIGIR 2009.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from memory_butler.domain.errors import InvalidInput
+
+RRF_K: Final = 60
+
+# What rank 1 in both arms earns: the most there is (C-43).
+MAX_RRF: Final = 2 / (RRF_K + 1)
+
+
+class Sortable(Protocol):
+    """An id that can break a tie and be a dictionary key."""
+
+    def __lt__(self, other: Any, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+
+Id = TypeVar("Id", bound=Sortable)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused(Generic[Id]):
+    """One result of both arms. Ranks count from 1; a rank of limit + 1 means: not in that arm."""
+
+    id: Id
+    rrf: float
+    semantic_rank: int
+    keyword_rank: int
+
+
+def rrf_score(semantic_rank: int, keyword_rank: int, k: int = RRF_K) -> float:
+    """`1/(k + semantic_rank) + 1/(k + keyword_rank)`, ranks from 1 (RRF-02)."""
+    return 1 / (k + semantic_rank) + 1 / (k + keyword_rank)
+
+
+def fuse(semantic: Sequence[Id], keyword: Sequence[Id], limit: int) -> list[Fused[Id]]:
+    """Both arms, best first in each, as one list, best first (RRF-01..04).
+
+    `limit` is the depth of the arms, deeper ranks are cut off. All that is left is returned, up to
+    2 * limit results: the caller cuts the list (C-43). Equal scores go by semantic rank, then
+    keyword rank, then id, so that the same arms always give the same list.
+    """
+    if limit < 1:
+        raise InvalidInput(f"the depth of a search must be at least 1, not {limit}")
+    semantic_ranks = _ranks(semantic, limit)
+    keyword_ranks = _ranks(keyword, limit)
+    missing = limit + 1
+    fused = []
+    for found in semantic_ranks.keys() | keyword_ranks.keys():
+        by_meaning = semantic_ranks.get(found, missing)
+        by_word = keyword_ranks.get(found, missing)
+        fused.append(Fused(found, rrf_score(by_meaning, by_word), by_meaning, by_word))
+    return sorted(fused, key=lambda one: (-one.rrf, one.semantic_rank, one.keyword_rank, one.id))
+
+
+def relevance(rrf: float) -> float:
+    """An RRF score as a share of the best possible one, at most 1.0 (SCORE-03, C-43)."""
+    return min(rrf / MAX_RRF, 1.0)
+
+
+def _ranks(arm: Iterable[Id], limit: int) -> dict[Id, int]:
+    # An arm that names an id twice means its better rank; dict.fromkeys keeps the first.
+    return {found: rank for rank, found in enumerate(islice(dict.fromkeys(arm), limit), start=1)}

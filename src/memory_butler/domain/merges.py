@@ -1,0 +1,84 @@
+"""What merging two entities does to their facts (MRG-02, MRG-03, C-67)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.domain.facts import Validity
+
+
+@dataclass(frozen=True, slots=True)
+class MergeFact:
+    """A fact of one of the two entities; `confidence` is the base one, before decay (C-67)."""
+
+    id: UUID
+    scope: str
+    predicate: str
+    validity: Validity
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class MergeConflict:
+    """Two active facts of one scope and predicate: the winner supersedes the loser."""
+
+    winner_id: UUID
+    loser_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """What to do, in this order, each list by id.
+
+    The losers are superseded before anything moves: the unique index allows one active fact per
+    key. A winner gets `supersedes_id` = loser where that is empty, and a link 'supersedes'.
+    """
+
+    conflicts: tuple[MergeConflict, ...]
+    repoint: tuple[UUID, ...]
+    facts_repointed: int
+    facts_superseded: int
+
+
+def plan_merge(source_facts: Iterable[MergeFact], target_facts: Iterable[MergeFact]) -> MergePlan:
+    """Plan the move of all the source's facts, of any validity, to the target (C-67).
+
+    Where both have an active fact of one scope and predicate, the higher base confidence wins, and
+    the target where they are equal (MRG-03). `facts_repointed` counts what moves and stays active;
+    `facts_superseded` counts the losers of either side.
+    """
+    source = sorted(source_facts, key=lambda fact: fact.id)
+    mine = _active_by_key(source)
+    theirs = _active_by_key(target_facts)
+    conflicts = []
+    superseded_source = 0
+    for key, fact in mine.items():
+        other = theirs.get(key)
+        if other is None:
+            continue
+        if fact.confidence > other.confidence:
+            conflicts.append(MergeConflict(winner_id=fact.id, loser_id=other.id))
+        else:
+            conflicts.append(MergeConflict(winner_id=other.id, loser_id=fact.id))
+            superseded_source += 1
+    return MergePlan(
+        conflicts=tuple(sorted(conflicts, key=lambda conflict: conflict.loser_id)),
+        repoint=tuple(fact.id for fact in source),
+        facts_repointed=len(mine) - superseded_source,
+        facts_superseded=len(conflicts),
+    )
+
+
+def _active_by_key(facts: Iterable[MergeFact]) -> dict[tuple[str, str], MergeFact]:
+    active: dict[tuple[str, str], MergeFact] = {}
+    for fact in facts:
+        if fact.validity != "active":
+            continue
+        known = active.setdefault((fact.scope, fact.predicate), fact)
+        if known is not fact:
+            raise IntegrityViolation(
+                f"facts {known.id} and {fact.id} of one entity are both active for scope "
+                f"{fact.scope!r} and predicate {fact.predicate!r}; retract one, then merge"
+            )
+    return active

@@ -1,0 +1,36 @@
+"""How long knowledge holds, in five levels, and the decay rate of each (PERM-01..07)."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+from memory_butler.domain.choices import choose
+
+Permanence = Literal["permanent", "stable", "standard", "volatile", "ephemeral"]
+PERMANENCES: Final[tuple[Permanence, ...]] = get_args(Permanence)
+DEFAULT_PERMANENCE: Final[Permanence] = "standard"
+
+# Per day. A rate r halves confidence in ln(2)/r days: 346.6, 86.6, 23.1 and 6.9.
+DECAY_RATES: Final[Mapping[Permanence, float]] = MappingProxyType(
+    {
+        "permanent": 0.0,
+        "stable": 0.002,
+        "standard": 0.008,
+        "volatile": 0.03,
+        "ephemeral": 0.1,
+    }
+)
+
+# Per day, for a rule stored without a permanence (STO-08). On purpose not the column's default of
+# 0.008: an unconfirmed rule of confidence 0.5 fades after 91.6 days (C-04).
+RULE_DECAY_RATE: Final = 0.01
+
+
+def parse_permanence(value: str) -> Permanence:
+    """The level named `value`; `InvalidInput` lists the levels (PERM-07)."""
+    return choose(value, PERMANENCES, "permanence")
+
+
+def decay_rate_of(permanence: str) -> float:
+    """The decay rate per day of a level; `InvalidInput` lists the levels (PERM-01..05, PERM-07)."""
+    return DECAY_RATES[parse_permanence(permanence)]

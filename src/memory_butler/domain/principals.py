@@ -1,0 +1,48 @@
+"""Who asks, and what they may do."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from memory_butler.domain.choices import choose
+from memory_butler.domain.errors import InvalidInput
+
+# read: search and look at memories; write: store, confirm, forget, give feedback; admin: cleanup
+# and whatever else touches the whole tenant. Each includes the ones before it.
+Scope = Literal["read", "write", "admin"]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+DEFAULT_TENANT: Final = "default"
+# For events of the system itself (C-18). The leading underscore keeps it out of every token.
+SYSTEM_TENANT: Final = "_system"
+
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """An authenticated caller: the tenant whose memory it sees, its name in events, its rights."""
+
+    tenant: str = DEFAULT_TENANT
+    actor: str = "local"
+    scopes: frozenset[Scope] = frozenset(SCOPES)
+
+    def may(self, needed: Scope) -> bool:
+        """Whether one of the caller's scopes is the needed one, or includes it."""
+        return any(SCOPES.index(held) >= SCOPES.index(needed) for held in self.scopes)
+
+
+def parse_tenant(value: str) -> str:
+    """A tenant name: letters, digits, `_`, `.` and `-`, at most 63, beginning with one of the
+    first two; anything else is `InvalidInput`."""
+    if not _TENANT.fullmatch(value):
+        raise InvalidInput(
+            f"{value[:60]!r} is no tenant name; use 1 to 63 letters, digits, '_', '.' or '-', "
+            "beginning with a letter or digit"
+        )
+    return value
+
+
+def parse_scope(value: str) -> Scope:
+    """The scope named `value`; `InvalidInput` lists all three."""
+    return choose(value, SCOPES, "scope")

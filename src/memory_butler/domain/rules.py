@@ -1,0 +1,297 @@
+"""Rules earn their maturity by being useful, and lose it by doing harm (MAT-01..12)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final, Literal, assert_never, get_args
+
+from memory_butler.domain.elapsed import elapsed
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.events import EventType
+from memory_butler.domain.transitions import START, Transition
+
+Maturity = Literal["candidate", "established", "proven", "anti_pattern"]
+MATURITIES: Final[tuple[Maturity, ...]] = get_args(Maturity)
+
+# "helpful" and "harmful" are marks, and move a rule only where the guard holds, by one step each
+# (C-33). "promote", "demote" and "edit" are a person's acts (C-37).
+MATURITY_TRANSITIONS: Final = (
+    Transition(START, "store", "candidate", "MAT-01"),
+    Transition(
+        "candidate",
+        "helpful",
+        "established",
+        "MAT-02",
+        "success_count >= 5 and effectiveness >= 0.6",
+    ),
+    Transition(
+        "established",
+        "helpful",
+        "proven",
+        "MAT-03",
+        "success_count >= 15 and effectiveness >= 0.8 and age >= 30 days",
+    ),
+    Transition("established", "harmful", "candidate", "MAT-04", "effectiveness < 0.6"),
+    Transition("proven", "harmful", "established", "MAT-05", "effectiveness < 0.8"),
+    Transition(
+        "candidate",
+        "invert",
+        "anti_pattern",
+        "MAT-12",
+        "harmful_count >= 3 and effectiveness < 0.3",
+    ),
+    Transition(
+        "established",
+        "invert",
+        "anti_pattern",
+        "MAT-12",
+        "harmful_count >= 3 and effectiveness < 0.3",
+    ),
+    Transition(
+        "proven",
+        "invert",
+        "anti_pattern",
+        "MAT-12",
+        "harmful_count >= 3 and effectiveness < 0.3",
+    ),
+    Transition("candidate", "promote", "established", "C-37"),
+    Transition("established", "promote", "proven", "C-37"),
+    Transition("proven", "demote", "established", "C-37"),
+    Transition("established", "demote", "candidate", "C-37"),
+    Transition("candidate", "edit", "candidate", "C-37"),
+    Transition("established", "edit", "candidate", "C-37"),
+    Transition("proven", "edit", "candidate", "C-37"),
+    Transition("anti_pattern", "edit", "candidate", "C-37"),
+)
+
+# Multiplies the composite score into the rank score (MAT-06, C-36).
+MATURITY_WEIGHTS: Final[Mapping[Maturity, float]] = MappingProxyType(
+    {"candidate": 0.9, "established": 1.0, "proven": 1.1, "anti_pattern": 1.0}
+)
+
+# MAT-08: one harm weighs as much as four successes; the hundredth keeps 0/0 at 0.
+HARM_WEIGHT: Final = 4
+_NOT_ZERO: Final = 0.01
+
+NO_REASON_GIVEN: Final = "it was marked harmful repeatedly"
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteToEstablished:
+    """What makes a candidate established (MAT-02); below the effectiveness it falls back."""
+
+    min_successes: int = 5
+    min_effectiveness: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteToProven:
+    """What makes an established rule proven (MAT-03); below the effectiveness it falls back."""
+
+    min_successes: int = 15
+    min_effectiveness: float = 0.8
+    min_age_days: float = 30
+
+
+@dataclass(frozen=True, slots=True)
+class HarmfulToAntipattern:
+    """What makes a rule a warning against itself (MAT-11): so much harm AND less effectiveness."""
+
+    min_harmful: int = 3
+    max_effectiveness: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class RulePolicy:
+    """The thresholds of rule maturity (CFG-08).
+
+    With `promotion_uses_penalised` a promotion looks at the effectiveness that punishes harm
+    fourfold, not at the plain share of successes (C-32).
+    """
+
+    promote_to_established: PromoteToEstablished = field(default_factory=PromoteToEstablished)
+    promote_to_proven: PromoteToProven = field(default_factory=PromoteToProven)
+    harmful_to_antipattern: HarmfulToAntipattern = field(default_factory=HarmfulToAntipattern)
+    promotion_uses_penalised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStanding:
+    """What marks change of a rule, and what they look at. A new rule has the defaults (RULE-19)."""
+
+    created_at: datetime
+    maturity: Maturity = "candidate"
+    effectiveness_score: float = 0.0
+    applied_count: int = 0
+    success_count: int = 0
+    harmful_count: int = 0
+    last_applied_at: datetime | None = None
+    needs_inversion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A mark's outcome: the standing after it, and the events that tell of it, in order.
+
+    The moment of the mark is also the rule's `last_evaluated_at`, which the caller writes.
+    """
+
+    standing: RuleStanding
+    events: tuple[EventType, ...]
+
+
+def helpful_effectiveness(success: int, applied: int) -> float:
+    """The share of applications that helped, 0.0 before the first (MAT-07)."""
+    return success / applied if applied > 0 else 0.0
+
+
+def penalised_effectiveness(success: int, harmful: int) -> float:
+    """`success / (success + 4 * harmful + 0.01)`: bad advice is punished fourfold (MAT-08).
+
+    10 helps and 2 harms give 0.555, not enough to be established (MAT-09).
+    """
+    return success / (success + HARM_WEIGHT * harmful + _NOT_ZERO)
+
+
+def mark_helpful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> Marked:
+    """One more application that helped; at most one step up (MAT-02, MAT-03, MAT-07, C-33)."""
+    applied = standing.applied_count + 1
+    success = standing.success_count + 1
+    marked = replace(
+        standing,
+        applied_count=applied,
+        success_count=success,
+        effectiveness_score=helpful_effectiveness(success, applied),
+        last_applied_at=now,
+    )
+    maturity = _promoted(marked, now, policy)
+    if maturity == standing.maturity:
+        return Marked(marked, ("rule_helpful",))
+    return Marked(replace(marked, maturity=maturity), ("rule_helpful", "rule_promoted"))
+
+
+def mark_harmful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> Marked:
+    """One more application that did harm; at most one step down (MAT-04, MAT-05, MAT-08, C-33).
+
+    Enough harm only flags the rule (MAT-11): the sweep inverts it later (C-34). A rule that is an
+    anti-pattern already is not flagged again.
+    """
+    harmful = standing.harmful_count + 1
+    marked = replace(
+        standing,
+        applied_count=standing.applied_count + 1,
+        harmful_count=harmful,
+        effectiveness_score=penalised_effectiveness(standing.success_count, harmful),
+        last_applied_at=now,
+    )
+    events: tuple[EventType, ...] = ("rule_harmful",)
+    maturity = _demoted(marked, policy)
+    if maturity != standing.maturity:
+        marked = replace(marked, maturity=maturity)
+        events += ("rule_demoted",)
+    if may_invert(marked, policy) and not marked.needs_inversion:
+        marked = replace(marked, needs_inversion=True)
+        events += ("rule_needs_inversion",)
+    return Marked(marked, events)
+
+
+def may_invert(standing: RuleStanding, policy: RulePolicy) -> bool:
+    """Whether a rule did enough harm to be turned around: both limits, and not yet one (C-34)."""
+    limits = policy.harmful_to_antipattern
+    return (
+        standing.maturity != "anti_pattern"
+        and standing.harmful_count >= limits.min_harmful
+        and standing.effectiveness_score < limits.max_effectiveness
+    )
+
+
+def inverted_content(content: str, reasons: Sequence[str]) -> str:
+    """The warning that a harmful rule becomes, with its original text verbatim (MAT-12, C-35)."""
+    because = "; ".join(reasons) if reasons else NO_REASON_GIVEN
+    return f"ANTI-PATTERN: Do NOT {content}. This caused problems because: {because}"
+
+
+def promote_by_hand(maturity: Maturity) -> Maturity:
+    """One step up by a person's will, whatever the counts; an error at the top (C-37)."""
+    match maturity:
+        case "candidate":
+            return "established"
+        case "established":
+            return "proven"
+        case "proven" | "anti_pattern":
+            raise InvalidInput(
+                f"a rule of maturity {maturity} cannot be promoted; only candidate and established "
+                "rules can"
+            )
+        case _:
+            assert_never(maturity)
+
+
+def demote_by_hand(maturity: Maturity) -> Maturity:
+    """One step down by a person's will, whatever the counts; an error at the bottom (C-37)."""
+    match maturity:
+        case "proven":
+            return "established"
+        case "established":
+            return "candidate"
+        case "candidate" | "anti_pattern":
+            raise InvalidInput(
+                f"a rule of maturity {maturity} cannot be demoted; only established and proven "
+                "rules can"
+            )
+        case _:
+            assert_never(maturity)
+
+
+def is_forgotten(metadata: Mapping[str, object]) -> bool:
+    """Whether a rule is marked as forgotten (STO-14, DEC-08)."""
+    return metadata.get("forgotten") is True
+
+
+def is_disabled(metadata: Mapping[str, object]) -> bool:
+    """Whether a person switched a rule off; left out of retrieval as if forgotten (C-37)."""
+    return metadata.get("disabled") is True
+
+
+def _promoted(standing: RuleStanding, now: datetime, policy: RulePolicy) -> Maturity:
+    effectiveness = (
+        penalised_effectiveness(standing.success_count, standing.harmful_count)
+        if policy.promotion_uses_penalised
+        else standing.effectiveness_score
+    )
+    match standing.maturity:
+        case "candidate":
+            established = policy.promote_to_established
+            enough = (
+                standing.success_count >= established.min_successes
+                and effectiveness >= established.min_effectiveness
+            )
+            return "established" if enough else "candidate"
+        case "established":
+            proven = policy.promote_to_proven
+            enough = (
+                standing.success_count >= proven.min_successes
+                and effectiveness >= proven.min_effectiveness
+                and elapsed(standing.created_at, now) >= timedelta(days=proven.min_age_days)
+            )
+            return "proven" if enough else "established"
+        case "proven" | "anti_pattern":
+            return standing.maturity
+        case _:
+            assert_never(standing.maturity)
+
+
+def _demoted(standing: RuleStanding, policy: RulePolicy) -> Maturity:
+    effectiveness = standing.effectiveness_score
+    match standing.maturity:
+        case "proven":
+            kept = effectiveness >= policy.promote_to_proven.min_effectiveness
+            return "proven" if kept else "established"
+        case "established":
+            kept = effectiveness >= policy.promote_to_established.min_effectiveness
+            return "established" if kept else "candidate"
+        case "candidate" | "anti_pattern":
+            return standing.maturity
+        case _:
+            assert_never(standing.maturity)

@@ -1,0 +1,123 @@
+"""The composite score of a recalled memory, its parts, and the order it gives (SCORE-01..06)."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeVar
+
+from memory_butler.domain.elapsed import days_since
+from memory_butler.domain.errors import InvalidInput
+
+RECENCY_HALF_LIFE_DAYS: Final = 7
+IMPORTANCE_SCALE: Final = 10.0
+RULE_IMPORTANCE: Final = 5.0  # rules have no importance of their own (C-05)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Id = TypeVar("Id")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreWeights:
+    """What each part of the composite counts for (SCORE-02). They need not sum to 1."""
+
+    relevance: float = 0.4
+    importance: float = 0.3
+    recency: float = 0.2
+    confidence: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("relevance", "importance", "recency", "confidence"):
+            weight = getattr(self, name)
+            if not (math.isfinite(weight) and weight >= 0.0):
+                raise InvalidInput(
+                    f"score weight {name} must be a finite number >= 0, not {weight}"
+                )
+
+
+DEFAULT_WEIGHTS = ScoreWeights()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """A score with everything that went into it; the parts are before weighting.
+
+    `composite` is the documents' number; `rank_score`, which orders, is the composite times the
+    weight of the rule's maturity (C-36).
+    """
+
+    relevance: float
+    importance: float
+    recency: float
+    confidence: float
+    weights: ScoreWeights
+    maturity_weight: float
+    composite: float
+    rank_score: float
+
+    def explain(self) -> dict[str, float]:
+        """Every number, flat: each part, its weight and its contribution to the composite."""
+        explained: dict[str, float] = {}
+        for name in ("relevance", "importance", "recency", "confidence"):
+            value: float = getattr(self, name)
+            weight: float = getattr(self.weights, name)
+            explained[name] = value
+            explained[f"{name}_weight"] = weight
+            explained[f"{name}_contribution"] = weight * value
+        explained["composite"] = self.composite
+        explained["maturity_weight"] = self.maturity_weight
+        explained["rank_score"] = self.rank_score
+        return explained
+
+
+def recency(last_referenced_at: datetime | None, now: datetime) -> float:
+    """`exp(-ln(2)/7 * days since last referenced)` in [0, 1]; never referenced is 0.0.
+
+    A half-life of seven days (SCORE-05, SCORE-06). A reference in the future counts as 1.0.
+    """
+    if last_referenced_at is None:
+        return 0.0
+    days = days_since(last_referenced_at, now)
+    return min(1.0, max(0.0, math.exp(-math.log(2) / RECENCY_HALF_LIFE_DAYS * days)))
+
+
+def composite(
+    *,
+    relevance: float,
+    importance: float,
+    recency: float,
+    confidence: float,
+    weights: ScoreWeights = DEFAULT_WEIGHTS,
+    maturity_weight: float = 1.0,
+) -> ScoreParts:
+    """The weighted sum of the four parts (SCORE-01).
+
+    `importance` is the stored one, 0 to 10, and is divided by ten exactly: nothing clamps it
+    (SCORE-04, C-50). `relevance`, `recency` and `confidence` (the effective one) are in [0, 1].
+    """
+    scaled = importance / IMPORTANCE_SCALE
+    total = (
+        weights.relevance * relevance
+        + weights.importance * scaled
+        + weights.recency * recency
+        + weights.confidence * confidence
+    )
+    return ScoreParts(
+        relevance=relevance,
+        importance=scaled,
+        recency=recency,
+        confidence=confidence,
+        weights=weights,
+        maturity_weight=maturity_weight,
+        composite=total,
+        rank_score=total * maturity_weight,
+    )
+
+
+def order_key(score: float, created_at: datetime, id: Id) -> tuple[float, timedelta, Id]:
+    """A sort key for score DESC, created_at DESC, id ASC (ORD-01, ORD-02).
+
+    A score that is not a number sorts last: left alone it would make the order depend on the input.
+    """
+    descending = math.inf if math.isnan(score) else -score
+    return descending, _EPOCH - created_at, id

@@ -1,0 +1,42 @@
+"""A small fingerprint of a text, by which a near copy of it is known again.
+
+Broder, "On the resemblance and containment of documents", 1997: the k smallest hashes of all runs
+of w words are a sample of the text that does not depend on where a copy of it was cut or wrapped.
+"""
+
+import re
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
+
+from memory_butler.domain.errors import InvalidInput
+
+SHINGLE_WIDTH: Final = 4
+SKETCH_SIZE: Final = 64
+MAX_WORDS: Final = 2_000
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def shingle_hashes(
+    text: str, *, width: int = SHINGLE_WIDTH, keep: int = SKETCH_SIZE
+) -> tuple[int, ...]:
+    """The `keep` smallest hashes of the text's runs of `width` words, ascending and distinct.
+
+    Signed 64-bit numbers, the same in every process. Case and punctuation do not count, nor does
+    what follows the first 2,000 words. A text of fewer than `width` words is one shingle, one
+    without words has none.
+    """
+    if width < 1 or keep < 1:
+        raise InvalidInput(f"width and keep must be 1 or more, not {width} and {keep}")
+    words = [match.group().casefold() for match in islice(_WORD.finditer(text), MAX_WORDS)]
+    if not words:
+        return ()
+    last = max(0, len(words) - width)
+    shingles = {" ".join(words[start : start + width]) for start in range(last + 1)}
+    return tuple(sorted({_hash(shingle) for shingle in shingles})[:keep])
+
+
+def _hash(shingle: str) -> int:
+    digest = blake2b(shingle.encode(), digest_size=8, person=b"shingle").digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,48 @@
+"""Text on its way into the store, into a search vector and into a prompt (TXT-01..04)."""
+
+import re
+from typing import Final
+
+# C-48: "1 MB" is 2**20 bytes of UTF-8. PostgreSQL limits the tsvector itself to one byte less, and
+# distinct words can overflow that even below the cut: the store then retries with half the text.
+MAX_SEARCH_BYTES: Final = 1_048_576
+
+# A Python string may hold halves of surrogate pairs (a JSON escape such as "\ud800" makes one);
+# UTF-8 cannot, so neither a digest nor PostgreSQL would take it.
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """`text` as content is stored: NULs removed, lone surrogates replaced, nothing else changed.
+
+    PostgreSQL's TEXT refuses both. Layout, case and length are the author's.
+    """
+    return _LONE_SURROGATE.sub("\ufffd", text.replace("\x00", ""))
+
+
+def one_line(text: str) -> str:
+    """`storable` text with every run of white space, line ends included, as one space; stripped.
+
+    `str.split` knows every character at which a line can break, U+0085, U+2028 and U+2029 among
+    them.
+    """
+    return " ".join(storable(text).split())
+
+
+def preprocess_text(text: str) -> str:
+    """Text for a search vector: one line, at most `MAX_SEARCH_BYTES` of UTF-8 (TXT-01..03).
+
+    The cut falls between two code points. Applying it twice changes nothing.
+    """
+    line = one_line(text)
+    encoded = line.encode()
+    if len(encoded) <= MAX_SEARCH_BYTES:
+        return line
+    # What "ignore" drops is the code point that the cut went through; the strip is for a cut just
+    # after a space.
+    return encoded[:MAX_SEARCH_BYTES].decode(errors="ignore").rstrip()
+
+
+def preprocess_search_query(query: str | None) -> str:
+    """A query as one line, not cut; nothing, or nothing but white space, is '' (TXT-04)."""
+    return one_line(query) if query else ""

@@ -1,0 +1,106 @@
+"""The memory block for a prompt."""
+
+from uuid import UUID
+
+from memory_butler.domain.context import (
+    AssembledContext,
+    ContextEpisode,
+    ContextFact,
+    ContextRule,
+    assemble,
+)
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import Audience, Hit, recall, search
+
+# Beyond this no prompt has room; it also bounds the work that one call may ask for.
+MAX_TOKEN_BUDGET = 1_000_000
+
+
+async def build_context(
+    memory: Memory,
+    principal: Principal,
+    trigger_prompt: str,
+    butler: str,
+    *,
+    token_budget: int | None = None,
+    session_id: UUID | str | None = None,
+) -> AssembledContext:
+    """The best facts and rules for a prompt as one block of text (CTX-01..08).
+
+    Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
+    the budget. Equal memories, question and moment give equal bytes.
+    """
+    retrieval = memory.config.retrieval
+    budget = retrieval.context_token_budget if token_budget is None else token_budget
+    if not 0 <= budget <= MAX_TOKEN_BUDGET:
+        raise InvalidInput(f"token_budget must be between 0 and {MAX_TOKEN_BUDGET}, not {budget}")
+    scope = inputs.name("butler", butler)
+    session = inputs.optional_uuid("session_id", session_id)
+    quotas = retrieval.quotas()
+    now = memory.clock()
+    recalled = await recall(
+        memory,
+        principal,
+        trigger_prompt,
+        scope=scope,
+        limit=retrieval.default_limit,
+        audience=Audience("context", scope, session),
+    )
+    episodes: list[Hit] = []
+    if quotas.episodes > 0:
+        episodes = await search(
+            memory,
+            principal,
+            trigger_prompt,
+            types=["episode"],
+            scope=scope,
+            limit=retrieval.default_limit,
+            session_id=session,
+        )
+    return assemble(
+        [_fact(hit) for hit in recalled if hit.memory_type == "fact"],
+        [_rule(hit) for hit in recalled if hit.memory_type == "rule"],
+        [_episode(hit) for hit in episodes],
+        token_budget=budget,
+        quotas=quotas,
+        layout=retrieval.context_format,
+        now=now,
+    )
+
+
+def _fact(hit: Hit) -> ContextFact:
+    assert hit.score is not None  # noqa: S101 -- recall scores every hit
+    row = hit.row
+    return ContextFact(
+        id=row["id"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        content=row["content"],
+        confidence=hit.score.confidence,
+        permanence=row["permanence"],
+        last_confirmed_at=row["last_confirmed_at"],
+        score=hit.score.rank_score,
+        created_at=row["created_at"],
+    )
+
+
+def _rule(hit: Hit) -> ContextRule:
+    assert hit.score is not None  # noqa: S101 -- recall scores every hit
+    row = hit.row
+    return ContextRule(
+        id=row["id"],
+        content=row["content"],
+        maturity=row["maturity"],
+        scope=row["scope"],
+        effectiveness=row["effectiveness_score"],
+        score=hit.score.rank_score,
+        created_at=row["created_at"],
+    )
+
+
+def _episode(hit: Hit) -> ContextEpisode:
+    row = hit.row
+    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.match.rrf_score)

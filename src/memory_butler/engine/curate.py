@@ -1,0 +1,198 @@
+"""Looking at one memory, confirming it, forgetting it, bringing it back."""
+
+from typing import assert_never
+from uuid import UUID
+
+from memory_butler.domain.episodes import expires_at
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.events import EventType
+from memory_butler.domain.facts import FactKey, lifecycle_state
+from memory_butler.domain.links import MemoryType, parse_memory_type
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.store import episodes, events, facts, rules, versions
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, transaction
+
+
+async def get_memory(
+    memory: Memory, principal: Principal, memory_type: str, memory_id: UUID | str
+) -> Row | None:
+    """One memory of any state, its reference counter bumped; None if there is none (STO-09)."""
+    kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        match kind:
+            case "episode":
+                return await episodes.get(tx, id, now)
+            case "fact":
+                row = await facts.get(tx, id, now)
+                return row and _with_state(row)
+            case "rule":
+                return await rules.get(tx, id, now)
+            case _:
+                assert_never(kind)
+
+
+async def confirm_memory(
+    memory: Memory, principal: Principal, memory_type: str, memory_id: UUID | str
+) -> Row:
+    """Say that a fact or rule still holds: its decay starts anew (STO-10, C-29).
+
+    Raises:
+        InvalidInput: an episode cannot be confirmed (STO-11).
+        NotFound: there is no such memory.
+    """
+    kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
+    if kind == "episode":
+        raise InvalidInput("an episode cannot be confirmed: it happened; confirm a fact or rule")
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await versions.keep(tx, kind, [id], now)
+        if kind == "fact":
+            fact = await facts.confirm(tx, id, now)
+            row = fact and _with_state(fact)
+        else:
+            row = await rules.confirm(tx, id, now)
+        if row is None:
+            raise missing(kind, id)
+        await _tell(tx, principal, "memory_confirmed", kind, id, memory)
+        return row
+
+
+async def forget_memory(
+    memory: Memory, principal: Principal, memory_type: str, memory_id: UUID | str
+) -> bool:
+    """Take a memory out of retrieval, recoverably (STO-12..14, C-24).
+
+    Returns:
+        Whether anything changed: False where it was forgotten before.
+
+    Raises:
+        NotFound: there is no such memory.
+    """
+    kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        match kind:
+            case "episode":
+                return await _forget_episode(memory, principal, tx, id)
+            case "fact":
+                return await _forget_fact(memory, principal, tx, id)
+            case "rule":
+                return await _forget_rule(memory, principal, tx, id)
+            case _:
+                assert_never(kind)
+
+
+async def _forget_episode(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
+    now = memory.clock()
+    await versions.keep(tx, "episode", [id], now)
+    if await episodes.expire(tx, id, now):
+        await _tell(tx, principal, "episode_forgotten", "episode", id, memory)
+        return True
+    if not await episodes.exists(tx, id):
+        raise missing("episode", id)
+    return False
+
+
+async def _forget_fact(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
+    row = await facts.for_update(tx, id)
+    if row is None:
+        raise missing("fact", id)
+    if row["validity"] == "retracted":
+        return False
+    now = memory.clock()
+    await versions.keep(tx, "fact", [id], now)
+    await facts.retract(tx, id, now)
+    await _tell(tx, principal, "fact_retracted", "fact", id, memory)
+    return True
+
+
+async def _forget_rule(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
+    row = await rules.for_update(tx, id)
+    if row is None:
+        raise missing("rule", id)
+    if row["metadata"].get("forgotten") is True:
+        return False
+    await versions.keep(tx, "rule", [id], memory.clock())
+    await rules.set_metadata(tx, id, row["metadata"] | {"forgotten": True})
+    await _tell(tx, principal, "rule_forgotten", "rule", id, memory)
+    return True
+
+
+async def restore_memory(
+    memory: Memory, principal: Principal, memory_type: str, memory_id: UUID | str
+) -> None:
+    """Bring a forgotten memory back (C-24). An episode gets a whole TTL again.
+
+    Raises:
+        NotFound: there is no such memory.
+        Conflict: it is not forgotten, or another active fact holds its key now.
+    """
+    kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await versions.keep(tx, kind, [id], now)
+        match kind:
+            case "episode":
+                until = expires_at(now, memory.config.episodes.default_ttl_days)
+                if not await episodes.set_expiry(tx, id, until):
+                    raise missing("episode", id)
+            case "fact":
+                await _restore_fact(tx, id)
+            case "rule":
+                await _restore_rule(tx, id)
+            case _:
+                assert_never(kind)
+        await _tell(tx, principal, "memory_restored", kind, id, memory)
+
+
+async def _restore_fact(tx: Transaction, id: UUID) -> None:
+    row = await facts.for_update(tx, id)
+    if row is None:
+        raise missing("fact", id)
+    if row["validity"] != "retracted":
+        raise Conflict(
+            f"fact {id} is {row['validity']}, not retracted; there is nothing to restore"
+        )
+    key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+    await facts.lock_key(tx, key)
+    holder = await facts.active_of(tx, key)
+    if holder is not None:
+        raise Conflict(
+            f"fact {holder} is active under the same subject and predicate; forget it first, "
+            f"or store the text of {id} as a new fact"
+        )
+    await facts.reactivate(tx, id)
+
+
+async def _restore_rule(tx: Transaction, id: UUID) -> None:
+    row = await rules.for_update(tx, id)
+    if row is None:
+        raise missing("rule", id)
+    if row["metadata"].get("forgotten") is not True:
+        raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
+    kept = {key: value for key, value in row["metadata"].items() if key != "forgotten"}
+    await rules.set_metadata(tx, id, kept)
+
+
+def missing(kind: MemoryType, id: UUID) -> NotFound:
+    """The error for an id under which the tenant has nothing."""
+    return NotFound(f"there is no {kind} {id}; search for it again, it may have been deleted")
+
+
+def _with_state(row: Row) -> Row:
+    return row | {"lifecycle_state": lifecycle_state(row["validity"], row["metadata"])}
+
+
+async def _tell(
+    tx: Transaction,
+    principal: Principal,
+    event: EventType,
+    kind: MemoryType,
+    id: UUID,
+    memory: Memory,
+) -> None:
+    payload = {"memory_type": kind, "memory_id": str(id)}
+    await events.record(tx, principal.actor, [(event, payload)], memory.clock())

@@ -1,0 +1,281 @@
+"""Entities: who or what a name means, and merging two that are one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+
+from memory_butler.domain.entities import (
+    FUZZY_MIN_CHARS,
+    Candidate,
+    ResolvedEntity,
+    hint_terms,
+    merge_aliases,
+    merge_metadata,
+    parse_entity_type,
+    rank_candidates,
+)
+from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.domain.facts import FactKey
+from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.store import entities, events, facts, links, versions
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, transaction
+
+MAX_ALIASES = 200
+
+
+async def create_entity(
+    memory: Memory,
+    principal: Principal,
+    canonical_name: str,
+    entity_type: str,
+    *,
+    aliases: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Row:
+    """Register someone or something that facts speak of (ENT-01, ENT-02).
+
+    Raises:
+        InvalidInput: an unknown type, or the name is taken; the message names the holder.
+    """
+    kind = parse_entity_type(entity_type)
+    name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        row = await entities.insert(
+            tx, uuid4(), name, kind, _aliases(aliases), inputs.metadata(metadata), now
+        )
+        if row is None:
+            raise InvalidInput(await _taken(tx, name, kind))
+        await events.record(
+            tx, principal.actor, [("entity_created", {"entity_id": str(row["id"])})], now
+        )
+        return row
+
+
+async def get_entity(memory: Memory, principal: Principal, entity_id: UUID | str) -> Row | None:
+    """One entity, or None (ENT-04)."""
+    id = inputs.uuid("entity_id", entity_id)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await entities.get(tx, id)
+
+
+async def update_entity(
+    memory: Memory,
+    principal: Principal,
+    entity_id: UUID | str,
+    *,
+    canonical_name: str | None = None,
+    aliases: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Row | None:
+    """Change an entity: name and aliases are replaced, metadata keys merged in (ENT-03).
+
+    Returns:
+        The entity as it is now, or None if there is none.
+
+    Raises:
+        InvalidInput: the new name is taken by another entity of the type.
+    """
+    id = inputs.uuid("entity_id", entity_id)
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        before = (await entities.lock(tx, [id])).get(id)
+        if before is None:
+            return None
+        name = before["canonical_name"]
+        if canonical_name is not None:
+            name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+        await versions.keep(tx, "entity", [id], now)
+        try:
+            async with tx.connection.transaction():
+                row = await entities.update(
+                    tx,
+                    id,
+                    name,
+                    before["aliases"] if aliases is None else _aliases(aliases),
+                    (before["metadata"] or {}) | inputs.metadata(metadata),
+                    now,
+                )
+        except asyncpg.UniqueViolationError:
+            raise InvalidInput(await _taken(tx, name, before["entity_type"])) from None
+        await events.record(tx, principal.actor, [("entity_updated", {"entity_id": str(id)})], now)
+        return row
+
+
+async def resolve_entity(
+    memory: Memory,
+    principal: Principal,
+    name: str,
+    *,
+    entity_type: str | None = None,
+    context_hints: Mapping[str, Any] | None = None,
+    enable_fuzzy: bool = False,
+) -> list[ResolvedEntity]:
+    """The entities that a name may mean, the likeliest first; never makes one (RES-01..10)."""
+    kind = None if entity_type is None else parse_entity_type(entity_type)
+    wanted = inputs.query("name", name).replace("\x00", "").strip()
+    if not wanted:
+        return []
+    hints = context_hints or {}
+    terms = hint_terms(_topic(hints), _companions(hints))
+    async with transaction(memory.pool, principal.tenant) as tx:
+        found = await entities.candidates(tx, wanted, kind)
+        if enable_fuzzy and len(wanted) >= FUZZY_MIN_CHARS:
+            found += await entities.fuzzy(tx, wanted, kind, [row["id"] for row in found])
+        ids = [row["id"] for row in found]
+        texts = await facts.texts_of_entities(tx, ids) if terms and ids else {}
+    scores = hints.get("domain_scores")
+    return rank_candidates(
+        [_candidate(row, texts.get(row["id"], [])) for row in found],
+        terms=terms,
+        domain_scores=scores if isinstance(scores, Mapping) else None,
+    )
+
+
+async def merge_entities(
+    memory: Memory,
+    principal: Principal,
+    source_entity_id: UUID | str,
+    target_entity_id: UUID | str,
+    *,
+    keep_source_name: bool = True,
+) -> dict[str, Any]:
+    """Make two entities one: the source's facts and names move to the target (MRG-01..08).
+
+    Returns:
+        The counts of the merge, as the event has them.
+
+    Raises:
+        InvalidInput: the ids are equal, one is unknown, or one was merged away already.
+    """
+    source_id = inputs.uuid("source_entity_id", source_entity_id)
+    target_id = inputs.uuid("target_entity_id", target_entity_id)
+    if source_id == target_id:
+        raise InvalidInput("an entity cannot be merged into itself; give two different ids")
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        locked = await entities.lock(tx, [source_id, target_id])
+        source = _mergeable(locked, source_id, "source")
+        target = _mergeable(locked, target_id, "target")
+        plan = await _move_facts(memory, tx, principal, source_id, target_id)
+        names = merge_aliases(
+            target["aliases"],
+            target["canonical_name"],
+            source["aliases"],
+            source["canonical_name"],
+            keep_source_name,
+        )
+        await versions.keep(tx, "entity", [source_id, target_id], now)
+        await entities.update(
+            tx,
+            target_id,
+            target["canonical_name"],
+            list(names.aliases),
+            merge_metadata(target["metadata"] or {}, source["metadata"] or {}),
+            now,
+        )
+        tombstone = (source["metadata"] or {}) | {"merged_into": str(target_id)}
+        await entities.update(
+            tx, source_id, source["canonical_name"], source["aliases"], tombstone, now
+        )
+        payload = {
+            "source_entity_id": str(source_id),
+            "target_entity_id": str(target_id),
+            "facts_repointed": plan.facts_repointed,
+            "facts_superseded": plan.facts_superseded,
+            "aliases_added": names.added,
+        }
+        await events.record(tx, principal.actor, [("entity_merge", payload)], now)
+        return payload
+
+
+async def _move_facts(
+    memory: Memory, tx: Transaction, principal: Principal, source_id: UUID, target_id: UUID
+) -> MergePlan:
+    now = memory.clock()
+    rows = await facts.of_entities(tx, [source_id, target_id])
+    # Writers of these keys wait until the merge is done; sorted, as everyone locks (C-21).
+    keys = {
+        FactKey.of(row["scope"], row["predicate"], row["subject"], entity_id)
+        for row in rows
+        for entity_id in (source_id, target_id)
+    }
+    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
+        await facts.lock_key(tx, key)
+    plan = plan_merge(
+        [_merge_fact(row) for row in rows if row["entity_id"] == source_id],
+        [_merge_fact(row) for row in rows if row["entity_id"] == target_id],
+    )
+    losers = [conflict.loser_id for conflict in plan.conflicts]
+    winners = [conflict.winner_id for conflict in plan.conflicts]
+    await versions.keep(tx, "fact", sorted({*plan.repoint, *losers, *winners}), now)
+    await facts.supersede_many(tx, losers, now)  # before anything moves: one active fact a key
+    await facts.repoint(tx, list(plan.repoint), target_id)
+    happened: list[events.Event] = []
+    for conflict in plan.conflicts:
+        winner, loser = conflict.winner_id, conflict.loser_id
+        await facts.set_supersedes(tx, winner, loser)
+        await links.insert(tx, ("fact", winner), ("fact", loser), "supersedes", now)
+        payload = {"memory_type": "fact", "memory_id": str(loser), "superseded_by": str(winner)}
+        happened.append(("fact_superseded", payload))
+    await events.record(tx, principal.actor, happened, now)
+    return plan
+
+
+def _mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
+    row = locked.get(id)
+    if row is None:
+        raise InvalidInput(f"the {role} entity {id} does not exist")
+    merged_into = (row["metadata"] or {}).get("merged_into")
+    if merged_into is not None:
+        raise InvalidInput(f"the {role} entity {id} was merged into {merged_into} already")
+    return row
+
+
+def _merge_fact(row: Row) -> MergeFact:
+    return MergeFact(row["id"], row["scope"], row["predicate"], row["validity"], row["confidence"])
+
+
+def _candidate(row: Row, texts: Sequence[str]) -> Candidate:
+    return Candidate(
+        entity_id=row["id"],
+        canonical_name=row["canonical_name"],
+        entity_type=row["entity_type"],
+        name_match=row["name_match"],
+        aliases=tuple(row["aliases"]),
+        fact_texts=tuple(texts),
+    )
+
+
+async def _taken(tx: Transaction, name: str, kind: str) -> str:
+    holder = await entities.named(tx, name, kind)
+    if holder is None:  # gone between the two statements
+        raise Conflict("the name was taken a moment ago; try again")
+    merged_into = (holder["metadata"] or {}).get("merged_into")
+    tail = f", merged into {merged_into}" if merged_into else ""
+    return f"{kind} {name[:60]!r} exists already: entity {holder['id']}{tail}"
+
+
+def _aliases(value: Sequence[str] | None) -> list[str]:
+    found = list(value or ())
+    if len(found) > MAX_ALIASES:
+        raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
+    return [inputs.text("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
+
+
+def _topic(hints: Mapping[str, Any]) -> str | None:
+    topic = hints.get("topic")
+    return topic if isinstance(topic, str) else None
+
+
+def _companions(hints: Mapping[str, Any]) -> list[str]:
+    named = hints.get("mentioned_with")
+    if isinstance(named, str):
+        return [named]
+    return [one for one in named if isinstance(one, str)] if isinstance(named, list) else []

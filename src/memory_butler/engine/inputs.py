@@ -1,0 +1,132 @@
+"""What callers may send: checked once, here, before anything is embedded or written.
+
+Every limit is one that PostgreSQL would enforce later and less clearly: an index entry holds 2,704
+bytes, so the texts that stand together in one unique index must stay below that in sum.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.text import storable
+
+MAX_CONTENT_BYTES: Final = 8 * 1024 * 1024
+MAX_SUBJECT_BYTES: Final = 1000
+MAX_NAME_BYTES: Final = 500
+MAX_QUERY_CHARS: Final = 100_000
+MAX_LIMIT: Final = 200
+MAX_TAGS: Final = 100
+MAX_METADATA_DEPTH: Final = 32
+
+
+def text(name: str, value: str, max_bytes: int = MAX_CONTENT_BYTES) -> str:
+    """A text to be stored: NULs removed, lone surrogates replaced, not blank, not too long."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, not {type(value).__name__}")
+    clean = storable(value)
+    if not clean.strip():
+        raise InvalidInput(f"{name} is empty; say what is to be remembered")
+    size = len(clean.encode())
+    if size > max_bytes:
+        raise InvalidInput(
+            f"{name} has {size:,} bytes, at most {max_bytes:,} are stored; shorten or split it"
+        )
+    return clean
+
+
+def name(what: str, value: str) -> str:
+    """A short text that stands in an index: a butler, a scope, a predicate, a speaker."""
+    return text(what, value, MAX_NAME_BYTES)
+
+
+def optional_name(what: str, value: str | None) -> str | None:
+    """A name, or None."""
+    return None if value is None else name(what, value)
+
+
+def query(what: str, value: str) -> str:
+    """A question; longer than any that makes sense is refused."""
+    if len(value) > MAX_QUERY_CHARS:
+        raise InvalidInput(
+            f"{what} has {len(value):,} characters, at most {MAX_QUERY_CHARS:,} are searched for"
+        )
+    return value
+
+
+def number(what: str, value: float) -> float:
+    """A finite number, as given: importance is not clamped (C-50)."""
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise InvalidInput(f"{what} must be a finite number, not {value}")
+    return float(value)
+
+
+def limit(value: int) -> int:
+    """How many results: 1 to 200."""
+    if not 1 <= value <= MAX_LIMIT:
+        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {value}")
+    return value
+
+
+def share(what: str, value: float) -> float:
+    """A number from 0 to 1."""
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{what} must be between 0 and 1, not {value}")
+    return value
+
+
+def uuid(what: str, value: UUID | str) -> UUID:
+    """An id."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidInput(
+            f"{what} {str(value)[:60]!r} is no UUID; pass an id as memory returned it"
+        ) from None
+
+
+def optional_uuid(what: str, value: UUID | str | None) -> UUID | None:
+    """An id, or None."""
+    return None if value is None else uuid(what, value)
+
+
+def moment(what: str, value: datetime) -> datetime:
+    """A point in time; a naive one is refused, because it means a different moment elsewhere."""
+    if value.tzinfo is None:
+        raise InvalidInput(f"{what} needs a time zone, for example {value.isoformat()}Z")
+    return value.astimezone(UTC)
+
+
+def tags(value: Sequence[str] | None) -> list[str]:
+    """Up to 100 short texts."""
+    found = list(value or ())
+    if len(found) > MAX_TAGS:
+        raise InvalidInput(f"{len(found)} tags are given, at most {MAX_TAGS} are kept")
+    return [name("a tag", tag) for tag in found]
+
+
+def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A JSON object, its texts storable."""
+    clean = _json(dict(value or {}), MAX_METADATA_DEPTH)
+    assert isinstance(clean, dict)  # noqa: S101 -- what goes in as a dict comes out as one
+    return clean
+
+
+def _json(value: Any, depth: int) -> Any:
+    if depth == 0:
+        raise InvalidInput(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels")
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, float):
+        return number("a number in metadata", value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, Mapping):
+        return {storable(str(key)): _json(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(item, depth - 1) for item in value]
+    raise InvalidInput(f"metadata holds a {type(value).__name__}, which JSON cannot express")

@@ -1,0 +1,81 @@
+"""Deleting episodes that have had their time: plan, then execute in batches (CLN-02..06)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from memory_butler.domain.cleanup import CleanupPlan, plan_cleanup
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.store import episodes, events, served
+from memory_butler.store.transaction import transaction
+
+# Rows a transaction: long enough to be quick, short enough never to be in anyone's way.
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupResult:
+    """What was deleted, and how many episodes are left (CLN-06)."""
+
+    expired_deleted: int
+    capacity_deleted: int
+    remaining: int
+
+
+async def plan(memory: Memory, principal: Principal, max_entries: int | None = None) -> CleanupPlan:
+    """What a clean-up would delete now."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        counts = await episodes.cleanup_counts(tx, memory.clock())
+    return plan_cleanup(
+        total=counts.expired + counts.unexpired,
+        expired=counts.expired,
+        consolidated=counts.evictable,
+        max_entries=_cap(memory, max_entries),
+    )
+
+
+async def clean_up(
+    memory: Memory, principal: Principal, max_entries: int | None = None
+) -> CleanupResult:
+    """Delete what is expired, then the oldest consolidated episodes over the cap (C-59, C-60).
+
+    Interrupted, it has deleted whole batches, each with its event; the next run goes on.
+    """
+    now = memory.clock()
+    planned = await plan(memory, principal, max_entries)
+    expired = 0
+    while deleted := await _delete(memory, principal, now, None):
+        expired += deleted
+    # Expired rows are gone; count anew, because episodes may have come in meanwhile.
+    capacity = 0
+    surplus = (await plan(memory, principal, max_entries)).capacity if planned.capacity else 0
+    while capacity < surplus:
+        deleted = await _delete(memory, principal, now, min(BATCH, surplus - capacity))
+        if not deleted:
+            break
+        capacity += deleted
+    kept_days = memory.config.retrieval.served_retention_days
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await served.forget_before(tx, now - timedelta(days=kept_days))
+        remaining = await episodes.count(tx)
+    return CleanupResult(expired, capacity, remaining)
+
+
+async def _delete(memory: Memory, principal: Principal, now: datetime, surplus: int | None) -> int:
+    """Delete one batch: expired episodes, or so many of the oldest consolidated ones."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        ids: list[UUID]
+        if surplus is None:
+            ids, reason = await episodes.delete_expired(tx, now, BATCH), "expired"
+        else:
+            ids = await episodes.delete_oldest_consolidated(tx, surplus)
+            reason = "capacity"
+        if ids:
+            payload = {"reason": reason, "deleted": len(ids), "ids": [str(id) for id in ids]}
+            await events.record(tx, principal.actor, [("episodes_cleaned", payload)], now)
+    return len(ids)
+
+
+def _cap(memory: Memory, max_entries: int | None) -> int:
+    return memory.config.episodes.max_entries if max_entries is None else max_entries

@@ -1,0 +1,79 @@
+"""Links between memories."""
+
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.links import (
+    MemoryType,
+    parse_direction,
+    parse_memory_type,
+    parse_relation,
+)
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.curate import missing
+from memory_butler.engine.memory import Memory
+from memory_butler.store import episodes, events, facts, links, rules
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, transaction
+
+_EXISTS = {"episode": episodes.exists, "fact": facts.exists, "rule": rules.exists}
+
+
+async def create_link(
+    memory: Memory,
+    principal: Principal,
+    source_type: str,
+    source_id: UUID | str,
+    target_type: str,
+    target_id: UUID | str,
+    relation: str,
+) -> bool:
+    """Link two memories; linking a linked pair again succeeds and changes nothing (LINK-06, 07).
+
+    Returns:
+        Whether the link is new: the first relation of a pair stays (C-12).
+
+    Raises:
+        InvalidInput: an unknown type or relation, or a memory linked to itself.
+        NotFound: one of the two does not exist.
+    """
+    source = (parse_memory_type(source_type), inputs.uuid("source_id", source_id))
+    target = (parse_memory_type(target_type), inputs.uuid("target_id", target_id))
+    kind = parse_relation(relation)
+    if source == target:
+        raise InvalidInput("a memory cannot be linked to itself")
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await _require(tx, source)
+        await _require(tx, target)
+        made = await links.insert(tx, source, target, kind, now)
+        if made:
+            payload = {
+                "source_type": source[0],
+                "source_id": str(source[1]),
+                "target_type": target[0],
+                "target_id": str(target[1]),
+                "relation": kind,
+            }
+            await events.record(tx, principal.actor, [("link_created", payload)], now)
+        return made
+
+
+async def get_links(
+    memory: Memory,
+    principal: Principal,
+    memory_type: str,
+    memory_id: UUID | str,
+    direction: str = "both",
+) -> list[Row]:
+    """The links of one memory (LINK-08)."""
+    kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await links.of_item(tx, kind, id, parse_direction(direction))
+
+
+async def _require(tx: Transaction, item: tuple[MemoryType, UUID]) -> None:
+    kind, id = item
+    if not await _EXISTS[kind](tx, id):
+        raise missing(kind, id)

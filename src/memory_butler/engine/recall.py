@@ -1,0 +1,301 @@
+"""Finding: search in three modes, and recall by composite score. Never a model call."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, assert_never
+from uuid import UUID
+
+from memory_butler.config import SearchMode
+from memory_butler.domain import fusion, scoring
+from memory_butler.domain.confidence import effective_confidence
+from memory_butler.domain.facts import lifecycle_state, search_text
+from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.sketch import shingle_hashes
+from memory_butler.domain.text import preprocess_search_query
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.store import episodes, facts, rules, served
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.rows import Row
+from memory_butler.store.search import Found, candidates
+from memory_butler.store.transaction import Transaction, transaction
+
+RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A candidate with what its search says of it; `missing` arms have rank depth + 1 (RRF-03)."""
+
+    memory_type: MemoryType
+    found: Found
+    rrf_score: float
+    semantic_rank: int
+    keyword_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: the row, where it ranked, and what its score is made of (recall only)."""
+
+    memory_type: MemoryType
+    row: Row
+    match: Match
+    effective_confidence: float | None
+    score: scoring.ScoreParts | None = None
+
+    def explain(self) -> dict[str, float | int | bool | None]:
+        """Every number that decided the place of this answer."""
+        parts: dict[str, float | int | bool | None] = {
+            "semantic_rank": self.match.semantic_rank,
+            "similarity": self.match.found.similarity,
+            "keyword_rank": self.match.keyword_rank,
+            "text_rank": self.match.found.text_rank,
+            "matches_all_words": self.match.found.matches_all,
+            "rrf_score": self.match.rrf_score,
+        }
+        if self.score is not None:
+            parts.update(self.score.explain())
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who is asking in what session, as far as the caller says: what was served is kept by it."""
+
+    operation: served.Operation
+    butler: str | None = None
+    session_id: UUID | None = None
+
+
+async def search(
+    memory: Memory,
+    principal: Principal,
+    query: str,
+    *,
+    types: Sequence[str] | None = None,
+    scope: str | None = None,
+    mode: SearchMode | None = None,
+    limit: int = 10,
+    min_confidence: float | None = None,
+    session_id: UUID | str | None = None,
+) -> list[Hit]:
+    """Search episodes, facts and rules; `limit` counts over all of them (SRCH-01..08, C-42).
+
+    Results of several types are merged by the score of the mode, then similarity, age and id.
+    A blank query finds nothing (SRCH-05).
+    """
+    wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
+    mode = mode or memory.config.retrieval.default_mode
+    asked = _Question.of(memory, query, scope, limit, min_confidence)
+    audience = Audience("search", session_id=inputs.optional_uuid("session_id", session_id))
+    if not asked.text:
+        return []
+    embedding = None if mode == "keyword" else await memory.embedder.embed_query(asked.text)
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        matches: list[Match] = []
+        for memory_type in wanted:
+            matches += await _search_one(tx, memory_type, asked, mode, embedding)
+        best = sorted(matches, key=lambda match: _search_order(match, mode))[: asked.limit]
+        found = await _bump(tx, best, asked.now)
+        hits = [
+            Hit(match.memory_type, row, match, _effective(row, match.memory_type, asked.now))
+            for match in best
+            if (row := found.get(match.found.id)) is not None
+        ]
+        await _record(tx, audience, hits, asked.now)
+        return hits
+
+
+async def recall(
+    memory: Memory,
+    principal: Principal,
+    topic: str,
+    *,
+    scope: str | None = None,
+    limit: int = 10,
+    min_confidence: float | None = None,
+    session_id: UUID | str | None = None,
+    audience: Audience | None = None,
+) -> list[Hit]:
+    """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
+
+    Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01).
+    """
+    asked = _Question.of(memory, topic, scope, limit, min_confidence)
+    audience = audience or Audience(
+        "recall", session_id=inputs.optional_uuid("session_id", session_id)
+    )
+    if not asked.text:
+        return []
+    embedding = await memory.embedder.embed_query(asked.text)
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        matches: list[Match] = []
+        for memory_type in RECALLED_TYPES:
+            matches += await _search_one(tx, memory_type, asked, "hybrid", embedding)
+        scored = [(match, _score(memory, match, asked.now)) for match in matches]
+        best = sorted(scored, key=_recall_order)[: asked.limit]
+        found = await _bump(tx, [match for match, _ in best], asked.now)
+        hits = [
+            Hit(match.memory_type, row, match, score.confidence, score)
+            for match, score in best
+            if (row := found.get(match.found.id)) is not None
+        ]
+        await _record(tx, audience, hits, asked.now)
+        return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A checked question."""
+
+    text: str
+    scope: str | None
+    limit: int
+    min_confidence: float
+    depth: int
+    now: datetime
+
+    @classmethod
+    def of(
+        cls,
+        memory: Memory,
+        query: str,
+        scope: str | None,
+        limit: int,
+        min_confidence: float | None,
+    ) -> "_Question":
+        if min_confidence is None:
+            min_confidence = memory.config.facts.retrieval_confidence_threshold
+        inputs.limit(limit)
+        return cls(
+            text=preprocess_search_query(inputs.query("the query", query)),
+            scope=inputs.optional_name("scope", scope),
+            limit=limit,
+            min_confidence=inputs.share("min_confidence", min_confidence),
+            depth=max(limit, memory.config.retrieval.candidate_depth),
+            now=memory.clock(),
+        )
+
+
+async def _search_one(
+    tx: Transaction,
+    memory_type: MemoryType,
+    asked: _Question,
+    mode: SearchMode,
+    embedding: Vector | None,
+) -> list[Match]:
+    """One table in one mode, both arms `depth` deep, best first."""
+    found = await candidates(
+        tx,
+        memory_type,
+        embedding=embedding,
+        question=asked.text if mode != "semantic" else "",
+        scope=asked.scope,
+        min_confidence=asked.min_confidence,
+        now=asked.now,
+        depth=asked.depth,
+    )
+    by_id = {one.id: one for one in found}
+    fused = fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), asked.depth)
+    return [
+        Match(memory_type, by_id[one.id], one.rrf, one.semantic_rank, one.keyword_rank)
+        for one in fused
+    ]
+
+
+def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"]) -> list[UUID]:
+    ranked = [(place, one.id) for one in found if (place := getattr(one, rank)) is not None]
+    return [id for _, id in sorted(ranked)]
+
+
+def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
+    found = match.found
+    similarity = found.similarity if found.similarity is not None else -1.0
+    text_rank = found.text_rank or 0.0
+    tie = (scoring.order_key(similarity, found.created_at, found.id),)
+    match mode:
+        case "hybrid":
+            return (-match.rrf_score, match.semantic_rank, *tie)
+        case "semantic":
+            return tie
+        case "keyword":
+            return (not found.matches_all, -text_rank, *tie)
+        case _:
+            assert_never(mode)
+
+
+def _recall_order(scored: tuple[Match, scoring.ScoreParts]) -> tuple[Any, ...]:
+    match, score = scored
+    return scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
+
+
+def _score(memory: Memory, match: Match, now: datetime) -> scoring.ScoreParts:
+    found = match.found
+    retrieval = memory.config.retrieval
+    confidence = effective_confidence(
+        found.confidence or 0.0, found.decay_rate or 0.0, found.last_confirmed_at, now
+    )
+    return scoring.composite(
+        relevance=fusion.relevance(match.rrf_score),
+        importance=scoring.RULE_IMPORTANCE if found.importance is None else found.importance,
+        recency=scoring.recency(found.last_referenced_at, now),
+        confidence=confidence,
+        weights=retrieval.weights(),
+        maturity_weight=(
+            1.0 if found.maturity is None else retrieval.maturity_weights[found.maturity]
+        ),
+    )
+
+
+def _effective(row: Row, memory_type: MemoryType, now: datetime) -> float | None:
+    if memory_type == "episode":
+        return None
+    return effective_confidence(row["confidence"], row["decay_rate"], row["last_confirmed_at"], now)
+
+
+async def _bump(tx: Transaction, best: Sequence[Match], now: datetime) -> dict[UUID, Row]:
+    """Count a reference to each, table by table in one order for all, and fetch the rows.
+
+    What was retired between the search and the bump is missing from the answer.
+    """
+    ids: dict[MemoryType, list[UUID]] = {}
+    for match in best:
+        ids.setdefault(match.memory_type, []).append(match.found.id)
+    found: list[Row] = []
+    if "episode" in ids:
+        found += await episodes.bump(tx, ids["episode"], now)
+    if "fact" in ids:
+        found += [_with_state(row) for row in await facts.bump(tx, ids["fact"], now)]
+    if "rule" in ids:
+        found += await rules.bump(tx, ids["rule"], now)
+    return {row["id"]: row for row in found}
+
+
+def _with_state(row: Row) -> Row:
+    return row | {"lifecycle_state": lifecycle_state(row["validity"], row["metadata"])}
+
+
+async def _record(tx: Transaction, audience: Audience, hits: Sequence[Hit], now: datetime) -> None:
+    """Keep what was served, and to whom, in the transaction of the bump."""
+    if not hits:
+        return
+    shingles = {hash for hit in hits for hash in shingle_hashes(_text_of(hit))}
+    answer = served.Served(
+        operation=audience.operation,
+        butler=audience.butler,
+        session_id=audience.session_id,
+        item_ids=[hit.row["id"] for hit in hits],
+        shingles=sorted(shingles),
+    )
+    await served.record(tx, answer, now)
+
+
+def _text_of(hit: Hit) -> str:
+    row = hit.row
+    if hit.memory_type == "fact":
+        return search_text(row["subject"], row["predicate"], row["content"])
+    content: str = row["content"]
+    return content

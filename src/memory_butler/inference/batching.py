@@ -1,0 +1,194 @@
+"""The server's way to the embedder: off the event loop, and many requests in one call.
+
+Requests that arrive while a batch is computed go together into the next. There is no artificial
+wait: an idle embedder starts at once. One text (a query, a fact) goes before the slices of a bulk
+job, so that an import of thousands does not make anybody wait longer than one slice.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import numpy as np
+
+from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.inference.embedder import Embedder, Vectors
+
+# As many as the model takes at once: more would only make the first of them wait for the last.
+BATCH_SIZE: Final = 8
+# After so many batches of single texts in a row a waiting bulk job gets one slice: singles come
+# first, but even an endless stream of them leaves an import a ninth of the time.
+SINGLES_IN_A_ROW: Final = 8
+
+DEFAULT_QUERY_CACHE: Final = 1024
+# Longer texts are not cached: they are documents, which seldom repeat, and would fill the memory.
+MAX_CACHED_CHARACTERS: Final = 2_000
+
+
+class _Job:
+    """Texts of one caller, the vectors found so far, and the future on which the caller waits."""
+
+    def __init__(self, texts: Sequence[str | None], dimensions: int) -> None:
+        self.texts = texts
+        self.vectors: Vectors = np.empty((len(texts), dimensions), np.float32)
+        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # Neighbours in a slice should be of like length, because a batch is padded to its longest.
+        self._order = sorted(range(len(texts)), key=lambda index: len(texts[index] or ""))
+        self._taken = 0
+        self._filled = 0
+
+    @property
+    def all_taken(self) -> bool:
+        return self._taken == len(self.texts)
+
+    def take(self, count: int) -> list[int]:
+        """Hand out the next indices to compute."""
+        indices = self._order[self._taken : self._taken + count]
+        self._taken += len(indices)
+        return indices
+
+    def fill(self, indices: list[int], vectors: Vectors) -> None:
+        self.vectors[indices] = vectors
+        self._filled += len(indices)
+        if self._filled == len(self.texts) and not self.finished.done():
+            self.finished.set_result(None)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.finished.done():
+            self.finished.set_exception(error)
+
+
+_Part = tuple[_Job, list[int]]
+
+
+class BatchingEmbedder:
+    """Asynchronous embedding over one engine and one worker thread.
+
+    Belongs to the event loop that first uses it. Errors of the engine reach the caller whose text
+    caused them; a caller that is cancelled disturbs no other. After `aclose` every call raises
+    Unavailable.
+    """
+
+    def __init__(self, engine: Embedder, *, query_cache: int = DEFAULT_QUERY_CACHE) -> None:
+        """`query_cache` is how many queries are remembered; 0 turns the cache off."""
+        self._engine = engine
+        self._singles: deque[_Job] = deque()
+        self._bulk: deque[_Job] = deque()
+        self._singles_in_a_row = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._worker: asyncio.Task[None] | None = None
+        self._closed = False
+        self._cache: OrderedDict[str, Vectors] = OrderedDict()
+        self._cache_size = query_cache
+
+    @property
+    def engine(self) -> Embedder:
+        return self._engine
+
+    async def embed(self, text: str | None) -> Vectors:
+        """Return the unit vector of one text, float32 (384,)."""
+        vectors = await self._run([text], self._singles)
+        vector: Vectors = vectors[0]
+        return vector
+
+    async def embed_query(self, text: str | None) -> Vectors:
+        """Like `embed`, remembering recent queries. The array is shared: it is read-only."""
+        key = text or ""
+        known = self._cache.get(key)
+        if known is not None:
+            self._cache.move_to_end(key)
+            return known
+        vector = await self.embed(text)
+        vector.flags.writeable = False
+        if self._cache_size > 0 and len(key) <= MAX_CACHED_CHARACTERS:
+            self._cache[key] = vector
+            self._cache.move_to_end(key)
+            if len(self._cache) > self._cache_size:
+                self._cache.popitem(last=False)
+        return vector
+
+    async def embed_many(self, texts: Sequence[str | None]) -> Vectors:
+        """Return unit vectors, float32 (len(texts), 384), in the order of the texts."""
+        return await self._run(list(texts), self._bulk)
+
+    async def aclose(self) -> None:
+        """Let the running batch end, fail what still waits with Unavailable, free the thread."""
+        self._closed = True
+        for queue in (self._singles, self._bulk):
+            while queue:
+                queue.popleft().fail(_closed_error())
+        if self._worker is not None:
+            await self._worker
+        # Nothing runs any more, so this does not block the loop.
+        self._thread.shutdown(wait=True)
+
+    async def _run(self, texts: Sequence[str | None], queue: deque[_Job]) -> Vectors:
+        if self._closed:
+            raise _closed_error()
+        job = _Job(texts, self._engine.dimensions)
+        if texts:
+            queue.append(job)
+            if self._worker is None or self._worker.done():
+                self._worker = asyncio.create_task(self._work(), name="embedder")
+            await job.finished
+        return job.vectors
+
+    async def _work(self) -> None:
+        """Compute batch after batch until nobody waits."""
+        while batch := self._next_batch():
+            await self._compute(batch)
+
+    def _next_batch(self) -> list[_Part]:
+        """Take up to BATCH_SIZE single texts, or else one slice of the next bulk job in turn."""
+        _drop_finished(self._singles)
+        _drop_finished(self._bulk)
+        bulk_is_due = bool(self._bulk) and self._singles_in_a_row >= SINGLES_IN_A_ROW
+        if self._singles and not bulk_is_due:
+            self._singles_in_a_row += 1
+            count = min(BATCH_SIZE, len(self._singles))
+            singles = [self._singles.popleft() for _ in range(count)]
+            return [(job, job.take(1)) for job in singles]
+        self._singles_in_a_row = 0
+        if not self._bulk:
+            return []
+        job = self._bulk.popleft()
+        part = (job, job.take(BATCH_SIZE))
+        if not job.all_taken:
+            self._bulk.append(job)
+        return [part]
+
+    async def _compute(self, batch: list[_Part]) -> None:
+        texts = [job.texts[index] for job, indices in batch for index in indices]
+        loop = asyncio.get_running_loop()
+        try:
+            vectors = await loop.run_in_executor(self._thread, self._engine.embed_arrays, texts)
+            start = 0
+            for job, indices in batch:
+                job.fill(indices, vectors[start : start + len(indices)])
+                start += len(indices)
+        except Exception as error:
+            await self._fail(batch, error)
+
+    async def _fail(self, batch: list[_Part], error: Exception) -> None:
+        """Give the error to its cause: of several callers, each is tried alone."""
+        # A model that cannot be loaded fails for everybody alike.
+        if len(batch) == 1 or isinstance(error, ConfigurationError):
+            for job, _ in batch:
+                job.fail(error)
+            return
+        for part in batch:
+            await self._compute([part])
+
+
+def _drop_finished(queue: deque[_Job]) -> None:
+    """Forget jobs whose caller went away or was given an error."""
+    if any(job.finished.done() for job in queue):
+        waiting = [job for job in queue if not job.finished.done()]
+        queue.clear()
+        queue.extend(waiting)
+
+
+def _closed_error() -> Unavailable:
+    return Unavailable("The embedder is closed: the server is shutting down.")

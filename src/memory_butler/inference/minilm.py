@@ -1,0 +1,249 @@
+"""all-MiniLM-L6-v2 on ONNX Runtime: the embedder that every installation has.
+
+`minilm.onnx` beside this file is the network without its weights (tools/make_minilm_graph.py makes
+it); they are read from the model's own `model.safetensors`. Everything stays float32: 8-bit weights
+would be smaller and faster, and would rank differently.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.inference.embedder import Vectors
+from memory_butler.inference.model_files import (
+    MODEL_NAME,
+    MODEL_VERSION,
+    WEIGHTS_FILE,
+    ModelFiles,
+    check_weights,
+    find_model_files,
+)
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+DIMENSIONS: Final = 384
+VOCABULARY: Final = 30_522
+
+# max_seq_length of the model's sentence_bert_config.json. The shipped tokenizer.json cuts at 128.
+MAX_TOKENS: Final = 256
+
+# One core gains nothing from more than 8 texts at once: at 16 tokens a text takes 5.1 ms alone, 3.6
+# in eights and 3.5 in thirty-twos; at 256 tokens bigger batches are slower (the cache overflows).
+BATCH_SIZE: Final = 8
+# A batch is padded to its longest text, so texts more than twice as long start another.
+MAX_LENGTH_RATIO: Final = 2
+# Below this, padding costs less than another call.
+SHORT_TOKENS: Final = 16
+
+# How many texts are tokenised before the first is computed: bounds memory (about 4 kB per text).
+SORT_WINDOW: Final = 1024
+
+# The model reads 254 tokens between [CLS] and [SEP]. A word (letters and digits without a break) of
+# at most 100 characters makes one token or more, a longer one makes exactly one, [UNK]; every
+# punctuation mark is a token. So once long ASCII words are cut to 101 characters and white space to
+# one, neither of which changes a token, each token stands for at most 101 characters and a space,
+# and the word of the 254th token ends before character 254 * 102. What follows is never read.
+#
+# Exact for ASCII. Other scripts could break it only with words of over 100 characters or with
+# characters that the tokenizer drops (combining accents, controls), thousands of them before the
+# 254th token; an ordinary page reaches that token at about character 1,200.
+WORD_LIMIT: Final = 100
+MAX_CHARACTERS: Final = (MAX_TOKENS - 2) * (WORD_LIMIT + 2)
+_LONG_WORD = re.compile(rf"(?<![0-9A-Za-z])([0-9A-Za-z]{{{WORD_LIMIT + 1}}})[0-9A-Za-z]+")
+_WHITE_SPACE = re.compile(r"[ \t\n\r]{2,}")
+# How much is squeezed at a time, because nearly every long text is full after the first piece.
+SQUEEZE_WINDOW: Final = 65_536
+
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def readable_part(text: str) -> str:
+    """Return a text of at most MAX_CHARACTERS that has the same first 254 tokens."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    kept = ""
+    for start in range(0, len(text), SQUEEZE_WINDOW):
+        kept += text[start : start + SQUEEZE_WINDOW]
+        kept = _LONG_WORD.sub(r"\1", _WHITE_SPACE.sub(" ", kept))
+        if len(kept) >= MAX_CHARACTERS:
+            break
+    return kept[:MAX_CHARACTERS]
+
+
+def clean(text: str | None) -> str:
+    """Return what the tokenizer can take: never empty, bounded, encodable as UTF-8.
+
+    Half a surrogate pair becomes U+FFFD, which the tokenizer drops as it drops NUL bytes.
+    """
+    return _LONE_SURROGATE.sub("\ufffd", readable_part(text or " "))
+
+
+def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the indices of `lengths` in batches, shortest texts first.
+
+    A batch has at most BATCH_SIZE texts of nearly the same length.
+    """
+    batch: list[int] = []
+    limit = 0
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) == BATCH_SIZE or lengths[index] > limit):
+            yield batch
+            batch = []
+        if not batch:
+            limit = max(SHORT_TOKENS, MAX_LENGTH_RATIO * lengths[index])
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class _Model:
+    tokenizer: "Tokenizer"
+    session: "InferenceSession"
+    # Memory that the session reads and does not own.
+    weights: list[Vectors]
+
+
+class EmbeddingEngine:
+    """The embedder. Cheap to make; the first text loads the model (about 0.3 s, once).
+
+    Safe to call from several threads. Raises ConfigurationError on first use if the model's files
+    are missing or are not the expected ones.
+    """
+
+    def __init__(
+        self,
+        model_folder: Path | None = None,
+        pulled_folder: Path | None = None,
+        *,
+        threads: int = 1,
+    ) -> None:
+        self._model_folder = model_folder
+        self._pulled_folder = pulled_folder
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+
+    @property
+    def dimensions(self) -> int:
+        return DIMENSIONS
+
+    @property
+    def model_name(self) -> str:
+        return MODEL_NAME
+
+    @property
+    def model_version(self) -> str:
+        return MODEL_VERSION
+
+    def embed(self, text: str | None) -> list[float]:
+        """Return the unit vector of one text; None and "" count as a single space (EMB-03)."""
+        vector: list[float] = self.embed_arrays([text])[0].tolist()
+        return vector
+
+    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
+        """Return one unit vector per text, in order; [] gives [] (EMB-04)."""
+        vectors: list[list[float]] = self.embed_arrays(texts).tolist()
+        return vectors
+
+    def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
+        """Return unit vectors, float32 (len(texts), 384), in the order of the texts."""
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        for start in range(0, len(texts), SORT_WINDOW):
+            window = [clean(text) for text in texts[start : start + SORT_WINDOW]]
+            self._embed_window(window, vectors[start : start + len(window)])
+        return vectors
+
+    def _embed_window(self, texts: list[str], vectors: Vectors) -> None:
+        """Fill the rows of `vectors`, one per text."""
+        model = self._loaded()
+        tokens = [encoding.ids for encoding in model.tokenizer.encode_batch(texts)]
+        for batch in batches_by_length([len(ids) for ids in tokens]):
+            inputs = _padded([tokens[index] for index in batch])
+            (vectors[batch],) = model.session.run(None, inputs)
+
+    def _loaded(self) -> _Model:
+        if self._model is None:
+            with self._lock:
+                if self._model is None:
+                    files = find_model_files(self._model_folder, self._pulled_folder)
+                    self._model = _load(files, self._threads)
+        return self._model
+
+
+def _padded(tokens: list[list[int]]) -> dict[str, npt.NDArray[np.int64]]:
+    """The graph's inputs: ids and mask, int64 (len(tokens), longest), padded with 0 ([PAD])."""
+    shape = (len(tokens), max(map(len, tokens)))
+    ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for row, text in enumerate(tokens):
+        ids[row, : len(text)] = text
+        mask[row, : len(text)] = 1
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def _load(files: ModelFiles, threads: int) -> _Model:
+    # Here and not above: together they take a third of a second to import, which a command that
+    # embeds nothing should not pay.
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    check_weights(files)
+    tokenizer = Tokenizer.from_file(str(files.tokenizer))
+    if tokenizer.get_vocab_size() != VOCABULARY:
+        raise ConfigurationError(
+            f"{files.tokenizer} is not the tokenizer of {MODEL_NAME}: it knows "
+            f"{tokenizer.get_vocab_size()} tokens instead of {VOCABULARY}."
+        )
+    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.no_padding()  # the file pads all to 128; we pad each batch to its own longest
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    weights = _give_weights(options, files.weights)
+    graph = resources.files("memory_butler.inference").joinpath("minilm.onnx").read_bytes()
+    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return _Model(tokenizer, session, weights)
+
+
+def _give_weights(options: "SessionOptions", path: Path) -> list[Vectors]:
+    """Tell the session where the weights are; return what must live as long as the session."""
+    real = path.resolve()
+    if real.name == WEIGHTS_FILE:
+        folder_key = "session.model_external_initializers_file_folder_path"
+        options.add_session_config_entry(folder_key, str(real.parent))
+        return []
+    # The Hugging Face cache keeps links to files named by their hash, and the runtime follows no
+    # link out of the folder. Mapped into memory they serve as well, for 50 MB more.
+    from onnxruntime import OrtValue
+
+    tensors = _map_tensors(real)
+    values = [OrtValue.ortvalue_from_numpy(tensor) for tensor in tensors.values()]
+    options.add_external_initializers(list(tensors), values)
+    return list(tensors.values())
+
+
+def _map_tensors(path: Path) -> dict[str, Vectors]:
+    """Map the network's tensors of a safetensors file: length, JSON header, then the numbers."""
+    content = np.memmap(path, np.uint8, mode="r")
+    start = 8 + int.from_bytes(content[:8].tobytes(), "little")
+    header = json.loads(content[8:start].tobytes())
+    tensors: dict[str, Vectors] = {}
+    for name, entry in header.items():
+        # The runtime refuses tensors that the graph lacks: the pooler, which the mean replaces.
+        if entry.get("dtype") == "F32" and not name.startswith("pooler."):
+            begin, end = entry["data_offsets"]
+            part = content[start + begin : start + end]
+            tensors[name] = part.view(np.float32).reshape(entry["shape"])
+    return tensors

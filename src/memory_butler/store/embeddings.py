@@ -1,0 +1,46 @@
+"""What is searched of a memory, and the registry of the models that made the vectors."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import numpy as np
+import numpy.typing as npt
+
+from memory_butler.store.queries import load
+
+SQL = load("embeddings")
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The searchable side of a memory: a vector of shape (384,), and the text for the tsvector."""
+
+    vector: Vector
+    search_text: str
+    version_id: int
+
+
+async def register(
+    pool: asyncpg.Pool, model_name: str, version: str, dimensions: int, now: datetime
+) -> int:
+    """Record the model in use, and return the id that its vectors carry (EMV-01, C-75).
+
+    Runs once at start, outside any write transaction: one row that every writer touched would be
+    one row that every writer waits for.
+    """
+    id: int = await pool.fetchval(SQL["register"], model_name, version, dimensions, now)
+    return id
+
+
+async def used(pool: asyncpg.Pool, version_id: int, now: datetime) -> None:
+    """Note that the model is still in use; the caller does so at most once a minute."""
+    await pool.execute(SQL["used"], version_id, now)
+
+
+async def known(pool: asyncpg.Pool) -> list[dict[str, Any]]:
+    """Every model that made vectors of this store, the newest first."""
+    return [dict(row) for row in await pool.fetch(SQL["known"])]

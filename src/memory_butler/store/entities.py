@@ -1,0 +1,109 @@
+"""Entities in the database."""
+
+import re
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from memory_butler.domain.entities import FUZZY_THRESHOLD
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, optional, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("entities")
+
+# A name that matches more entities than this is too vague to rank; the best tiers come first.
+MAX_CANDIDATES = 200
+
+_LIKE_WILDCARDS = re.compile(r"([\\%_])")
+
+
+async def insert(
+    tx: Transaction,
+    id: UUID,
+    canonical_name: str,
+    entity_type: str,
+    aliases: list[str],
+    metadata: dict[str, Any],
+    now: datetime,
+) -> Row | None:
+    """Register an entity; None where name and type are taken."""
+    return optional(
+        await tx.connection.fetchrow(
+            SQL["insert"], tx.tenant, id, canonical_name, entity_type, aliases, metadata, now
+        )
+    )
+
+
+async def get(tx: Transaction, id: UUID) -> Row | None:
+    """One entity, a merged one too."""
+    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id))
+
+
+async def share(tx: Transaction, id: UUID) -> Row | None:
+    """One entity, kept from being merged away until commit."""
+    return optional(await tx.connection.fetchrow(SQL["share"], tx.tenant, id))
+
+
+async def named(tx: Transaction, canonical_name: str, entity_type: str) -> Row | None:
+    """The entity that holds this name and type."""
+    return optional(
+        await tx.connection.fetchrow(SQL["named"], tx.tenant, canonical_name, entity_type)
+    )
+
+
+async def lock(tx: Transaction, ids: list[UUID]) -> dict[UUID, Row]:
+    """Those of the entities that exist, locked in id order (MRG-01)."""
+    return {row["id"]: row for row in rows(await tx.connection.fetch(SQL["lock"], tx.tenant, ids))}
+
+
+async def update(
+    tx: Transaction,
+    id: UUID,
+    canonical_name: str,
+    aliases: list[str],
+    metadata: dict[str, Any],
+    now: datetime,
+) -> Row:
+    """Write an entity anew."""
+    return dict(
+        await tx.connection.fetchrow(
+            SQL["update"], tx.tenant, id, canonical_name, aliases, metadata, now
+        )
+    )
+
+
+async def candidates(tx: Transaction, name: str, entity_type: str | None) -> list[Row]:
+    """Entities that the name hits exactly, by alias, or as part of a name (RES-01..03)."""
+    pattern = _LIKE_WILDCARDS.sub(r"\\\1", name.lower())
+    return rows(
+        await tx.connection.fetch(
+            SQL["candidates"], tx.tenant, name, pattern, entity_type, MAX_CANDIDATES
+        )
+    )
+
+
+async def fuzzy(
+    tx: Transaction, name: str, entity_type: str | None, known: list[UUID]
+) -> list[Row]:
+    """Entities of a similar name, without those already known; [] without pg_trgm (RES-04, RES-05).
+
+    In a savepoint: a failed statement would end the transaction for the statements after it (C-70).
+    """
+    try:
+        async with tx.connection.transaction():
+            return rows(
+                await tx.connection.fetch(
+                    SQL["fuzzy"],
+                    tx.tenant,
+                    name,
+                    entity_type,
+                    known,
+                    FUZZY_THRESHOLD,
+                    MAX_CANDIDATES,
+                )
+            )
+    except asyncpg.UndefinedFunctionError:
+        return []

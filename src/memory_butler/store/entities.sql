@@ -1,0 +1,57 @@
+-- fragment: columns
+id, tenant_id, canonical_name, entity_type, aliases, metadata, created_at, updated_at
+
+-- name: insert
+INSERT INTO entities (
+    tenant_id, id, canonical_name, entity_type, aliases, metadata, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+ON CONFLICT ON CONSTRAINT entities_name_unique DO NOTHING
+RETURNING {columns}
+
+-- name: get
+SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = $2
+
+-- name: share
+-- Held until commit, so that a merge cannot tombstone the entity while a fact about it is stored.
+SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = $2 FOR SHARE
+
+-- name: named
+SELECT {columns} FROM entities WHERE tenant_id = $1 AND canonical_name = $2 AND entity_type = $3
+
+-- name: lock
+SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: update
+UPDATE entities
+SET canonical_name = $3, aliases = $4, metadata = $5, updated_at = $6
+WHERE tenant_id = $1 AND id = $2
+RETURNING {columns}
+
+-- name: candidates
+-- RES-01..03, RES-06: each entity once, in the best tier that its name or an alias reaches.
+WITH tiers AS (
+    SELECT {columns},
+        CASE
+            WHEN lower(canonical_name) = lower($2) THEN 'exact'
+            WHEN EXISTS (SELECT 1 FROM unnest(aliases) a WHERE lower(a) = lower($2)) THEN 'alias'
+            WHEN lower(canonical_name) LIKE '%' || $3 || '%' ESCAPE '\'
+              OR EXISTS (SELECT 1 FROM unnest(aliases) a
+                         WHERE lower(a) LIKE '%' || $3 || '%' ESCAPE '\') THEN 'prefix'
+        END AS name_match
+    FROM entities
+    WHERE tenant_id = $1 AND ($4::text IS NULL OR entity_type = $4)
+      AND metadata->>'merged_into' IS NULL
+)
+SELECT {columns}, name_match FROM tiers WHERE name_match IS NOT NULL
+ORDER BY array_position(ARRAY['exact', 'alias', 'prefix'], name_match), canonical_name, id
+LIMIT $5
+
+-- name: fuzzy
+-- RES-04, C-70. Without pg_trgm this fails to run; the caller keeps it in a savepoint.
+SELECT {columns}, 'fuzzy' AS name_match FROM entities
+WHERE tenant_id = $1 AND ($3::text IS NULL OR entity_type = $3)
+  AND metadata->>'merged_into' IS NULL AND NOT id = ANY($4::uuid[])
+  AND (similarity(lower(canonical_name), lower($2)) >= $5
+       OR EXISTS (SELECT 1 FROM unnest(aliases) a WHERE similarity(lower(a), lower($2)) >= $5))
+ORDER BY canonical_name, id
+LIMIT $6

@@ -1,0 +1,115 @@
+"""Episodes in the database."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, optional, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("episodes")
+
+
+@dataclass(frozen=True, slots=True)
+class NewEpisode:
+    """An episode about to be stored; `content` as it is kept."""
+
+    id: UUID
+    butler: str
+    content: str
+    session_id: UUID | None
+    importance: float
+    occurred_at: datetime
+    speaker: str | None
+    turn: int | None
+    created_at: datetime
+    expires_at: datetime
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupCounts:
+    """How many episodes a tenant has past their TTL, before it, and of those consolidated."""
+
+    expired: int
+    unexpired: int
+    evictable: int
+
+
+async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> None:
+    """Store one episode."""
+    await tx.connection.execute(
+        SQL["insert"],
+        tx.tenant,
+        episode.id,
+        episode.butler,
+        episode.session_id,
+        episode.content,
+        embedded.vector,
+        embedded.search_text,
+        episode.importance,
+        episode.occurred_at,
+        episode.speaker,
+        episode.turn,
+        episode.created_at,
+        episode.expires_at,
+        episode.metadata,
+        embedded.version_id,
+    )
+
+
+async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
+    """One episode, its reference counter bumped (STO-09)."""
+    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
+
+
+async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
+    """Count a reference to each, and return those that are still there."""
+    return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
+
+
+async def expire(tx: Transaction, id: UUID, now: datetime) -> bool:
+    """Let an episode expire now (STO-12); whether it had not expired before."""
+    return await tx.connection.fetchval(SQL["expire"], tx.tenant, id, now) is not None
+
+
+async def set_expiry(tx: Transaction, id: UUID, expires_at: datetime) -> bool:
+    """Move the moment of expiry; whether the episode exists."""
+    return await tx.connection.fetchval(SQL["set_expiry"], tx.tenant, id, expires_at) is not None
+
+
+async def exists(tx: Transaction, id: UUID) -> bool:
+    """Whether the tenant has this episode."""
+    return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
+
+
+async def pending_by_butler(tx: Transaction, now: datetime) -> list[Row]:
+    """How many episodes wait for consolidation, by butler: `butler`, `episodes`, `oldest`."""
+    return rows(await tx.connection.fetch(SQL["pending_by_butler"], tx.tenant, now))
+
+
+async def cleanup_counts(tx: Transaction, now: datetime) -> CleanupCounts:
+    """What a clean-up plan is made of."""
+    row = await tx.connection.fetchrow(SQL["cleanup_counts"], tx.tenant, now)
+    return CleanupCounts(**dict(row))
+
+
+async def delete_expired(tx: Transaction, now: datetime, limit: int) -> list[UUID]:
+    """Delete up to `limit` expired episodes, the longest expired first; their ids."""
+    found = await tx.connection.fetch(SQL["delete_expired"], tx.tenant, now, limit)
+    return [row["id"] for row in found]
+
+
+async def delete_oldest_consolidated(tx: Transaction, limit: int) -> list[UUID]:
+    """Delete up to `limit` consolidated episodes, the oldest first; their ids."""
+    found = await tx.connection.fetch(SQL["delete_oldest_consolidated"], tx.tenant, limit)
+    return [row["id"] for row in found]
+
+
+async def count(tx: Transaction) -> int:
+    """How many episodes the tenant has."""
+    total: int = await tx.connection.fetchval(SQL["count"], tx.tenant)
+    return total

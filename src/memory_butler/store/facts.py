@@ -1,0 +1,152 @@
+"""Facts in the database."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory_butler.domain.facts import FactKey, FactPeriod
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, optional, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("facts")
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact about to be stored."""
+
+    id: UUID
+    subject: str
+    predicate: str
+    content: str
+    importance: float
+    decay_rate: float
+    permanence: str
+    source_butler: str | None
+    source_episode_id: UUID | None
+    supersedes_id: UUID | None
+    entity_id: UUID | None
+    scope: str
+    period: FactPeriod
+    created_at: datetime
+    tags: list[str]
+    metadata: dict[str, Any]
+
+
+async def lock_key(tx: Transaction, key: FactKey) -> None:
+    """Wait until no other transaction works on this key (C-21); held until commit."""
+    await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
+
+
+async def active_of(tx: Transaction, key: FactKey) -> UUID | None:
+    """The active fact that holds the key, locked."""
+    if key.entity_id is None:
+        query, holder = SQL["active_of_subject"], key.subject
+        args: tuple[object, ...] = (key.scope, holder, key.predicate)
+    else:
+        query = SQL["active_of_entity"]
+        args = (key.scope, key.entity_id, key.predicate)
+    found: UUID | None = await tx.connection.fetchval(query, tx.tenant, *args)
+    return found
+
+
+async def supersede(tx: Transaction, id: UUID, now: datetime, true_until: datetime) -> None:
+    """Retire a fact for one that began to be true at `true_until`."""
+    await tx.connection.execute(SQL["supersede"], tx.tenant, id, now, true_until)
+
+
+async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
+    """Store one fact, with confidence 1.0 (STO-03)."""
+    period = fact.period
+    await tx.connection.execute(
+        SQL["insert"],
+        tx.tenant,
+        fact.id,
+        fact.subject,
+        fact.predicate,
+        fact.content,
+        embedded.vector,
+        embedded.search_text,
+        fact.importance,
+        fact.decay_rate,
+        fact.permanence,
+        fact.source_butler,
+        fact.source_episode_id,
+        fact.supersedes_id,
+        fact.entity_id,
+        period.validity,
+        fact.scope,
+        period.valid_from,
+        period.valid_until,
+        fact.created_at,
+        None if period.validity == "active" else fact.created_at,
+        fact.tags,
+        fact.metadata,
+        embedded.version_id,
+    )
+
+
+async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
+    """One fact of any validity, its reference counter bumped (STO-09)."""
+    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
+
+
+async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
+    """Count a reference to each, and return those that are still active."""
+    return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
+
+
+async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row | None:
+    """Restart the decay of one fact (STO-10)."""
+    return optional(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
+
+
+async def for_update(tx: Transaction, id: UUID) -> Row | None:
+    """One fact, locked until commit."""
+    return optional(await tx.connection.fetchrow(SQL["for_update"], tx.tenant, id))
+
+
+async def retract(tx: Transaction, id: UUID, now: datetime) -> None:
+    """Forget one fact, recoverably (STO-13, C-24)."""
+    await tx.connection.execute(SQL["retract"], tx.tenant, id, now)
+
+
+async def reactivate(tx: Transaction, id: UUID) -> None:
+    """Bring a retracted fact back; the caller holds the lock of its key."""
+    await tx.connection.execute(SQL["reactivate"], tx.tenant, id)
+
+
+async def exists(tx: Transaction, id: UUID) -> bool:
+    """Whether the tenant has this fact, of whatever validity."""
+    return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
+
+
+async def of_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
+    """Every fact of these entities, of any validity, locked."""
+    return rows(await tx.connection.fetch(SQL["of_entities"], tx.tenant, entity_ids))
+
+
+async def repoint(tx: Transaction, ids: list[UUID], entity_id: UUID) -> None:
+    """Hang facts on another entity."""
+    await tx.connection.execute(SQL["repoint"], tx.tenant, ids, entity_id)
+
+
+async def supersede_many(tx: Transaction, ids: list[UUID], now: datetime) -> None:
+    """Retire facts that lost to another."""
+    await tx.connection.execute(SQL["supersede_many"], tx.tenant, ids, now)
+
+
+async def set_supersedes(tx: Transaction, id: UUID, superseded_id: UUID) -> None:
+    """Name the fact that this one replaced, unless one is named already."""
+    await tx.connection.execute(SQL["set_supersedes"], tx.tenant, id, superseded_id)
+
+
+async def texts_of_entities(tx: Transaction, entity_ids: list[UUID]) -> dict[UUID, list[str]]:
+    """Predicate and content of up to 500 active facts of each entity (C-71)."""
+    texts: dict[UUID, list[str]] = {}
+    for row in await tx.connection.fetch(SQL["texts_of_entities"], tx.tenant, entity_ids):
+        texts.setdefault(row["entity_id"], []).append(f"{row['predicate']} {row['content']}")
+    return texts

@@ -1,0 +1,33 @@
+"""Links between memories in the database."""
+
+from datetime import datetime
+from uuid import UUID
+
+from memory_butler.domain.links import Direction, MemoryType, Relation
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("links")
+
+
+async def insert(
+    tx: Transaction,
+    source: tuple[MemoryType, UUID],
+    target: tuple[MemoryType, UUID],
+    relation: Relation,
+    now: datetime,
+) -> bool:
+    """Link two memories; False where the pair was linked already, by whatever relation (C-12)."""
+    made = await tx.connection.fetchval(SQL["insert"], tx.tenant, *source, *target, relation, now)
+    return made is not None
+
+
+async def of_item(
+    tx: Transaction, memory_type: MemoryType, id: UUID, direction: Direction
+) -> list[Row]:
+    """The links of one memory, the oldest first (LINK-08)."""
+    outgoing, incoming = direction != "incoming", direction != "outgoing"
+    return rows(
+        await tx.connection.fetch(SQL["of_item"], tx.tenant, memory_type, id, outgoing, incoming)
+    )

@@ -1,0 +1,40 @@
+"""How a revision runs the SQL texts that lie beside it.
+
+The statements live in `.sql` files, because they are to be read, diffed and tried in psql as they
+stand. A file may hold several statements, which the extended query protocol refuses; the driver's
+own `execute` sends them as one simple query, inside the transaction that the migration holds.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from alembic import context, op
+
+VERSIONS = Path(__file__).parent / "versions" / "memory"
+
+
+def run_text(sql: str) -> None:
+    """Run one or more statements on the migration's connection."""
+    adapted: Any = op.get_bind().connection.dbapi_connection
+    adapted.run_async(lambda connection: connection.execute(sql))
+
+
+def run_files(*names: str, **parts: str) -> None:
+    """Run the named `.sql` files of `versions/memory/`, in the order given.
+
+    `{owner}` and `{runtime}` in a text stand for the two roles of this database, whose names
+    differ from database to database because roles belong to the whole server; `parts` fill further
+    placeholders with SQL.
+    """
+    roles: dict[str, str] = context.config.attributes["roles"]
+    fillings = {placeholder: quote_identifier(role) for placeholder, role in roles.items()} | parts
+    for name in names:
+        text = (VERSIONS / name).read_text(encoding="utf-8")
+        for placeholder, filling in fillings.items():
+            text = text.replace(f"{{{placeholder}}}", filling)
+        run_text(text)
+
+
+def quote_identifier(name: str) -> str:
+    """A name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'

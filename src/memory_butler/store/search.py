@@ -1,0 +1,71 @@
+"""The hot searches: one statement for both arms and everything that scoring needs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+from uuid import UUID
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.rules import Maturity
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("search")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate of one or both arms. Ranks count from 1; None means: not found by that arm.
+
+    `similarity` is 1 - cosine distance (SRCH-02), `text_rank` is ts_rank's (SRCH-04). What a type
+    has no column for is None: importance of rules, confidence of episodes.
+    """
+
+    id: UUID
+    semantic_rank: int | None
+    similarity: float | None
+    keyword_rank: int | None
+    text_rank: float | None
+    matches_all: bool | None
+    importance: float | None
+    confidence: float | None
+    decay_rate: float | None
+    last_confirmed_at: datetime | None
+    last_referenced_at: datetime | None
+    created_at: datetime
+    maturity: Maturity | None
+
+
+async def candidates(
+    tx: Transaction,
+    memory_type: MemoryType,
+    *,
+    embedding: Vector | None,
+    question: str,
+    scope: str | None,
+    min_confidence: float,
+    now: datetime,
+    depth: int,
+) -> list[Found]:
+    """The candidates of both arms, each `depth` deep, unordered for the caller's purposes.
+
+    Args:
+        embedding: of shape (384,); None leaves the semantic arm out.
+        question: preprocessed; '' leaves the keyword arm out (SRCH-05).
+        scope: SCP-01 and SCP-02; None searches every scope.
+        min_confidence: of the effective confidence; episodes are exempt (C-39).
+    """
+    match memory_type:
+        case "episode":
+            query = SQL["episodes"]
+        case "fact":
+            query = SQL["facts"]
+        case "rule":
+            query = SQL["rules"]
+        case _:
+            assert_never(memory_type)
+    records = await tx.connection.fetch(
+        query, embedding, question, scope, min_confidence, now, depth
+    )
+    return [Found(*record) for record in records]

@@ -1,0 +1,8 @@
+-- name: episodes
+SELECT * FROM search_episodes($1, $2, $3, $4, $5, $6)
+
+-- name: facts
+SELECT * FROM search_facts($1, $2, $3, $4, $5, $6)
+
+-- name: rules
+SELECT * FROM search_rules($1, $2, $3, $4, $5, $6)

@@ -1,0 +1,143 @@
+"""The pool, and the tenant transaction that every query of this package runs on.
+
+A function in `store/` takes a `Transaction`: connection and tenant together, so that tenancy cannot
+be forgotten. The tenant is set for the transaction only (`SET LOCAL`), so a connection that goes
+back to the pool belongs to nobody.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import asyncpg
+from pgvector.asyncpg import register_vector
+
+from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
+
+# Time bounds, in seconds. A statement that takes longer than these is stuck, not slow: searches
+# answer in milliseconds, and the jobs that touch many rows work in batches.
+CONNECT_TIMEOUT = 10.0
+COMMAND_TIMEOUT = 60.0
+ACQUIRE_TIMEOUT = 10.0
+
+OUTAGES = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.exceptions.CannotConnectNowError,
+    asyncpg.exceptions.AdminShutdownError,
+    asyncpg.exceptions.CrashShutdownError,
+    asyncpg.exceptions.TooManyConnectionsError,
+    asyncpg.exceptions.DiskFullError,
+    asyncpg.exceptions.QueryCanceledError,
+    asyncpg.exceptions.InvalidPasswordError,
+    asyncpg.exceptions.InvalidCatalogNameError,
+    asyncpg.exceptions.ReadOnlySQLTransactionError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """An open transaction of one tenant."""
+
+    connection: "asyncpg.Connection[asyncpg.Record]"
+    tenant: str
+
+
+async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> asyncpg.Pool:
+    """Open a pool whose connections speak vectors and JSON.
+
+    Raises:
+        Unavailable: the database cannot be reached or refuses the login.
+    """
+    try:
+        return await asyncpg.create_pool(
+            dsn,
+            min_size=min_size,
+            max_size=max_size,
+            timeout=CONNECT_TIMEOUT,
+            command_timeout=COMMAND_TIMEOUT,
+            init=prepare_connection,
+            server_settings={"application_name": "memory-butler", "timezone": "UTC"},
+        )
+    except OUTAGES as error:
+        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+
+
+async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    """Teach a new connection the types of this schema."""
+    await register_vector(connection)
+    for name in ("json", "jsonb"):
+        await connection.set_type_codec(
+            name, schema="pg_catalog", encoder=json.dumps, decoder=json.loads
+        )
+
+
+def describe(error: BaseException) -> str:
+    """What went wrong, without the DSN that some driver messages carry."""
+    if isinstance(error, asyncpg.PostgresError):
+        return f"{error.sqlstate} {type(error).__name__}"
+    return type(error).__name__ if not isinstance(error, OSError) else error.strerror or "no reply"
+
+
+@asynccontextmanager
+async def transaction(
+    pool: asyncpg.Pool, tenant: str, *, durable: bool = True
+) -> AsyncIterator[Transaction]:
+    """One tenant transaction: committed when the block ends, rolled back when it raises.
+
+    `durable=False` lets the commit return before the log is on disk. It is for the counters that a
+    read bumps, and for nothing else: whatever was acknowledged must survive a crash.
+
+    Raises:
+        Unavailable: the database went away, before or during the block.
+        IntegrityViolation: a constraint that no code path should reach refused the change.
+    """
+    try:
+        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection, connection.transaction():
+            await connection.execute(_SETTINGS[durable], tenant)
+            yield Transaction(connection, tenant)
+    except OUTAGES as error:
+        raise Unavailable(f"the database did not answer: {describe(error)}") from error
+    except asyncpg.IntegrityConstraintViolationError as error:
+        raise IntegrityViolation(
+            f"the store refused the change ({error.constraint_name}); nothing was written"
+        ) from error
+
+
+_TENANT = "set_config('butler.tenant_id', $1, true)"
+_SETTINGS = {
+    True: f"SELECT {_TENANT}",
+    False: f"SELECT {_TENANT}, set_config('synchronous_commit', 'off', true)",
+}
+
+
+async def refuse_bypass(pool: asyncpg.Pool) -> None:
+    """Refuse to serve as a role for which row-level security is no wall.
+
+    Raises:
+        ConfigurationError: the role is a superuser, has BYPASSRLS, or may act as the owner.
+    """
+    async with pool.acquire() as connection:
+        row = await connection.fetchrow(
+            """
+            SELECT current_user AS role, r.rolsuper, r.rolbypassrls,
+                   EXISTS (SELECT 1 FROM pg_class c
+                           WHERE c.oid = to_regclass('public.facts')
+                             AND pg_has_role(current_user, c.relowner, 'MEMBER')) AS owns
+            FROM pg_roles r WHERE r.rolname = current_user
+            """
+        )
+    if row["rolsuper"] or row["rolbypassrls"] or row["owns"]:
+        if row["rolsuper"]:
+            reason = "is a superuser"
+        elif row["rolbypassrls"]:
+            reason = "bypasses row-level security"
+        else:
+            reason = "may act as the owner of the tables"
+        raise ConfigurationError(
+            f"the database role {row['role']!r} {reason}, so tenants would not be separated. Run `memory-butler db init --admin-dsn …` once and "
+            "serve with the runtime DSN that it prints."
+        )

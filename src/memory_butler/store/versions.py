@@ -1,0 +1,24 @@
+"""Past states of memories: what an item was before each change that matters."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("versions")
+
+Kind = Literal["episode", "fact", "rule", "entity"]
+
+
+async def keep(tx: Transaction, kind: Kind, ids: Sequence[UUID], now: datetime) -> None:
+    """Keep the present state of items that are about to change, in the same transaction."""
+    await tx.connection.execute(SQL[kind], tx.tenant, list(ids), now)
+
+
+async def of_item(tx: Transaction, kind: Kind, id: UUID) -> list[Row]:
+    """The past states of one item, the oldest first: `known_from`, `known_until`, `state`."""
+    return rows(await tx.connection.fetch(SQL["of_item"], tx.tenant, kind, id))
