@@ -118,7 +118,7 @@ CODE = [
     "TypeError: unsupported operand type(s) for +: 'int' and 'NoneType'",
 ]
 
-PEOPLE = ,]
+PEOPLE = [
     "Ada",
     "my brother",
     "the new tenant",
@@ -127,7 +127,7 @@ PEOPLE = ,]
     "Dr. Okafor",
     "the finance agent",
 ]
-ACTIONS = ,]
+ACTIONS = [
     "prefers",
     "forgot",
     "ordered",
@@ -137,7 +137,7 @@ ACTIONS = ,]
     "asked about",
     "sold",
 ]
-THINGS = ,]
+THINGS = [
     "oat milk",
     "the blue bicycle",
     "a ticket to Porto",
@@ -150,7 +150,7 @@ THINGS = ,]
     "the piano lesson",
     "a window seat",
 ]
-WHEN = ,]
+WHEN = [
     "",
     "yesterday",
     "on 3 May 2024",
@@ -159,7 +159,7 @@ WHEN = ,]
     "at 07:45",
     "last winter",
 ]
-WHY = ,]
+WHY = [
     "",
     " because the old one broke",
     ", but nobody wrote it down",

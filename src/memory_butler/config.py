@@ -65,31 +65,43 @@ class FactsConfig(_Table):
 class PromoteToEstablished(_Table):
     """`promote_to_established` (MAT-02)."""
 
-    min_successes: int = Field(5, ge=0)
-    min_effectiveness: _Share = 0.6
+    min_successes: int = Field(5, ge=0, description="Helpful marks that a candidate needs.")
+    min_effectiveness: _Share = Field(
+        0.6, description="Effectiveness that a candidate needs; below it the rule falls back."
+    )
 
 
 class PromoteToProven(_Table):
     """`promote_to_proven` (MAT-03)."""
 
-    min_successes: int = Field(15, ge=0)
-    min_effectiveness: _Share = 0.8
-    min_age_days: float = Field(30, ge=0)
+    min_successes: int = Field(15, ge=0, description="Helpful marks that a rule needs.")
+    min_effectiveness: _Share = Field(
+        0.8, description="Effectiveness that a rule needs; below it the rule falls back."
+    )
+    min_age_days: float = Field(30, ge=0, description="Days since the rule was stored.")
 
 
 class HarmfulToAntipattern(_Table):
     """`harmful_to_antipattern` (MAT-11)."""
 
-    min_harmful: int = Field(3, ge=1)
-    max_effectiveness: _Share = 0.3
+    min_harmful: int = Field(3, ge=1, description="Harmful marks from which a rule is inverted.")
+    max_effectiveness: _Share = Field(
+        0.3, description="Only a rule less effective than this is inverted."
+    )
 
 
 class RulesConfig(_Table):
     """`[modules.memory.rules]` (CFG-08)."""
 
-    promote_to_established: PromoteToEstablished = PromoteToEstablished()
-    promote_to_proven: PromoteToProven = PromoteToProven()
-    harmful_to_antipattern: HarmfulToAntipattern = HarmfulToAntipattern()
+    promote_to_established: PromoteToEstablished = Field(
+        PromoteToEstablished(), description="What makes a candidate established."
+    )
+    promote_to_proven: PromoteToProven = Field(
+        PromoteToProven(), description="What makes an established rule proven."
+    )
+    harmful_to_antipattern: HarmfulToAntipattern = Field(
+        HarmfulToAntipattern(), description="What makes a rule a warning against itself."
+    )
     promotion_uses_penalised: bool = Field(
         False, description="Promote by the effectiveness that counts a harm fourfold (C-32)."
     )
@@ -107,18 +119,26 @@ class RulesConfig(_Table):
 class ScoreWeights(_Table):
     """`score_weights` (SCORE-02)."""
 
-    relevance: float = Field(0.4, ge=0, allow_inf_nan=False)
-    importance: float = Field(0.3, ge=0, allow_inf_nan=False)
-    recency: float = Field(0.2, ge=0, allow_inf_nan=False)
-    confidence: float = Field(0.1, ge=0, allow_inf_nan=False)
+    relevance: float = Field(
+        0.4, ge=0, allow_inf_nan=False, description="Weight of how well it fits the query."
+    )
+    importance: float = Field(
+        0.3, ge=0, allow_inf_nan=False, description="Weight of how important it is."
+    )
+    recency: float = Field(
+        0.2, ge=0, allow_inf_nan=False, description="Weight of how lately it was referenced."
+    )
+    confidence: float = Field(
+        0.1, ge=0, allow_inf_nan=False, description="Weight of the effective confidence."
+    )
 
 
 class ContextQuotas(_Table):
     """`context_quotas` (C-47): shares of the budget, at most 1 together; 0 turns a section off."""
 
-    facts: _Share = 0.65
-    rules: _Share = 0.35
-    episodes: _Share = 0.0
+    facts: _Share = Field(0.65, description="Share of facts.")
+    rules: _Share = Field(0.35, description="Share of rules.")
+    episodes: _Share = Field(0.0, description="Share of episodes.")
 
     @model_validator(mode="after")
     def _fits(self) -> "ContextQuotas":
@@ -132,13 +152,19 @@ class RetrievalConfig(_Table):
     default_limit: int = Field(20, ge=1, le=200, description="Results where no limit is given.")
     default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
     context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
-    score_weights: ScoreWeights = ScoreWeights()
+    score_weights: ScoreWeights = Field(
+        ScoreWeights(), description="What each part of the composite score counts for."
+    )
     maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
         default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
         description="Factor on a rule's composite score for ordering (C-36).",
     )
     context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
-    context_quotas: ContextQuotas = ContextQuotas()
+    context_quotas: ContextQuotas = Field(
+        ContextQuotas(),
+        description="Shares of the token budget, together at most 1; 0 turns a section off, and "
+        "what one leaves unused goes to the others.",
+    )
     candidate_depth: int = Field(
         20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
     )
@@ -166,10 +192,12 @@ class MemoryModuleConfig(_Table):
         description="A folder with model.safetensors and tokenizer.json, instead of the "
         "installed package.",
     )
-    episodes: EpisodesConfig = EpisodesConfig()
-    facts: FactsConfig = FactsConfig()
-    rules: RulesConfig = RulesConfig()
-    retrieval: RetrievalConfig = RetrievalConfig()
+    episodes: EpisodesConfig = Field(EpisodesConfig(), description="How long episodes are kept.")
+    facts: FactsConfig = Field(FactsConfig(), description="When facts fade and expire.")
+    rules: RulesConfig = Field(RulesConfig(), description="When rules rise and fall.")
+    retrieval: RetrievalConfig = Field(
+        RetrievalConfig(), description="How search, recall and context work."
+    )
 
 
 class Settings(BaseSettings):
@@ -201,8 +229,10 @@ class Settings(BaseSettings):
         (), description="Further origins whose pages may call this server (Origin header)."
     )
     pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    memory: MemoryModuleConfig = MemoryModuleConfig()
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="What is logged: this and everything graver."
+    )
+    memory: MemoryModuleConfig = Field(MemoryModuleConfig(), description="How memory works.")
 
     @classmethod
     def settings_customise_sources(

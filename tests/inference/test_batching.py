@@ -13,6 +13,7 @@ from memory_butler.inference.batching import (
     BATCH_SIZE,
     MAX_CACHED_CHARACTERS,
     SINGLES_IN_A_ROW,
+    SLICE_CHARACTERS,
     BatchingEmbedder,
 )
 from memory_butler.inference.embedder import Vectors
@@ -159,6 +160,15 @@ async def test_a_bulk_job_does_not_hold_up_a_single(
     assert not bulk.done()
     assert waited < 1.0  # the whole of the bulk takes many seconds
     bulk.cancel()
+
+
+async def test_slices_of_long_texts_are_shorter(
+    batching: BatchingEmbedder, engine: WatchedEngine
+) -> None:
+    texts = ["short"] * 9 + ["x" * SLICE_CHARACTERS * 2] * 2
+    vectors = await batching.embed_many(texts)
+    assert [len(call) for call in engine.calls] == [BATCH_SIZE, 1, 1, 1]
+    assert np.isfinite(vectors).all()
 
 
 async def test_two_bulk_jobs_take_turns(batching: BatchingEmbedder, engine: WatchedEngine) -> None:

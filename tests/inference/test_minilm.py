@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -55,9 +56,9 @@ def engine() -> EmbeddingEngine:
     return EmbeddingEngine()
 
 
-@pytest.fixture(scope="module")
+@cache
 def tokenizer() -> Tokenizer:
-    """The model's tokenizer without any limit on the text, cut at 256 tokens."""
+    """The model's tokenizer, which reads the whole of a text before it cuts at 256 tokens."""
     plain = Tokenizer.from_file(str(find_model_files().tokenizer))
     plain.no_padding()
     plain.enable_truncation(MAX_TOKENS)
@@ -215,10 +216,10 @@ def test_bytes_that_are_no_text_do_not_disturb(engine: EmbeddingEngine) -> None:
     ],
     ids=lambda text: f"{text[:6]!r}x{len(text)}",
 )
-def test_the_part_that_is_read_has_the_same_tokens(text: str, tokenizer: Tokenizer) -> None:
+def test_the_part_that_is_read_has_the_same_tokens(text: str) -> None:
     part = readable_part(text)
     assert len(part) <= MAX_CHARACTERS < len(text)
-    assert tokenizer.encode(part).ids == tokenizer.encode(text).ids
+    assert tokenizer().encode(part).ids == tokenizer().encode(text).ids
 
 
 @settings(deadline=None)
@@ -233,16 +234,7 @@ def test_the_part_that_is_read_has_the_same_tokens(text: str, tokenizer: Tokeniz
 )
 def test_ascii_keeps_its_tokens_however_it_is_made(parts: list[tuple[str, int]]) -> None:
     text = "".join(piece * count for piece, count in parts)[:400_000]
-    assert _tokenizer().encode(readable_part(text)).ids == _tokenizer().encode(text).ids
-
-
-def _tokenizer(cache: list[Tokenizer] = []) -> Tokenizer:  # noqa: B006 (a cache is meant)
-    """As the fixture, for tests of Hypothesis, which runs them many times."""
-    if not cache:
-        cache.append(Tokenizer.from_file(str(find_model_files().tokenizer)))
-        cache[0].no_padding()
-        cache[0].enable_truncation(MAX_TOKENS)
-    return cache[0]
+    assert tokenizer().encode(readable_part(text)).ids == tokenizer().encode(text).ids
 
 
 @pytest.mark.parametrize("piece", ["word ", " ", "x", "é", "字", "\x00", "\u0301", ". "])

@@ -38,12 +38,16 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer: the row, where it ranked, and what its score is made of (recall only)."""
+    """One answer: the row, where it ranked, and what its score is made of (recall only).
+
+    `place` is what answers are ordered by: recall's rank score, or the score of the search mode.
+    """
 
     memory_type: MemoryType
     row: Row
     match: Match
     effective_confidence: float | None
+    place: float
     score: scoring.ScoreParts | None = None
 
     def explain(self) -> dict[str, float | int | bool | None]:
@@ -101,7 +105,13 @@ async def search(
         best = sorted(matches, key=lambda match: _search_order(match, mode))[: asked.limit]
         found = await _bump(tx, best, asked.now)
         hits = [
-            Hit(match.memory_type, row, match, _effective(row, match.memory_type, asked.now))
+            Hit(
+                match.memory_type,
+                row,
+                match,
+                _effective(row, match.memory_type, asked.now),
+                _place(match, mode),
+            )
             for match in best
             if (row := found.get(match.found.id)) is not None
         ]
@@ -139,7 +149,7 @@ async def recall(
         best = sorted(scored, key=_recall_order)[: asked.limit]
         found = await _bump(tx, [match for match, _ in best], asked.now)
         hits = [
-            Hit(match.memory_type, row, match, score.confidence, score)
+            Hit(match.memory_type, row, match, score.confidence, score.rank_score, score)
             for match, score in best
             if (row := found.get(match.found.id)) is not None
         ]
@@ -211,20 +221,32 @@ def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"])
     return [id for _, id in sorted(ranked)]
 
 
-def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
+def _place(match: Match, mode: SearchMode) -> float:
     found = match.found
-    similarity = found.similarity if found.similarity is not None else -1.0
-    text_rank = found.text_rank or 0.0
-    tie = (scoring.order_key(similarity, found.created_at, found.id),)
     match mode:
         case "hybrid":
-            return (-match.rrf_score, match.semantic_rank, *tie)
+            return match.rrf_score
         case "semantic":
-            return tie
+            return _similarity(found)
         case "keyword":
-            return (not found.matches_all, -text_rank, *tie)
+            return found.text_rank or 0.0
         case _:
             assert_never(mode)
+
+
+def _similarity(found: Found) -> float:
+    return -1.0 if found.similarity is None else found.similarity
+
+
+def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
+    """The score of the mode, then its own tie-breaker, then similarity, age and id."""
+    found = match.found
+    own: tuple[Any, ...] = ()
+    if mode == "hybrid":
+        own = (match.semantic_rank,)  # RRF-04
+    last = scoring.order_key(_similarity(found), found.created_at, found.id)
+    words_first = (not found.matches_all,) if mode == "keyword" else ()
+    return (*words_first, -_place(match, mode), *own, *last)
 
 
 def _recall_order(scored: tuple[Match, scoring.ScoreParts]) -> tuple[Any, ...]:

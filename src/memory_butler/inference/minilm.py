@@ -193,8 +193,7 @@ def _padded(tokens: list[list[int]]) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _load(files: ModelFiles, threads: int) -> _Model:
-    # Here and not above: together they take a third of a second to import, which a command that
-    # embeds nothing should not pay.
+    # Here and not above: a command that embeds nothing should not wait for them, nor hold them.
     import onnxruntime
     from tokenizers import Tokenizer
 
@@ -225,7 +224,7 @@ def _give_weights(options: "SessionOptions", path: Path) -> list[Vectors]:
         options.add_session_config_entry(folder_key, str(real.parent))
         return []
     # The Hugging Face cache keeps links to files named by their hash, and the runtime follows no
-    # link out of the folder. Mapped into memory they serve as well, for 50 MB more.
+    # link out of the folder. Mapped into memory they serve as well, for 40 MB more.
     from onnxruntime import OrtValue
 
     tensors = _map_tensors(real)

@@ -6,28 +6,24 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from importlib.resources import files
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
-from memory_butler.store.migrations.script import quote_identifier
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
-BRANCH = "memory"
 DATABASE = "butler_memory"
 
+# The newest revision. Revisions are numbered in order, so that text comparison orders them; a test
+# holds this against the migrations, because reading them all at every start would take longer than
+# the start itself.
+HEAD = "mem_006"
+
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
-_LOCK = int.from_bytes(b"butlermg", "big") >> 1
+LOCK = int.from_bytes(b"butlermg", "big") >> 1
 # Longer than any migration of a large store should take, shorter than a person's patience.
-_LOCK_TIMEOUT = "120s"
+LOCK_TIMEOUT = "120s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ async def ensure_database(admin_dsn: str, database: str = DATABASE) -> None:
         # Another process of ours may be faster.
         with contextlib.suppress(asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
             await connection.execute(
-                f"CREATE DATABASE {quote_identifier(database)} ENCODING 'UTF8' TEMPLATE template0"
+                f"CREATE DATABASE {quoted(database)} ENCODING 'UTF8' TEMPLATE template0"
             )
     finally:
         await connection.close()
@@ -77,8 +73,8 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         database: str = await connection.fetchval("SELECT current_database()")
         roles = Roles.of(database)
         async with connection.transaction():
-            await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
-            await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+            await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
             password = await _make_roles(connection, roles, runtime_password)
             await _make_extensions(connection)
     except asyncpg.InsufficientPrivilegeError as error:
@@ -88,6 +84,10 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         ) from error
     finally:
         await connection.close()
+    # Imported here, because Alembic and SQLAlchemy cost more than all the rest of a start, and are
+    # wanted only when there is something to prepare.
+    from memory_butler.store.migrations.run import migrate
+
     await migrate(admin_dsn, roles)
     return with_login(admin_dsn, roles.runtime, password)
 
@@ -101,7 +101,7 @@ async def _make_roles(
             "SELECT rolname FROM pg_roles WHERE rolname = ANY($1)", [roles.owner, roles.runtime]
         )
     }
-    owner, runtime = quote_identifier(roles.owner), quote_identifier(roles.runtime)
+    owner, runtime = quoted(roles.owner), quoted(roles.runtime)
     if roles.owner not in existing:
         await connection.execute(f"CREATE ROLE {owner} NOLOGIN")
     if roles.runtime not in existing:
@@ -136,49 +136,6 @@ async def _make_extensions(connection: "asyncpg.Connection[asyncpg.Record]") -> 
         await connection.execute(f'CREATE EXTENSION IF NOT EXISTS "{name}" WITH SCHEMA public')
 
 
-async def migrate(admin_dsn: str, roles: Roles, revision: str = f"{BRANCH}@head") -> None:
-    """Move the schema to `revision`, up or down (`base`), in one transaction, as the owner role."""
-    engine = create_async_engine(
-        "postgresql+asyncpg://",
-        async_creator=lambda: asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT),
-        poolclass=NullPool,
-    )
-    try:
-        async with engine.begin() as connection:
-            await connection.run_sync(_run, roles, revision)
-    except OUTAGES as error:
-        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
-    finally:
-        await engine.dispose()
-
-
-def _run(connection: Connection, roles: Roles, revision: str) -> None:
-    connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    connection.execute(text(f"SET LOCAL ROLE {quote_identifier(roles.owner)}"))
-    config = _alembic_config()
-    config.attributes["connection"] = connection
-    config.attributes["roles"] = {"owner": roles.owner, "runtime": roles.runtime}
-    downwards = revision == "base" or revision.startswith("-")
-    (command.downgrade if downwards else command.upgrade)(config, revision)
-
-
-def _alembic_config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(files("memory_butler.store") / "migrations"))
-    config.set_main_option(
-        "version_locations", str(files("memory_butler.store") / "migrations" / "versions" / BRANCH)
-    )
-    config.set_main_option("path_separator", "os")
-    return config
-
-
-def head() -> str:
-    """The newest revision that this package ships."""
-    (revision,) = ScriptDirectory.from_config(_alembic_config()).get_heads()
-    return revision
-
-
 async def refuse_stale(pool: asyncpg.Pool) -> None:
     """Refuse to serve on a schema older than the code.
 
@@ -188,22 +145,47 @@ async def refuse_stale(pool: asyncpg.Pool) -> None:
     Raises:
         ConfigurationError: the schema is missing or old.
     """
-    known = {
-        script.revision
-        for script in ScriptDirectory.from_config(_alembic_config()).walk_revisions()
-    }
-    async with pool.acquire() as connection:
-        found = (
-            await connection.fetchval("SELECT version_num FROM alembic_version")
-            if await connection.fetchval("SELECT to_regclass('public.alembic_version')")
-            else None
-        )
-    if found is None or (found in known and found != head()):
+    found = await revision(pool)
+    if found is None or found < HEAD:
         state = "has no schema yet" if found is None else f"is at revision {found}"
         raise ConfigurationError(
-            f"the database {state}, this version needs {head()}. "
+            f"the database {state}, this version needs {HEAD}. "
             "Run `memory-butler db init --admin-dsn …` once."
         )
+
+
+async def is_current(dsn: str) -> bool:
+    """Whether this login works and finds a schema that this version can serve from.
+
+    For the embedded database, where the answer "no", whatever its reason, means: prepare it.
+    """
+    try:
+        connection = await _connect(dsn)
+    except Unavailable:
+        return False
+    try:
+        if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
+            return False
+        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+        return found is not None and found >= HEAD
+    except asyncpg.InsufficientPrivilegeError:
+        return False  # a preparation was interrupted before the grants
+    finally:
+        await connection.close()
+
+
+async def revision(pool: asyncpg.Pool) -> str | None:
+    """The revision of the schema, None where there is no schema yet."""
+    async with pool.acquire() as connection:
+        if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
+            return None
+        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+        return found
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def with_login(dsn: str, user: str, password: str | None) -> str:

@@ -138,6 +138,7 @@ async def refuse_bypass(pool: asyncpg.Pool) -> None:
         else:
             reason = "may act as the owner of the tables"
         raise ConfigurationError(
-            f"the database role {row['role']!r} {reason}, so tenants would not be separated. Run `memory-butler db init --admin-dsn …` once and "
-            "serve with the runtime DSN that it prints."
+            f"the database role {row['role']!r} {reason}, so tenants would not be separated. "
+            "Run `memory-butler db init --admin-dsn …` once and serve with the runtime DSN that it "
+            "prints."
         )

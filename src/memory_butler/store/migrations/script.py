@@ -10,6 +10,8 @@ from typing import Any
 
 from alembic import context, op
 
+from memory_butler.store.schema import quoted
+
 VERSIONS = Path(__file__).parent / "versions" / "memory"
 
 
@@ -27,14 +29,9 @@ def run_files(*names: str, **parts: str) -> None:
     placeholders with SQL.
     """
     roles: dict[str, str] = context.config.attributes["roles"]
-    fillings = {placeholder: quote_identifier(role) for placeholder, role in roles.items()} | parts
+    fillings = {placeholder: quoted(role) for placeholder, role in roles.items()} | parts
     for name in names:
         text = (VERSIONS / name).read_text(encoding="utf-8")
         for placeholder, filling in fillings.items():
             text = text.replace(f"{{{placeholder}}}", filling)
         run_text(text)
-
-
-def quote_identifier(name: str) -> str:
-    """A name as SQL takes it."""
-    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,79 @@
+"""Opening a memory: the database (embedded or not), the schema, the embedder, in this order."""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory, utc_now
+from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.inference.embedder import get_embedding_engine
+from memory_butler.store import embedded, embeddings, schema
+from memory_butler.store.transaction import open_pool, refuse_bypass
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Where the data is: the runtime login, and the admin's where the database is embedded."""
+
+    runtime_dsn: str
+    admin_dsn: str | None
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database that the settings name, ready for use; the embedded one is started and shared.
+
+    Raises:
+        ConfigurationError: the installation is incomplete; the message says what to do.
+        Unavailable: the server cannot be reached or started.
+    """
+    if settings.dsn is not None:
+        yield Database(settings.dsn.get_secret_value(), None)
+        return
+    lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
+    try:
+        endpoint = lease.endpoint
+        roles = schema.Roles.of(schema.DATABASE)
+        # Derived, so that there is one secret to keep, and every process of ours knows the other.
+        password = hmac.digest(endpoint.admin_password.encode(), b"runtime", hashlib.sha256).hex()
+        admin = endpoint.dsn(schema.DATABASE)
+        runtime = endpoint.dsn(schema.DATABASE, user=roles.runtime, password=password)
+        if not await schema.is_current(runtime):
+            await schema.ensure_database(endpoint.dsn("postgres"))
+            await schema.prepare(admin, runtime_password=password)
+        yield Database(runtime, admin)
+    finally:
+        await asyncio.to_thread(lease.release)
+
+
+@asynccontextmanager
+async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
+    """A memory ready to be used; closed, and the embedded database with it, at the end.
+
+    The embedding model is loaded when the first text is embedded.
+    """
+    async with open_database(settings) as database:
+        pool = await open_pool(database.runtime_dsn, max_size=settings.pool_size)
+        try:
+            await refuse_bypass(pool)
+            await schema.refuse_stale(pool)
+            engine = get_embedding_engine(
+                model_folder=settings.memory.embedding_path,
+                pulled_folder=settings.data_dir / "models" / settings.memory.embedding_model,
+            )
+            version_id = await embeddings.register(
+                pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
+            )
+            embedder = BatchingEmbedder(
+                engine, query_cache=settings.memory.retrieval.query_cache_size
+            )
+            try:
+                yield Memory(pool, embedder, version_id, settings.memory)
+            finally:
+                await embedder.aclose()
+        finally:
+            await pool.close()

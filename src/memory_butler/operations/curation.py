@@ -1,0 +1,116 @@
+"""One memory at a time: look at it, confirm it, forget it."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, view
+
+
+class MemoryReference(Input):
+    """TOOL-07, TOOL-11, C-64."""
+
+    memory_type: MemoryType
+    memory_id: UUID
+
+
+class GetOutput(Output):
+    """`memory` is null where there is none under that id."""
+
+    memory: MemoryView | None = None
+
+
+async def _get(memory: Memory, principal: Principal, given: MemoryReference) -> GetOutput:
+    row = await get_memory(memory, principal, given.memory_type, given.memory_id)
+    return GetOutput(memory=None if row is None else view(given.memory_type, row))
+
+
+GET = Operation(
+    name="memory_get",
+    title="Get one memory",
+    description=(
+        "One episode, fact or rule by its id, whole and in whatever state it is: also superseded, "
+        "expired or forgotten. Follow source_episode_id and supersedes_id with it."
+    ),
+    input_model=MemoryReference,
+    output_model=GetOutput,
+    handler=_get,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class ConfirmInput(Input):
+    """TOOL-08."""
+
+    memory_type: MemoryType = Field(description="fact or rule; an episode cannot be confirmed.")
+    memory_id: UUID
+
+
+class ConfirmOutput(Output):
+    """The memory as it is now."""
+
+    memory: Fact | Rule
+
+
+async def _confirm(memory: Memory, principal: Principal, given: ConfirmInput) -> ConfirmOutput:
+    row = await confirm_memory(memory, principal, given.memory_type, given.memory_id)
+    confirmed = view(given.memory_type, row)
+    assert isinstance(confirmed, Fact | Rule)  # noqa: S101 -- episodes are refused
+    return ConfirmOutput(memory=confirmed)
+
+
+CONFIRM = Operation(
+    name="memory_confirm",
+    title="Confirm a memory",
+    description=(
+        "Say that a fact or rule still holds: its confidence, which fades with time, is restored. "
+        "Call it after using a recalled memory that nothing contradicted. For a fact that "
+        "changed, store the new one with memory_store_fact instead."
+    ),
+    input_model=ConfirmInput,
+    output_model=ConfirmOutput,
+    handler=_confirm,
+    needs="write",
+    idempotent=True,
+)
+
+
+class ForgetOutput(Output):
+    """What became of it."""
+
+    memory_type: MemoryType
+    memory_id: UUID
+    status: Literal["forgotten", "was_forgotten_before"]
+
+
+async def _forget(memory: Memory, principal: Principal, given: MemoryReference) -> ForgetOutput:
+    changed = await forget_memory(memory, principal, given.memory_type, given.memory_id)
+    return ForgetOutput(
+        memory_type=given.memory_type,
+        memory_id=given.memory_id,
+        status="forgotten" if changed else "was_forgotten_before",
+    )
+
+
+FORGET = Operation(
+    name="memory_forget",
+    title="Forget a memory",
+    description=(
+        "Take a memory out of retrieval because it is wrong or unwanted. It stays recoverable for "
+        "the user. A fact that has changed needs no forgetting: storing the new one supersedes it."
+    ),
+    input_model=MemoryReference,
+    output_model=ForgetOutput,
+    handler=_forget,
+    needs="write",
+    destructive=True,
+    idempotent=True,
+)

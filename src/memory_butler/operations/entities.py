@@ -1,0 +1,257 @@
+"""Entities: the people, organisations and places that facts are about."""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.entities import EntityType, NameMatch
+from memory_butler.domain.errors import PermissionDenied
+from memory_butler.domain.principals import DEFAULT_TENANT, Principal
+from memory_butler.engine.entities import (
+    create_entity,
+    get_entity,
+    merge_entities,
+    resolve_entity,
+    update_entity,
+)
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Input, Moment, Output
+
+_TENANT = "Your tenant; left out, it is the one you are in."
+
+
+class _OfTenant(Input):
+    tenant_id: str = Field(DEFAULT_TENANT, description=_TENANT)
+
+
+class Entity(Output):
+    """An entity."""
+
+    id: UUID
+    tenant_id: str
+    canonical_name: str
+    entity_type: EntityType
+    aliases: list[str]
+    metadata: dict[str, Any] | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class EntityOutput(Output):
+    """`entity` is null where there is none under that id."""
+
+    entity: Entity | None = None
+
+
+class CreateEntityInput(Input):
+    """TOOL-14."""
+
+    canonical_name: str = Field(description="The full, usual name.")
+    entity_type: EntityType
+    tenant_id: str = Field(description='Your tenant; "default" unless you were told another.')
+    aliases: list[str] | None = Field(None, description="Other names for it.")
+    metadata: dict[str, Any] | None = None
+
+
+async def _create(memory: Memory, principal: Principal, given: CreateEntityInput) -> EntityOutput:
+    _own_tenant(principal, given)
+    row = await create_entity(
+        memory,
+        principal,
+        given.canonical_name,
+        given.entity_type,
+        aliases=given.aliases,
+        metadata=given.metadata,
+    )
+    return EntityOutput(entity=Entity.model_validate(row))
+
+
+CREATE = Operation(
+    name="entity_create",
+    title="Register an entity",
+    description=(
+        "Register a person, organisation or place that facts will be about, so that two of the "
+        "same name are kept apart. Call entity_resolve first: it may exist already. Pass the "
+        "returned id as entity_id to memory_store_fact."
+    ),
+    input_model=CreateEntityInput,
+    output_model=EntityOutput,
+    handler=_create,
+    needs="write",
+)
+
+
+class GetEntityInput(_OfTenant):
+    """TOOL-15, C-65."""
+
+    entity_id: UUID
+
+
+async def _get(memory: Memory, principal: Principal, given: GetEntityInput) -> EntityOutput:
+    _own_tenant(principal, given)
+    row = await get_entity(memory, principal, given.entity_id)
+    return EntityOutput(entity=None if row is None else Entity.model_validate(row))
+
+
+GET = Operation(
+    name="entity_get",
+    title="Get an entity",
+    description=(
+        "One entity by its id, with its aliases. metadata.merged_into names the entity that it "
+        "was merged into, if it was."
+    ),
+    input_model=GetEntityInput,
+    output_model=EntityOutput,
+    handler=_get,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class UpdateEntityInput(_OfTenant):
+    """TOOL-15, ENT-03."""
+
+    entity_id: UUID
+    canonical_name: str | None = Field(None, description="Replaces the name.")
+    aliases: list[str] | None = Field(None, description="Replaces all aliases: pass the full list.")
+    metadata: dict[str, Any] | None = Field(None, description="These keys are set, others kept.")
+
+
+async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput) -> EntityOutput:
+    _own_tenant(principal, given)
+    row = await update_entity(
+        memory,
+        principal,
+        given.entity_id,
+        canonical_name=given.canonical_name,
+        aliases=given.aliases,
+        metadata=given.metadata,
+    )
+    return EntityOutput(entity=None if row is None else Entity.model_validate(row))
+
+
+UPDATE = Operation(
+    name="entity_update",
+    title="Update an entity",
+    description="Correct an entity's name, aliases or metadata. Only what you pass is changed.",
+    input_model=UpdateEntityInput,
+    output_model=EntityOutput,
+    handler=_update,
+    needs="write",
+    idempotent=True,
+)
+
+
+class ResolveInput(_OfTenant):
+    """TOOL-16."""
+
+    name: str = Field(description="A name as it was said.")
+    entity_type: EntityType | None = Field(None, description="Only entities of this type.")
+    context_hints: dict[str, Any] | None = Field(
+        None,
+        description=(
+            'What speaks for one or another: {"topic": text, "mentioned_with": [names], '
+            '"domain_scores": {entity_id: number}}.'
+        ),
+    )
+    enable_fuzzy: bool = Field(False, description="Also try names that are only similar.")
+
+
+class EntityCandidate(Output):
+    """RES-09."""
+
+    entity_id: UUID
+    canonical_name: str
+    entity_type: EntityType
+    score: float
+    name_match: NameMatch
+    aliases: list[str]
+
+
+class ResolveOutput(Output):
+    """The likeliest first; empty when nothing matches."""
+
+    candidates: list[EntityCandidate]
+
+
+async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) -> ResolveOutput:
+    _own_tenant(principal, given)
+    ranked = await resolve_entity(
+        memory,
+        principal,
+        given.name,
+        entity_type=given.entity_type,
+        context_hints=given.context_hints,
+        enable_fuzzy=given.enable_fuzzy,
+    )
+    return ResolveOutput(
+        candidates=[EntityCandidate.model_validate(one, from_attributes=True) for one in ranked]
+    )
+
+
+RESOLVE = Operation(
+    name="entity_resolve",
+    title="Whom does a name mean?",
+    description=(
+        "The entities that a name may mean, ranked. Use it before storing a fact about someone, "
+        "with hints on what the talk is about. It never registers anything: an empty answer "
+        "means that entity_create is next."
+    ),
+    input_model=ResolveInput,
+    output_model=ResolveOutput,
+    handler=_resolve,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class MergeInput(_OfTenant):
+    """TOOL-15, C-65."""
+
+    source_entity_id: UUID = Field(description="The duplicate, which will be merged away.")
+    target_entity_id: UUID = Field(description="The entity that stays.")
+
+
+class MergeOutput(Output):
+    """MRG-07."""
+
+    source_entity_id: UUID
+    target_entity_id: UUID
+    facts_repointed: int
+    facts_superseded: int
+    aliases_added: int
+
+
+async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
+    _own_tenant(principal, given)
+    merged = await merge_entities(memory, principal, given.source_entity_id, given.target_entity_id)
+    return MergeOutput.model_validate(merged)
+
+
+MERGE = Operation(
+    name="entity_merge",
+    title="Merge two entities",
+    description=(
+        "Make two entities one, because they are the same person, organisation or place. The "
+        "source's facts and names move to the target; where both have a fact of one predicate, "
+        "the more confident stays. Be sure: ask the user when in doubt."
+    ),
+    input_model=MergeInput,
+    output_model=MergeOutput,
+    handler=_merge,
+    needs="write",
+    destructive=True,
+)
+
+
+def _own_tenant(principal: Principal, given: _OfTenant | CreateEntityInput) -> None:
+    """The tenant comes from the caller's token; one that was passed must agree (C-18)."""
+    if "tenant_id" in given.model_fields_set and given.tenant_id != principal.tenant:
+        raise PermissionDenied(
+            f"tenant_id {given.tenant_id[:60]!r} is not yours; leave it out, or pass "
+            f"{principal.tenant!r}"
+        )

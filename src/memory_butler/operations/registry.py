@@ -1,0 +1,42 @@
+"""Every operation, in the order in which surfaces list them."""
+
+from typing import Any
+
+from memory_butler.operations import (
+    curation,
+    entities,
+    episodes,
+    facts,
+    insight,
+    retrieval,
+    rules,
+)
+from memory_butler.operations.operation import Operation, Toolset
+
+# The default toolset is exactly these 19 tools (TOOL-01, C-63).
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    episodes.STORE_EPISODE,
+    facts.STORE_FACT,
+    rules.STORE_RULE,
+    retrieval.SEARCH,
+    retrieval.RECALL,
+    curation.GET,
+    curation.CONFIRM,
+    rules.MARK_HELPFUL,
+    rules.MARK_HARMFUL,
+    curation.FORGET,
+    insight.STATS,
+    retrieval.CONTEXT,
+    entities.CREATE,
+    entities.GET,
+    entities.UPDATE,
+    entities.RESOLVE,
+    entities.MERGE,
+    insight.RUN_CONSOLIDATION,
+    episodes.RUN_EPISODE_CLEANUP,
+)
+
+
+def of_toolset(toolset: Toolset) -> tuple[Operation[Any, Any], ...]:
+    """The operations that MCP offers in one toolset."""
+    return tuple(one for one in OPERATIONS if one.toolset == toolset)

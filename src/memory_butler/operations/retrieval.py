@@ -1,0 +1,207 @@
+"""Finding memories: search, recall, context."""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.config import MemoryModuleConfig, SearchMode
+from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.inputs import MAX_LIMIT
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall, search
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, found
+
+_SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
+_SESSION = "Your session, so that memory knows what it has told you."
+_EXPLAIN = "Return every part of every score."
+
+
+class SearchInput(Input):
+    """TOOL-05."""
+
+    query: str = Field(description="What to look for, in plain words.")
+    types: list[MemoryType] | None = Field(None, description="Which types; all when left out.")
+    scope: str | None = Field(None, description=_SCOPE)
+    mode: SearchMode | None = Field(
+        "hybrid", description="hybrid: meaning and words; semantic: meaning; keyword: words."
+    )
+    limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
+    min_confidence: float = Field(
+        0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
+    )
+    session_id: UUID | None = Field(None, description=_SESSION)
+    explain: bool = Field(False, description=_EXPLAIN)
+
+
+class SearchOutput(Output):
+    """Best first."""
+
+    results: list[MemoryView]
+
+
+async def _search(memory: Memory, principal: Principal, given: SearchInput) -> SearchOutput:
+    hits = await search(
+        memory,
+        principal,
+        given.query,
+        types=given.types,
+        scope=given.scope,
+        mode=given.mode,
+        limit=_limit(memory, given.limit),
+        min_confidence=given.min_confidence,
+        session_id=given.session_id,
+    )
+    return SearchOutput(results=[found(hit, explain=given.explain) for hit in hits])
+
+
+SEARCH = Operation(
+    name="memory_search",
+    title="Search memories",
+    description=(
+        "Find particular episodes, facts or rules by meaning and by words. For the knowledge that "
+        "matters most for what you are about to do, use memory_recall; search when you look for "
+        "something specific, for episodes, or for what recall did not bring."
+    ),
+    input_model=SearchInput,
+    output_model=SearchOutput,
+    handler=_search,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+    configured_defaults=lambda config: {
+        "mode": config.retrieval.default_mode,
+        "min_confidence": config.facts.retrieval_confidence_threshold,
+    },
+)
+
+
+class RecallInput(Input):
+    """TOOL-06, C-40."""
+
+    topic: str = Field(description="What you are about to do or talk about, in plain words.")
+    scope: str | None = Field(None, description=_SCOPE)
+    limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
+    min_confidence: float = Field(
+        0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
+    )
+    session_id: UUID | None = Field(None, description=_SESSION)
+    explain: bool = Field(False, description=_EXPLAIN)
+
+
+class RecallOutput(Output):
+    """Best first."""
+
+    results: list[Fact | Rule]
+
+
+async def _recall(memory: Memory, principal: Principal, given: RecallInput) -> RecallOutput:
+    hits = await recall(
+        memory,
+        principal,
+        given.topic,
+        scope=given.scope,
+        limit=_limit(memory, given.limit),
+        min_confidence=given.min_confidence,
+        session_id=given.session_id,
+    )
+    views = [found(hit, explain=given.explain) for hit in hits]
+    return RecallOutput(results=[one for one in views if isinstance(one, Fact | Rule)])
+
+
+RECALL = Operation(
+    name="memory_recall",
+    title="Recall what matters",
+    description=(
+        "The facts and rules that matter most for a topic, ranked by relevance, importance, "
+        "recency and confidence. Call it before you answer or act. When you used a fact and "
+        "nothing contradicted it, call memory_confirm; when you followed a rule, report with "
+        "memory_mark_helpful or memory_mark_harmful."
+    ),
+    input_model=RecallInput,
+    output_model=RecallOutput,
+    handler=_recall,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+    configured_defaults=lambda config: {
+        "min_confidence": config.facts.retrieval_confidence_threshold
+    },
+)
+
+
+class ContextInput(Input):
+    """TOOL-13."""
+
+    trigger_prompt: str = Field(description="The prompt that the session is about to work on.")
+    butler: str = Field(description="The butler whose session it is; also the scope.")
+    token_budget: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_TOKEN_BUDGET,
+        description="The block has at most four characters a token.",
+    )
+    session_id: UUID | None = Field(None, description=_SESSION)
+
+
+class ContextOutput(Output):
+    """The block, ready for a system prompt."""
+
+    context: str
+    included: list[UUID] = Field(default=[], description="The memories in it, top to bottom.")
+    left_out: list[UUID] = Field(default=[], description="Recalled, but without room.")
+
+
+async def _context(memory: Memory, principal: Principal, given: ContextInput) -> ContextOutput:
+    block = await build_context(
+        memory,
+        principal,
+        given.trigger_prompt,
+        given.butler,
+        token_budget=given.token_budget,
+        session_id=given.session_id,
+    )
+    return ContextOutput(
+        context=block.text, included=list(block.included), left_out=list(block.left_out)
+    )
+
+
+BARE_HEADER = "# Memory Context\n"
+
+
+def _bare(given: ContextInput, _error: Unavailable) -> ContextOutput:
+    """No memory is better than no session (FAIL-03); a budget too small for it gets nothing."""
+    fits = given.token_budget is None or given.token_budget * 4 >= len(BARE_HEADER)
+    return ContextOutput(context=BARE_HEADER if fits else "")
+
+
+def _context_defaults(config: MemoryModuleConfig) -> dict[str, Any]:
+    return {"token_budget": config.retrieval.context_token_budget}
+
+
+CONTEXT = Operation(
+    name="memory_context",
+    title="Build a memory block",
+    description=(
+        "A ready block of text with the best facts and rules for a prompt, within a token budget, "
+        "to be put into a system prompt at the start of a session. Inside a session, "
+        "memory_recall is the better tool."
+    ),
+    input_model=ContextInput,
+    output_model=ContextOutput,
+    handler=_context,
+    needs="read",
+    read_only=True,
+    idempotent=True,
+    configured_defaults=_context_defaults,
+    render=lambda output: output.context,
+    when_unavailable=_bare,
+)
+
+
+def _limit(memory: Memory, given: int | None) -> int:
+    return memory.config.retrieval.default_limit if given is None else given

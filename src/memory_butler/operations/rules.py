@@ -1,0 +1,101 @@
+"""Rules: storing how to behave, and telling whether it helped."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.feedback import rule_harmed, rule_helped
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_rule
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Input, Output, Rule
+
+
+class StoreRuleInput(Input):
+    """TOOL-04."""
+
+    content: str = Field(description='What to do and when: "Confirm before sending messages."')
+    scope: str = Field("global", description='"global", or the one butler that it is for.')
+    tags: list[str] | None = Field(None, description="Words to group rules by.")
+
+
+class StoredRule(Output):
+    """The new rule."""
+
+    id: UUID
+
+
+async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
+    id = await store_rule(memory, principal, given.content, scope=given.scope, tags=given.tags)
+    return StoredRule(id=id)
+
+
+STORE_RULE = Operation(
+    name="memory_store_rule",
+    title="Store a rule",
+    description=(
+        "Record a lesson on how to behave, learned from experience. It starts as a candidate and "
+        "earns trust as memory_mark_helpful reports come in. For what is true rather than what to "
+        "do, use memory_store_fact."
+    ),
+    input_model=StoreRuleInput,
+    output_model=StoredRule,
+    handler=_store,
+    needs="write",
+)
+
+
+class MarkHelpfulInput(Input):
+    """TOOL-09."""
+
+    rule_id: UUID
+
+
+class MarkHarmfulInput(Input):
+    """TOOL-10."""
+
+    rule_id: UUID
+    reason: str | None = Field(None, description="What went wrong; kept for the warning.")
+
+
+class MarkedRule(Output):
+    """The rule after the mark."""
+
+    rule: Rule
+
+
+async def _helped(memory: Memory, principal: Principal, given: MarkHelpfulInput) -> MarkedRule:
+    return MarkedRule(rule=Rule.model_validate(await rule_helped(memory, principal, given.rule_id)))
+
+
+async def _harmed(memory: Memory, principal: Principal, given: MarkHarmfulInput) -> MarkedRule:
+    row = await rule_harmed(memory, principal, given.rule_id, given.reason)
+    return MarkedRule(rule=Rule.model_validate(row))
+
+
+MARK_HELPFUL = Operation(
+    name="memory_mark_helpful",
+    title="A rule helped",
+    description=(
+        "Report that you followed a rule and it worked. Enough such reports promote the rule. "
+        "Call it once for each time that you applied the rule."
+    ),
+    input_model=MarkHelpfulInput,
+    output_model=MarkedRule,
+    handler=_helped,
+    needs="write",
+)
+
+MARK_HARMFUL = Operation(
+    name="memory_mark_harmful",
+    title="A rule did harm",
+    description=(
+        "Report that you followed a rule and it caused a problem, with the reason. Harm weighs "
+        "four times as much as success; a rule that keeps doing harm becomes a warning."
+    ),
+    input_model=MarkHarmfulInput,
+    output_model=MarkedRule,
+    handler=_harmed,
+    needs="write",
+)

@@ -1,0 +1,155 @@
+"""Memories as callers see them: every column but the vectors (JSON-01..03)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+from memory_butler.domain.facts import LifecycleState, Validity
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.permanence import Permanence
+from memory_butler.domain.rules import Maturity
+from memory_butler.engine.recall import Hit
+from memory_butler.store.rows import Row
+
+# JSON-02 asks for isoformat()'s form ("+00:00"), where pydantic would write "Z".
+Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
+
+
+class Input(BaseModel):
+    """What an operation takes; unknown keys are refused, so that a typo is not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Output(BaseModel):
+    """What an operation gives."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Scores(Output):
+    """Why a memory was found, and where it stands among the answers."""
+
+    score: float = Field(description="What the answers are ordered by, the highest first.")
+    rrf_score: float | None = Field(None, description="Fused rank of both search arms.")
+    semantic_rank: int | None = None
+    keyword_rank: int | None = None
+    similarity: float | None = Field(None, description="1 - cosine distance.")
+    rank: float | None = Field(None, description="ts_rank of the words.")
+    composite_score: float | None = Field(None, description="Recall only: the weighted sum.")
+    explain: dict[str, float | int | bool | None] | None = Field(
+        None, description="Every part of the score, when asked for."
+    )
+
+
+class _Memory(Output):
+    id: UUID
+    tenant_id: str
+    content: str
+    reference_count: int
+    created_at: Moment
+    last_referenced_at: Moment | None
+    metadata: dict[str, Any]
+    scores: Scores | None = None
+
+
+class Episode(_Memory):
+    """What happened."""
+
+    memory_type: Literal["episode"] = "episode"
+    butler: str
+    session_id: UUID | None
+    importance: float
+    consolidated: bool
+    consolidation_status: str
+    consolidation_attempts: int
+    retry_count: int
+    last_error: str | None
+    last_consolidation_error: str | None
+    next_consolidation_retry_at: Moment | None
+    occurred_at: Moment
+    speaker: str | None
+    turn: int | None
+    expires_at: Moment
+
+
+class Fact(_Memory):
+    """What is true."""
+
+    memory_type: Literal["fact"] = "fact"
+    subject: str
+    predicate: str
+    importance: float
+    confidence: float
+    effective_confidence: float | None = Field(None, description="Confidence after decay.")
+    decay_rate: float
+    permanence: Permanence
+    source_butler: str | None
+    source_episode_id: UUID | None
+    supersedes_id: UUID | None
+    entity_id: UUID | None
+    validity: Validity
+    lifecycle_state: LifecycleState
+    scope: str
+    valid_from: Moment
+    valid_until: Moment | None
+    retired_at: Moment | None
+    last_confirmed_at: Moment | None
+    tags: list[str]
+
+
+class Rule(_Memory):
+    """How to behave."""
+
+    memory_type: Literal["rule"] = "rule"
+    scope: str
+    maturity: Maturity
+    confidence: float
+    effective_confidence: float | None = Field(None, description="Confidence after decay.")
+    decay_rate: float
+    permanence: Permanence
+    effectiveness_score: float
+    applied_count: int
+    success_count: int
+    harmful_count: int
+    source_episode_id: UUID | None
+    source_butler: str | None
+    last_applied_at: Moment | None
+    last_evaluated_at: Moment | None
+    last_confirmed_at: Moment | None
+    tags: list[str]
+
+
+MemoryView = Annotated[Episode | Fact | Rule, Field(discriminator="memory_type")]
+
+_VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
+    "episode": Episode,
+    "fact": Fact,
+    "rule": Rule,
+}
+
+
+def view(memory_type: MemoryType, row: Row) -> Episode | Fact | Rule:
+    """A row as callers see it."""
+    return _VIEWS[memory_type].model_validate(row)
+
+
+def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
+    """An answer of search or recall as callers see it."""
+    match = hit.match
+    scores = Scores(
+        score=hit.place,
+        rrf_score=match.rrf_score,
+        semantic_rank=match.semantic_rank,
+        keyword_rank=match.keyword_rank,
+        similarity=match.found.similarity,
+        rank=match.found.text_rank,
+        composite_score=None if hit.score is None else hit.score.composite,
+        explain=hit.explain() if explain else None,
+    )
+    row = hit.row | {"scores": scores}
+    if hit.memory_type != "episode":
+        row["effective_confidence"] = hit.effective_confidence
+    return view(hit.memory_type, row)

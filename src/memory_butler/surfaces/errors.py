@@ -1,0 +1,50 @@
+"""The error codes, mapped once for every surface."""
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from memory_butler.domain.errors import MemoryButlerError
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """What an error code is on each surface."""
+
+    http_status: int
+    exit_code: int
+    title: str
+
+
+# Exit codes: 1 is left to bugs, 2 to usage errors, as shells and Typer have it.
+BY_CODE: dict[str, Mapping] = {
+    "invalid_input": Mapping(422, 3, "Invalid input"),
+    "not_found": Mapping(404, 4, "Not found"),
+    "conflict": Mapping(409, 5, "Conflict"),
+    "permission_denied": Mapping(403, 6, "Permission denied"),
+    "unavailable": Mapping(503, 7, "Unavailable"),
+    "configuration": Mapping(500, 8, "Configuration error"),
+    "integrity": Mapping(500, 9, "Integrity violation"),
+    "internal": Mapping(500, 1, "Internal error"),
+}
+
+
+def mapping(error: MemoryButlerError) -> Mapping:
+    """What an error is on each surface."""
+    return BY_CODE[error.code]
+
+
+# Enough for a model to mend its call; a page of complaints would not help it more.
+_MAX_COMPLAINTS = 5
+
+
+def explain_validation(error: ValidationError) -> str:
+    """What is wrong with an input, key by key, without repeating the values."""
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    complaints = [
+        f"{'.'.join(str(part) for part in one['loc']) or 'input'}: {one['msg']}"
+        for one in found[:_MAX_COMPLAINTS]
+    ]
+    if len(found) > _MAX_COMPLAINTS:
+        complaints.append(f"and {len(found) - _MAX_COMPLAINTS} more")
+    return "; ".join(complaints)

@@ -1,0 +1,67 @@
+"""The HTTP application: the guard, then REST and MCP behind it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from mcp.server.context import ServerRequestContext
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from memory_butler import __version__
+from memory_butler.config import Settings
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.tokens import Authenticator
+from memory_butler.surfaces import mcp, rest
+from memory_butler.surfaces.guard import Guard
+
+# Above the largest content that is stored, so that a call with too much of it still reaches the
+# check that says so; beyond this the connection is refused with 413.
+MAX_BODY_BYTES = 64 * 1024 * 1024
+
+
+def build_app(memory: Memory, settings: Settings) -> ASGIApp:
+    """Everything that one port serves: `/mcp`, `/api/…`, `/healthz`, `/readyz`."""
+    server = mcp.build_server(memory, _principal)
+    mcp_app = server.streamable_http_app(
+        streamable_http_path="/mcp",
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY_BYTES,
+        # The guard has checked Host and Origin for every route already.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # A mounted application's own lifespan is not run.
+        async with server.session_manager.run():
+            yield
+
+    app = FastAPI(
+        title="Memory Butler",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    rest.add_routes(app, memory)
+    app.mount("/", mcp_app)
+    return Guard(
+        app,
+        authenticate=Authenticator(memory).principal,
+        bound_to=settings.host,
+        token_required=settings.require_token,
+        hosts=settings.allowed_hosts,
+        origins=settings.allowed_origins,
+    )
+
+
+def _principal(context: ServerRequestContext[Any]) -> Principal:
+    """The guard's finding, which travels in the request's scope."""
+    assert context.request is not None  # noqa: S101 -- HTTP requests always carry it
+    principal: Principal = context.request.scope["state"]["principal"]
+    return principal

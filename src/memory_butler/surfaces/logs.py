@@ -1,0 +1,34 @@
+"""Logs: one line an event on standard error, so that standard output stays for answers and MCP."""
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+def configure(level: Level) -> None:
+    """Set up structlog and the libraries' loggers: JSON for programs, colours for a terminal."""
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer()
+        if sys.stderr.isatty()
+        else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            # Tracebacks as text, never with the values of local variables: they are memories.
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    # Libraries speak only of what is wrong; uvicorn's access log would name every path twice.
+    logging.basicConfig(level=max(threshold, logging.WARNING), stream=sys.stderr, force=True)

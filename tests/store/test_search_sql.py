@@ -1,0 +1,75 @@
+"""The keyword arm parses whatever a person or a model may send, and relaxes AND to OR."""
+
+import pytest
+from conftest import Connection
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-04")]
+
+MATCHES = "SELECT to_tsvector('english', $1) @@ any_of_terms($2)"
+EVERY_WORD = "SELECT to_tsvector('english', $1) @@ plainto_tsquery('english', $2)"
+
+NASTY = [
+    "it's \"quoted\" 'twice''",
+    "a & b | c ! d <-> e :* (f",
+    "back\\slash \\' \\",
+    "emoji 🫖 tea 👩‍🍳",
+    "https://example.org/tea?cup=1&pot=2&x=%20#top",
+    "http://example.org/a & b",
+    "user@example.org /etc/passwd 3.14e10 -5 v1.2.3",
+    "state-of-the-art x-y-z semi;colon",
+    "ไม่มีช่องว่าง 日本語のテキスト עברית",
+    "' & '",
+    "'a' & 'b'",
+    "\x01\x02 control \x7f",
+    "<b>tag</b> &amp; &lt;",
+    "- - - & & & | | |",
+]
+
+
+@pytest.mark.parametrize("question", NASTY)
+async def test_nasty_questions_match_their_own_text(admin: Connection, question: str) -> None:
+    # A text matches itself wherever it has a word at all.
+    expected = await admin.fetchval("SELECT numnode(plainto_tsquery('english', $1)) > 0", question)
+    assert await admin.fetchval(MATCHES, question, question) is expected
+
+
+@pytest.mark.parametrize("question", ["", " ", "the and of it is", "?!", "&|!"])
+async def test_a_question_without_words_matches_nothing(admin: Connection, question: str) -> None:
+    assert not await admin.fetchval(MATCHES, "the tea and the pot", question)
+
+
+async def test_one_word_of_a_question_is_enough(admin: Connection) -> None:
+    question = "what kind of tea does she drink in the evening?"
+    assert await admin.fetchval(MATCHES, "she has tea at five", question)
+    assert not await admin.fetchval(EVERY_WORD, "she has tea at five", question)
+    assert not await admin.fetchval(MATCHES, "nothing alike", question)
+
+
+async def test_a_url_with_an_ampersand_stays_one_term(admin: Connection) -> None:
+    url = "https://example.org/tea?cup=1&pot=2"
+    assert await admin.fetchval(MATCHES, f"see {url} for more", url)
+    assert not await admin.fetchval(MATCHES, "pot=2 and cup=1", url)
+
+
+@pytest.mark.parametrize("words", [10_000, 30_000])
+async def test_a_question_of_very_many_words_is_answered(admin: Connection, words: int) -> None:
+    question = " ".join(f"{number:x}z" for number in range(words))
+    assert await admin.fetchval(MATCHES, f"some {words - 1:x}z text", question)
+
+
+async def test_a_word_longer_than_a_term_may_be_is_passed_over(admin: Connection) -> None:
+    assert await admin.fetchval(MATCHES, "tea", f"{'x' * 90_000} tea")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example("\ufeff\u202e'&'|")
+@given(question=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
+async def test_no_text_is_an_error(admin: Connection, question: str) -> None:
+    every, some = await admin.fetchrow(
+        "SELECT to_tsvector('english', $1) @@ plainto_tsquery('english', $1),"
+        " to_tsvector('english', $1) @@ any_of_terms($1)",
+        question,
+    )
+    assert some or not every

@@ -1,0 +1,374 @@
+"""Write the pages of docs/ that are made from code: states, configuration, tools.
+
+    .venv/bin/python tools/make_docs.py [--check]
+
+With `--check` nothing is written; a page that is out of date is shown as a diff, and the exit
+status is 1.
+"""
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from memory_butler.config import MemoryModuleConfig, Settings
+from memory_butler.domain.episodes import CONSOLIDATION_TRANSITIONS
+from memory_butler.domain.events import EVENT_TYPES
+from memory_butler.domain.facts import VALIDITY_TRANSITIONS
+from memory_butler.domain.rules import MATURITY_TRANSITIONS
+from memory_butler.domain.transitions import START, Transition
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.registry import OPERATIONS
+
+DOCS: Final = Path(__file__).parents[1] / "docs"
+DIFF_LINES_SHOWN: Final = 40
+
+_GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
+
+Schema = Mapping[str, Any]
+
+# --- states.md ------------------------------------------------------------------------------------
+
+_STATES_INTRO = """\
+# States and events
+
+These tables are the ones that the code itself consults: a change of state that has no row is
+refused. An id such as LIFE-03 is a line of [the requirements](requirements.md); C and a number is a
+decision on what the requirements leave open.
+"""
+
+_VALIDITY_INTRO = """\
+A fact is active until it decays, is superseded, or is forgotten; `fading` is kept as `validity`
+`active` with `fading` in `metadata.status`, so that one confirmation brings it back.
+"""
+
+_MATURITY_INTRO = """\
+A rule starts as a candidate, rises by helping, falls by harming, one step per mark, and turns into a
+warning against itself when it has done too much harm.
+"""
+
+_CONSOLIDATION_INTRO = """\
+An episode is pending until consolidation ends for it in exactly one of three ways; a failure that
+can be retried leaves it pending.
+"""
+
+_EVENTS_INTRO = """\
+Every change is an entry of the append-only event log, written in the transaction of the change; its
+`event_type` is one of these.
+"""
+
+
+def states_page() -> str:
+    events = _table(
+        ("Event type", "Meaning"), ((f"`{name}`", said) for name, said in EVENT_TYPES.items())
+    )
+    return _page(
+        _STATES_INTRO,
+        *_state_machine("Validity of a fact", _VALIDITY_INTRO, VALIDITY_TRANSITIONS),
+        *_state_machine("Maturity of a rule", _MATURITY_INTRO, MATURITY_TRANSITIONS),
+        *_state_machine(
+            "Consolidation of an episode", _CONSOLIDATION_INTRO, CONSOLIDATION_TRANSITIONS
+        ),
+        "## Events\n",
+        _EVENTS_INTRO,
+        events,
+    )
+
+
+def _state_machine(title: str, intro: str, table: Sequence[Transition]) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield intro
+    arrows = (f"    {row.source} --> {row.target}: {row.event}\n" for row in table)
+    yield "```mermaid\nstateDiagram-v2\n" + "".join(arrows) + "```\n"
+    yield _table(
+        ("From", "Event", "To", "Only if", "Source"),
+        (
+            (
+                "(new)" if row.source == START else f"`{row.source}`",
+                f"`{row.event}`",
+                f"`{row.target}`",
+                row.guard,
+                row.requirement,
+            )
+            for row in table
+        ),
+    )
+
+
+# --- configuration.md -----------------------------------------------------------------------------
+
+_CONFIGURATION_INTRO = """\
+# Configuration
+
+Everything has a default: without any configuration Memory Butler serves on loopback, from a
+database of its own. A value is taken from the first of these that gives it:
+
+1. a flag of the command line,
+2. an environment variable, as named in the tables below,
+3. the file `butler.toml`,
+4. the default.
+
+The file is the one that the command line names, else the one that `MEMORY_BUTLER_CONFIG` names, else
+`butler.toml` in the current directory, if there is one. A file that is named but missing is an
+error.
+
+Unknown keys are errors in every table of ours, and so is a variable that begins with
+`MEMORY_BUTLER_` and names no setting: a typing error never passes in silence. Tables of other
+modules are left alone.
+
+`[butler.memory]` is an alias of `[modules.memory]`, with the same tables inside; where both give a
+key, `[modules.memory]` wins. `port` may also stand in `[butler]`; `[server]` wins.
+
+In the environment a list or a table is written as JSON.
+"""
+
+
+def configuration_page() -> str:
+    server = (name for name in Settings.model_fields if name != "memory")
+    return _page(
+        _CONFIGURATION_INTRO,
+        *_config_table(Settings, "server", "Where and how this process serves.", tuple(server)),
+        *_config_table(
+            MemoryModuleConfig, "modules.memory", Settings.model_fields["memory"].description or ""
+        ),
+    )
+
+
+def _config_table(
+    model: type[BaseModel], table: str, intro: str, names: Sequence[str] = ()
+) -> Iterator[str]:
+    """The section of one TOML table, then those of the tables inside it."""
+    schema = model.model_json_schema()
+    rows = []
+    inner: list[Iterator[str]] = []
+    for name in names or tuple(model.model_fields):
+        field = model.model_fields[name]
+        meaning = field.description or ""
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            inner.append(_config_table(field.annotation, f"{table}.{name}", meaning))
+            continue
+        rows.append(
+            (
+                f"`{name}`",
+                _type(schema["properties"][name]),
+                _default(field.get_default(call_default_factory=True)),
+                meaning,
+                f"`{_variable(table, name)}`",
+            )
+        )
+    yield f"## `[{table}]`\n"
+    yield f"{intro}\n"
+    if rows:
+        yield _table(("Key", "Type", "Default", "Meaning", "Environment variable"), rows)
+    for section in inner:
+        yield from section
+
+
+def _variable(table: str, key: str) -> str:
+    """The environment variable of a key: the table's names below `server` or `modules`, then it."""
+    return "MEMORY_BUTLER_" + "__".join([*table.split(".")[1:], key]).upper()
+
+
+# --- tools.md -------------------------------------------------------------------------------------
+
+_TOOLS_INTRO = """\
+# Tools
+
+The MCP tools, in the order in which the server lists them. Each takes one object of named
+parameters; a parameter with a default may be left out, and an unknown one is refused. No answer
+holds an embedding. The objects inside answers are described once, [at the end](#objects).
+"""
+
+
+def tools_page() -> str:
+    offered = [one for one in OPERATIONS if one.toolset is not None]
+    objects: dict[str, Schema] = {}
+    sections: list[str] = []
+    for toolset in dict.fromkeys(one.toolset for one in offered):
+        tools = [one for one in offered if one.toolset == toolset]
+        sections.append(f"## Toolset `{toolset}`\n")
+        sections.append(_bullets(f"[{one.name}](#{one.name}): {one.title}" for one in tools))
+        for tool in tools:
+            sections.extend(_tool(tool, objects))
+    sections.append("## Objects\n")
+    for name in sorted(objects):
+        sections.append(f"### {name}\n")
+        if text := objects[name].get("description"):
+            sections.append(f"{_cell(text)}\n")
+        sections.append(_fields(objects[name]))
+    return _page(_TOOLS_INTRO, *sections)
+
+
+def _tool(tool: Operation[Any, Any], objects: dict[str, Schema]) -> Iterator[str]:
+    """One tool; the objects that it takes or gives are added to `objects`."""
+    takes = tool.input_model.model_json_schema()
+    gives = tool.output_model.model_json_schema(mode="serialization")
+    for schema in (takes, gives):
+        definitions = schema.get("$defs", {}).items()
+        objects.update((name, one) for name, one in definitions if "properties" in one)
+    yield f"### {tool.name}\n"
+    yield f"{tool.description}\n"
+    yield f"{_hints(tool)}\n"
+    if takes.get("properties"):
+        configured = tool.configured_defaults
+        values = configured(MemoryModuleConfig()) if configured else {}
+        yield "Takes:\n"
+        yield _parameters(takes, values)
+    else:
+        yield "Takes nothing.\n"
+    yield "Gives:\n"
+    if gives.get("properties"):
+        yield _fields(gives)
+    else:
+        yield _bullets([_type(gives)])
+
+
+def _hints(tool: Operation[Any, Any]) -> str:
+    """The needed scope, and what the tool's annotations promise."""
+    if tool.read_only:
+        hints = ["Changes nothing that is remembered."]
+    elif tool.destructive:
+        hints = ["May take away what was remembered."]
+    else:
+        hints = ["Adds to what is remembered."]
+    if tool.idempotent and not tool.read_only:
+        hints.append("Doing it twice is doing it once.")
+    return " ".join([f"Needs the scope `{tool.needs}`.", *hints])
+
+
+def _parameters(schema: Schema, configured: Mapping[str, Any]) -> str:
+    rows = []
+    required = schema.get("required", ())
+    for name, one in schema["properties"].items():
+        if name in configured:
+            default = f"{_default(configured[name])}, or as configured"
+        elif name in required:
+            default = "required"
+        else:
+            default = _default(one.get("default"))
+        rows.append((f"`{name}`", _type(one), default, one.get("description", "")))
+    return _table(("Parameter", "Type", "Default", "Meaning"), rows)
+
+
+def _fields(schema: Schema) -> str:
+    return _table(
+        ("Field", "Type", "Meaning"),
+        (
+            (f"`{name}`", _type(one), one.get("description", ""))
+            for name, one in schema.get("properties", {}).items()
+        ),
+    )
+
+
+# --- Markdown and JSON Schema ---------------------------------------------------------------------
+
+_FORMATS = {"uuid": "UUID", "date-time": "time", "password": "secret string", "path": "path"}
+_BOUNDS = {
+    "minimum": "from {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "to {}",
+    "exclusiveMaximum": "below {}",
+    "minLength": "{} characters or more",
+    "maxLength": "at most {} characters",
+    "minItems": "{} or more of them",
+    "maxItems": "at most {} of them",
+}
+
+
+def _type(schema: Schema) -> str:
+    """A JSON schema in words, such as "integer, from 1, to 200, or null"."""
+    for either in ("anyOf", "oneOf"):
+        if either in schema:
+            return " or ".join(dict.fromkeys(_type(one) for one in schema[either]))
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if "enum" in schema:
+        return ", ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+    bounds = [said.format(schema[key]) for key, said in _BOUNDS.items() if key in schema]
+    return ", ".join([_kind(schema), *bounds])
+
+
+def _kind(schema: Schema) -> str:
+    kind: str = schema.get("type", "anything")
+    if kind == "array":
+        return f"list of {_type(schema['items'])}" if schema.get("items") else "list"
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return f"table of {_type(values)}" if isinstance(values, Mapping) and values else "object"
+    return _FORMATS.get(schema.get("format", ""), kind)
+
+
+def _default(value: object) -> str:
+    """A default as it would be written; one that depends on the machine is not shown."""
+    if value is None:
+        return "none"
+    if isinstance(value, Path):
+        return "the platform's user data directory"
+    if isinstance(value, Mapping):
+        return "`{ " + ", ".join(f"{key} = {json.dumps(one)}" for key, one in value.items()) + " }`"
+    return f"`{json.dumps(value)}`"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _bullets(items: Iterable[str]) -> str:
+    return "".join(f"- {item}\n" for item in items)
+
+
+def _page(*parts: str) -> str:
+    return "\n".join([f"{_GENERATED}\n", *parts])
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "states.md": states_page,
+    "configuration.md": configuration_page,
+    "tools.md": tools_page,
+}
+
+
+def difference(name: str) -> str:
+    """How the page on disk differs from what the code says now; '' where it does not."""
+    file = DOCS / name
+    found = file.read_text(encoding="utf-8") if file.is_file() else ""
+    lines = difflib.unified_diff(
+        found.splitlines(), PAGES[name]().splitlines(), f"docs/{name}", "the code", lineterm="", n=1
+    )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write the pages of docs/ made from code.")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
+    if parser.parse_args().check:
+        stale = [diff for name in PAGES if (diff := difference(name))]
+        for diff in stale:
+            lines = diff.splitlines()
+            print("\n".join(lines[:DIFF_LINES_SHOWN]))
+            if len(lines) > DIFF_LINES_SHOWN:
+                print(f"... and {len(lines) - DIFF_LINES_SHOWN} more lines")
+        return 1 if stale else 0
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
+        print(f"docs/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
