@@ -37,9 +37,9 @@ Schema = Mapping[str, Any]
 _STATES_INTRO = """\
 # States and events
 
-These tables are the ones that the code itself consults: a change of state that has no row is
-refused. An id such as LIFE-03 is a line of [the requirements](requirements.md); C and a number is a
-decision on what the requirements leave open.
+A change of state that has no row in these tables does not happen. Numbers in the conditions are the
+defaults of [the configuration](configuration.md). An id such as LIFE-03 is a line of
+[the requirements](requirements.md); C and a number is a decision on what they leave open.
 """
 
 _VALIDITY_INTRO = """\
@@ -235,7 +235,7 @@ def _hints(tool: Operation[Any, Any]) -> str:
     elif tool.destructive:
         hints = ["May take away what was remembered."]
     else:
-        hints = ["Adds to what is remembered."]
+        hints = ["Changes what is remembered, and takes nothing away."]
     if tool.idempotent and not tool.read_only:
         hints.append("Doing it twice is doing it once.")
     return " ".join([f"Needs the scope `{tool.needs}`.", *hints])
@@ -271,17 +271,17 @@ _FORMATS = {"uuid": "UUID", "date-time": "time", "password": "secret string", "p
 _BOUNDS = {
     "minimum": "from {}",
     "exclusiveMinimum": "above {}",
-    "maximum": "to {}",
+    "maximum": "up to {}",
     "exclusiveMaximum": "below {}",
-    "minLength": "{} characters or more",
-    "maxLength": "at most {} characters",
-    "minItems": "{} or more of them",
-    "maxItems": "at most {} of them",
+    "minLength": "of {} characters or more",
+    "maxLength": "of at most {} characters",
+    "minItems": "with {} items or more",
+    "maxItems": "with at most {} items",
 }
 
 
 def _type(schema: Schema) -> str:
-    """A JSON schema in words, such as "integer, from 1, to 200, or null"."""
+    """A JSON schema in words, such as "integer from 1 up to 200 or null"."""
     for either in ("anyOf", "oneOf"):
         if either in schema:
             return " or ".join(dict.fromkeys(_type(one) for one in schema[either]))
@@ -293,17 +293,22 @@ def _type(schema: Schema) -> str:
     if "enum" in schema:
         return ", ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
     bounds = [said.format(schema[key]) for key, said in _BOUNDS.items() if key in schema]
-    return ", ".join([_kind(schema), *bounds])
+    return " ".join([_kind(schema), *bounds])
 
 
 def _kind(schema: Schema) -> str:
     kind: str = schema.get("type", "anything")
     if kind == "array":
-        return f"list of {_type(schema['items'])}" if schema.get("items") else "list"
+        return f"list of {_inner(schema['items'])}" if schema.get("items") else "list"
     if kind == "object":
         values = schema.get("additionalProperties")
-        return f"table of {_type(values)}" if isinstance(values, Mapping) and values else "object"
+        return f"table of {_inner(values)}" if isinstance(values, Mapping) and values else "object"
     return _FORMATS.get(schema.get("format", ""), kind)
+
+
+def _inner(schema: Schema) -> str:
+    said = _type(schema)
+    return f"({said})" if " or " in said else said
 
 
 def _default(value: object) -> str:

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Self
 
 import uvicorn
 
@@ -22,10 +23,21 @@ _GRACEFUL_SECONDS = 10
 async def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `announce` is told the base URL once requests are answered.
 
+    A signal at any moment, also while the database is still being made, ends in an orderly close.
+
     Raises:
         ConfigurationError: the port is taken, or the installation is incomplete.
         Unavailable: the database cannot be reached or started.
     """
+    with _Stop() as stop:
+        try:
+            await _serve(settings, announce, stop)
+        except asyncio.CancelledError:
+            if not stop.requested:
+                raise
+
+
+async def _serve(settings: Settings, announce: Callable[[str], None], stop: "_Stop") -> None:
     listening = _listen(settings.host, settings.port)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{listening.getsockname()[1]}"
@@ -42,13 +54,48 @@ async def serve(settings: Settings, announce: Callable[[str], None]) -> None:
                 server_header=False,
                 timeout_graceful_shutdown=_GRACEFUL_SECONDS,
             )
-            await _Announcing(config, lambda: announce(url)).serve(sockets=[listening])
+            server = _Server(config, lambda: announce(url))
+            stop.server = server
+            await server.serve(sockets=[listening])
     finally:
         listening.close()
 
 
-class _Announcing(uvicorn.Server):
-    """A server that tells when it answers."""
+class _Stop:
+    """SIGINT and SIGTERM for the whole life of `serve`: before the server runs, they cancel it."""
+
+    def __init__(self) -> None:
+        self.server: uvicorn.Server | None = None
+        self.requested = False
+        self._task = asyncio.current_task()
+        self._loop = asyncio.get_running_loop()
+        # Elsewhere than in the main thread nobody can listen for signals; a test ends the task.
+        main = threading.current_thread() is threading.main_thread()
+        self._signals = (signal.SIGINT, signal.SIGTERM) if main else ()
+
+    def __enter__(self) -> Self:
+        for number in self._signals:
+            self._loop.add_signal_handler(number, self._on_signal, number)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._signals:
+            self._loop.remove_signal_handler(number)
+
+    def _on_signal(self, number: int) -> None:
+        self.requested = True
+        if self.server is not None:
+            self.server.handle_exit(number, None)
+        elif self._task is not None:
+            self._task.cancel()
+
+
+class _Server(uvicorn.Server):
+    """A server that tells when it answers, and leaves the signals to `_Stop`.
+
+    uvicorn raises a captured signal anew once it has stopped, which would end the process before
+    the pool is closed and the embedded database released.
+    """
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -56,23 +103,7 @@ class _Announcing(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM, and then return.
-
-        uvicorn raises the signal anew once it has stopped, which would end the process before the
-        pool is closed and the embedded database released.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        signals = (signal.SIGINT, signal.SIGTERM)
-        for number in signals:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        try:
-            yield
-        finally:
-            for number in signals:
-                loop.remove_signal_handler(number)
+        yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

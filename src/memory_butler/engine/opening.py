@@ -34,7 +34,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     if settings.dsn is not None:
         yield Database(settings.dsn.get_secret_value(), None)
         return
-    lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
+    lease = await _acquire(settings)
     try:
         endpoint = lease.endpoint
         roles = schema.Roles.of(schema.DATABASE)
@@ -48,6 +48,18 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield Database(runtime, admin)
     finally:
         await asyncio.to_thread(lease.release)
+
+
+async def _acquire(settings: Settings) -> embedded.Lease:
+    """A lease, or none at all: a thread cannot be cancelled, so a lease that comes late is given
+    back."""
+    acquiring = asyncio.ensure_future(asyncio.to_thread(embedded.acquire, settings.data_dir))
+    try:
+        return await asyncio.shield(acquiring)
+    except asyncio.CancelledError:
+        lease = await acquiring
+        await asyncio.to_thread(lease.release)
+        raise
 
 
 @asynccontextmanager
