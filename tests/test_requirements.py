@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from requirements_ledger import RequirementLedger, read_ledger
 
 _LEDGER = "- [x] **AAA-01** It works.\n- [ ] **AAA-02** It will.\n"

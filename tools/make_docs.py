@@ -48,8 +48,8 @@ A fact is active until it decays, is superseded, or is forgotten; `fading` is ke
 """
 
 _MATURITY_INTRO = """\
-A rule starts as a candidate, rises by helping, falls by harming, one step per mark, and turns into a
-warning against itself when it has done too much harm.
+A rule starts as a candidate, rises by helping, falls by harming, one step per mark, and turns into
+a warning against itself when it has done too much harm.
 """
 
 _CONSOLIDATION_INTRO = """\
@@ -113,8 +113,8 @@ database of its own. A value is taken from the first of these that gives it:
 3. the file `butler.toml`,
 4. the default.
 
-The file is the one that the command line names, else the one that `MEMORY_BUTLER_CONFIG` names, else
-`butler.toml` in the current directory, if there is one. A file that is named but missing is an
+The file is the one that the command line names, else the one that `MEMORY_BUTLER_CONFIG` names,
+else `butler.toml` in the current directory, if there is one. A file that is named but missing is an
 error.
 
 Unknown keys are errors in every table of ours, and so is a variable that begins with

@@ -1,0 +1,89 @@
+"""A server of its own for a benchmark, and a client that costs as little as a client can.
+
+The client speaks JSON-RPC over one kept connection and validates nothing, so that a measured call
+is the server's work and not the client's. Server, database and client share the machine's cores.
+"""
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class Client:
+    """One connection; not to be shared between threads."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool; a refusal is an error."""
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        self._connection.request(
+            "POST",
+            "/mcp",
+            json.dumps(body),
+            {
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+            },
+        )
+        answer = json.loads(self._connection.getresponse().read())
+        result = answer.get("result")
+        if result is None or result.get("isError"):
+            raise RuntimeError(f"{tool}: {answer}")
+        content: dict[str, Any] = result["structuredContent"]
+        return content
+
+
+@contextmanager
+def running_server() -> Iterator[tuple[str, Path]]:
+    """A fresh server on a free port: its base URL and its data directory, removed at the end."""
+    # Readable by the user that the database runs as when the benchmark is run by root.
+    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
+    folder.chmod(0o755)
+    data_dir = folder / "data"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"},
+    )
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            url = next((word for word in line.split() if word.startswith("http://")), None)
+            if url is not None:
+                break
+        else:
+            raise RuntimeError("the server did not start; its log is above")
+        yield url.removesuffix("/mcp"), data_dir
+    finally:
+        process.terminate()
+        process.wait(60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def machine() -> str:
+    """The machine in one line, for the tables."""
+    cores = os.cpu_count()
+    model = "unknown processor"
+    if os.path.exists("/proc/cpuinfo"):
+        names = [
+            line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+        ]
+        model = names[0].partition(":")[2].strip() if names else model
+    return f"{cores} cores, {model}, Python {sys.version.split()[0]}"

@@ -1,0 +1,112 @@
+"""The documentation says what the code does: generated pages, links, credits, dependencies."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+import make_docs
+from memory_butler.config import Settings
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_ELSEWHERE = ("http://", "https://", "mailto:")
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@pytest.mark.parametrize("name", list(make_docs.PAGES))
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    assert make_docs.difference(name) == "", "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_lead_to_files(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = [match["target"].partition("#")[0] for match in _LINK.finditer(text)]
+    local = [target for target in targets if target and not target.startswith(_ELSEWHERE)]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert list(_undescribed(Settings)) == []
+
+
+def _undescribed(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if not field.description:
+            yield f"{model.__name__}.{name}"
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _undescribed(field.annotation)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(
+            (
+                "Generative Agents",
+                "Park et al.",
+                "MemoryBank",
+                "Zhong et al.",
+                "A-Mem",
+                "Xu et al.",
+            ),
+            marks=pytest.mark.requirement("REF-01"),
+            id="papers",
+        ),
+        pytest.param(
+            ("CASS Memory System", "CASS Session Search"),
+            marks=pytest.mark.requirement("REF-02"),
+            id="cass",
+        ),
+        pytest.param(
+            ("LangMem", "Mem0", "MemGPT", "Letta", "Zep", "Graphiti"),
+            marks=pytest.mark.requirement("REF-03"),
+            id="systems",
+        ),
+        pytest.param(
+            (
+                "Reciprocal Rank Fusion",
+                "Cormack, Clarke and Büttcher",
+                "Broder",
+                "Sentence-BERT",
+                "MiniLM",
+                "PostgreSQL",
+                "pgvector",
+            ),
+            id="search",
+        ),
+    ],
+)
+def test_what_the_design_rests_on_is_credited(names: tuple[str, ...]) -> None:
+    page = (ROOT / "docs" / "acknowledgements.md").read_text(encoding="utf-8")
+    assert [name for name in names if name not in page] == []
+
+
+def test_every_dependency_is_accounted_for() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    accounted = set(re.findall(r"^\| ([a-z0-9][a-z0-9-]*) \|", page, re.MULTILINE))
+    assert set(_direct_dependencies()) == accounted
+
+
+def _direct_dependencies() -> Iterator[str]:
+    """The names in pyproject.toml: at run time, of every extra and group, and to build."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = document["project"].get("optional-dependencies", {})
+    for requirements in (
+        document["build-system"]["requires"],
+        document["project"]["dependencies"],
+        *extras.values(),
+        *document["dependency-groups"].values(),
+    ):
+        for requirement in requirements:
+            if isinstance(requirement, str):
+                match = _DISTRIBUTION.match(requirement)
+                assert match is not None, requirement
+                yield match.group()
