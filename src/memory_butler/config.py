@@ -12,8 +12,22 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+from pydantic_settings.exceptions import SettingsError
 
 from memory_butler.domain import confidence, context, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
@@ -173,6 +187,12 @@ class RetrievalConfig(_Table):
         30, ge=0, description="Days for which memory remembers what it served."
     )
 
+    @field_validator("maturity_weights")
+    @classmethod
+    def _whole(cls, given: dict[Maturity, float]) -> dict[Maturity, float]:
+        """Every maturity has a weight: those left out keep their default."""
+        return dict(rules.MATURITY_WEIGHTS) | given
+
     def weights(self) -> scoring.ScoreWeights:
         """The weights as the domain takes them."""
         return scoring.ScoreWeights(**self.score_weights.model_dump())
@@ -185,7 +205,9 @@ class RetrievalConfig(_Table):
 class MemoryModuleConfig(_Table):
     """`[modules.memory]`, or its alias `[butler.memory]` (CFG-01, CFG-05, C-77)."""
 
-    embedding_model: str = Field("all-MiniLM-L6-v2", description="The model of the vectors.")
+    embedding_model: Literal["all-MiniLM-L6-v2"] = Field(
+        "all-MiniLM-L6-v2", description="The model of the vectors."
+    )
     embedding_dimensions: Literal[384] = Field(384, description="Length of a vector.")
     embedding_path: Path | None = Field(
         None,
@@ -215,6 +237,11 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("memory-butler")),
         description="Where the embedded database and everything else of this installation lives.",
+    )
+    cluster_root: Path | None = Field(
+        None,
+        description="Where a new embedded database is made, instead of in the data directory; "
+        "needed only where the user that it runs as cannot reach that.",
     )
     dsn: SecretStr | None = Field(
         None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
@@ -261,10 +288,11 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     from_file = _from_file(_find(file))
     try:
-        settings = Settings(**given)
-        overridden = settings.model_fields_set
-        merged = _merge(from_file, settings.model_dump(include=overridden, exclude_unset=True))
-        return Settings.model_validate(merged)
+        # Merged before anything is checked: a pair of limits may come from two places.
+        from_environment = EnvSettingsSource(Settings)()
+        return Settings(**_merge(_merge(from_file, from_environment), given))
+    except SettingsError as error:
+        raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
     except ValidationError as error:
         raise ConfigurationError(_explain(error)) from None
 
@@ -289,12 +317,25 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         raise ConfigurationError(f"{file} is no valid TOML: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}") from None
-    butler = document.get("butler", {})
-    memory = _merge(butler.get("memory", {}), document.get("modules", {}).get("memory", {}))
+    butler = _table_of(document, "butler")
+    server = _table_of(document, "server")
+    if "memory" in server:
+        raise ConfigurationError("configuration: [server.memory] is [modules.memory]; rename it")
+    memory = _merge(
+        _table_of(butler, "memory", "butler."), _table_of(_table_of(document, "modules"), "memory", "modules.")
+    )
     settings: dict[str, Any] = {"memory": memory} if memory else {}
     if "port" in butler:
         settings["port"] = butler["port"]
-    return _merge(settings, document.get("server", {}))
+    return _merge(settings, server)
+
+
+def _table_of(within: Mapping[str, Any], key: str, path: str = "") -> Mapping[str, Any]:
+    """A table of the file; a missing one is empty."""
+    found = within.get(key, {})
+    if not isinstance(found, Mapping):
+        raise ConfigurationError(f"configuration: {path}{key} must be a table: [{path}{key}]")
+    return found
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -309,7 +350,10 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {_FILE_VARIABLE}
     for name in environment:
-        if name.startswith(_PREFIX) and name.split("__")[0] not in known:
+        # pydantic-settings reads names in any case, and `__` leads into the one table that we have.
+        upper = name.upper()
+        inside = upper.startswith(f"{_PREFIX}MEMORY__")
+        if upper.startswith(_PREFIX) and upper not in known and not inside:
             raise ConfigurationError(
                 f"the environment variable {name} names no setting; known: "
                 + ", ".join(sorted(known))

@@ -53,7 +53,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 async def _acquire(settings: Settings) -> embedded.Lease:
     """A lease, or none at all: a thread cannot be cancelled, so a lease that comes late is given
     back."""
-    acquiring = asyncio.ensure_future(asyncio.to_thread(embedded.acquire, settings.data_dir))
+    acquiring = asyncio.ensure_future(
+        asyncio.to_thread(embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root)
+    )
     try:
         return await asyncio.shield(acquiring)
     except asyncio.CancelledError:

@@ -65,4 +65,12 @@ class Operation(Generic[Input, Output]):
             raise PermissionDenied(
                 f"{self.name} needs the scope {self.needs!r}, which this token does not have"
             )
-        return await self.handler(memory, principal, given)
+        return await self.handler(memory, principal, self._configured(memory.config, given))
+
+    def _configured(self, config: MemoryModuleConfig, given: Input) -> Input:
+        """The input, what the caller left out as the configuration has it (CFG-03)."""
+        if self.configured_defaults is None:
+            return given
+        defaults = self.configured_defaults(config)
+        left_out = {key: defaults[key] for key in defaults.keys() - given.model_fields_set}
+        return given.model_copy(update=left_out)

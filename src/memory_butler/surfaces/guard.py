@@ -23,6 +23,14 @@ LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 # Answered without a token: they tell whether the server lives, and nothing else.
 PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz"})
 
+# Title and code of the problems (RFC 9457) that the guard answers with.
+_REFUSALS: Final = {
+    401: ("Unauthorized", "unauthenticated"),
+    403: ("Forbidden", "foreign_origin"),
+    421: ("Misdirected Request", "foreign_host"),
+    503: ("Unavailable", "unavailable"),
+}
+
 Authenticate = Callable[[str], Awaitable[Principal | None]]
 
 
@@ -126,7 +134,13 @@ async def _deny(scope: Scope, send: Send, status: int, detail: str) -> None:
     headers = [(b"content-type", b"application/problem+json")]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="memory-butler"'))
-    titles = {401: "Unauthorized", 403: "Forbidden", 421: "Misdirected Request", 503: "Unavailable"}
-    body = {"type": "about:blank", "title": titles[status], "status": status, "detail": detail}
+    title, code = _REFUSALS[status]
+    body = {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})

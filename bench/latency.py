@@ -1,0 +1,205 @@
+"""How long calls take over MCP, beside the least that they could take.
+
+    python bench/latency.py [--facts 10000] [--calls 300]
+
+In one run, call by call in turn, on one machine whose cores the server, the database, the model and
+this load generator share:
+
+* recall, context and search over MCP, against one query embedding and the bare SQL statements;
+* store_fact over MCP, against one embedding and a bare transaction that inserts the row.
+
+No query repeats, so that no cache answers; the store holds made-up facts of everyday length.
+Prints medians, p95, p99 and the ratio of the medians, as Markdown.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import asyncpg
+
+from bench.metrics import percentile
+from bench.server import Client, machine, running_server
+from memory_butler.config import Settings
+from memory_butler.domain.text import preprocess_text
+from memory_butler.engine.opening import open_database
+from memory_butler.inference.embedder import Embedder, get_embedding_engine
+from memory_butler.store import search
+from memory_butler.store.transaction import prepare_connection
+
+WARM_UP = 20
+DEPTH = 20
+TENANT = "default"
+
+PEOPLE = (
+    "Ada Bela Cyrus Dana Emil Farah Goran Hana Igor Jutta Kofi Lena Milo Nadia Oskar Pia".split()
+)
+TOPICS = (
+    "coffee tea running swimming chess pottery sailing gardening jazz opera cycling hiking bread "
+    "astronomy photography knitting theatre football climbing beekeeping woodwork painting yoga"
+).split()
+VERBS = "loves dislikes started stopped recommends avoids teaches studies misses plans".split()
+TAILS = (
+    "since last spring",
+    "on most weekday mornings",
+    "because the doctor suggested it",
+    "with two friends from the old office",
+    "whenever the weather allows it",
+    "and wants to be reminded the evening before",
+    "but only in the winter months",
+    "after a trip to the coast in August",
+)
+
+
+def sentence(rng: random.Random) -> str:
+    """Something that a person might want remembered."""
+    return (
+        f"{rng.choice(PEOPLE)} {rng.choice(VERBS)} {rng.choice(TOPICS)} and {rng.choice(TOPICS)} "
+        f"{rng.choice(TAILS)}, number {rng.randrange(10_000)}"
+    )
+
+
+def question(rng: random.Random) -> str:
+    """Something that an agent might ask."""
+    return f"what does {rng.choice(PEOPLE)} think of {rng.choice(TOPICS)} {rng.randrange(10**9)}?"
+
+
+async def main() -> None:
+    """Run and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, default=10_000)
+    parser.add_argument("--calls", type=int, default=300)
+    given = parser.parse_args()
+    engine = get_embedding_engine()
+    with running_server() as (url, data_dir):
+        async with open_database(Settings(data_dir=data_dir)) as database:
+            connection = await asyncpg.connect(database.runtime_dsn)
+            await prepare_connection(connection)
+            await _fill(connection, engine, given.facts)
+            await _analyze(database.admin_dsn)
+            await _measure(url, connection, engine, given.facts, given.calls)
+            await connection.close()
+
+
+async def _fill(connection: asyncpg.Connection, engine: Embedder, count: int) -> None:
+    """Facts straight into the table: the load is not what is measured."""
+    rng = random.Random(1)
+    texts = [sentence(rng) for _ in range(count)]
+    began = time.perf_counter()
+    vectors = engine.embed_arrays(texts)
+    print(f"embedded {count} texts in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    now = datetime.now(UTC)
+    async with connection.transaction():
+        await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
+        await connection.executemany(
+            """
+            INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector,
+                               created_at, last_referenced_at, last_confirmed_at)
+            VALUES ($1, $2, $3, $4, $5, to_tsvector('english', $4), $6, $6, $6)
+            """,
+            [
+                (TENANT, "someone", f"says_{place}", text, vectors[place], now)
+                for place, text in enumerate(texts)
+            ],
+        )
+
+
+async def _analyze(admin_dsn: str | None) -> None:
+    assert admin_dsn is not None  # the benchmark's database is embedded
+    admin = await asyncpg.connect(admin_dsn)
+    await admin.execute("VACUUM (ANALYZE) facts")
+    await admin.close()
+
+
+async def _measure(
+    url: str, connection: asyncpg.Connection, engine: Embedder, count: int, calls: int
+) -> None:
+    client = Client(url)
+    rng = random.Random(2)
+
+    async def bare_search() -> None:
+        asked = question(rng)
+        vector = engine.embed_arrays([asked])[0]
+        async with connection.transaction():
+            await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
+            for query in (search.SQL["facts"], search.SQL["rules"]):
+                await connection.fetch(query, vector, asked, None, 0.2, datetime.now(UTC), DEPTH)
+
+    async def bare_insert() -> None:
+        text = sentence(rng)
+        now = datetime.now(UTC)
+        vector = engine.embed_arrays([f"someone says {text}"])[0]
+        async with connection.transaction():
+            await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
+            await connection.execute(
+                """
+                INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding,
+                                   search_vector, created_at)
+                VALUES ($1, $2, 'someone', $3, $4, $5, to_tsvector('english', $6), $7)
+                """,
+                TENANT,
+                uuid4(),
+                f"bare_{uuid4()}",
+                text,
+                vector,
+                preprocess_text(text),
+                now,
+            )
+
+    async def over_mcp(tool: str, **arguments: object) -> None:
+        await asyncio.to_thread(client.call, tool, **arguments)
+
+    async def recall() -> None:
+        await over_mcp("memory_recall", topic=question(rng))
+
+    async def context() -> None:
+        await over_mcp("memory_context", trigger_prompt=question(rng), butler="bench")
+
+    async def search_facts() -> None:
+        await over_mcp("memory_search", query=question(rng), types=["fact"])
+
+    async def store() -> None:
+        await over_mcp(
+            "memory_store_fact",
+            subject="someone",
+            predicate=f"mcp_{uuid4()}",
+            content=sentence(rng),
+        )
+
+    ways: dict[str, Callable[[], Awaitable[None]]] = {
+        "bare: embed + search statements": bare_search,
+        "memory_recall": recall,
+        "memory_context": context,
+        "memory_search (facts)": search_facts,
+        "bare: embed + insert": bare_insert,
+        "memory_store_fact": store,
+    }
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(WARM_UP + calls):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            await way()
+            if turn >= WARM_UP:
+                taken[name].append((time.perf_counter() - began) * 1000)
+    print(
+        f"Machine: {machine()}; {count} facts, {calls} calls each, one client, no query repeats\n"
+    )
+    print("| call | p50 ms | p95 ms | p99 ms | p50 / bare p50 |")
+    print("|---|---|---|---|---|")
+    bare = 0.0
+    for name, times in taken.items():
+        p50, p95, p99 = (percentile(times, share) for share in (0.5, 0.95, 0.99))
+        bare = p50 if name.startswith("bare") else bare
+        print(f"| {name} | {p50:.1f} | {p95:.1f} | {p99:.1f} | {p50 / bare:.2f} |")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
