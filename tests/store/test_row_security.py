@@ -1,5 +1,7 @@
 """The two walls between tenants: row-level security, and what runs with the owner's rights."""
 
+from collections.abc import AsyncIterator
+
 import asyncpg
 import numpy as np
 import pytest
@@ -37,9 +39,10 @@ ROWS = {
 
 
 @pytest.fixture
-async def runtime(pool: asyncpg.Pool) -> Connection:
+async def runtime(pool: asyncpg.Pool) -> AsyncIterator[Connection]:
     """One connection of the runtime role that stays the same, with no tenant set."""
-    return await pool.acquire()
+    async with pool.acquire() as connection:
+        yield connection
 
 
 @pytest.fixture

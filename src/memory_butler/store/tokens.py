@@ -9,6 +9,7 @@ import asyncpg
 from memory_butler.domain.principals import Scope, parse_scope
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import untenanted
 
 SQL = load("tokens")
 
@@ -25,7 +26,8 @@ class TokenHolder:
 
 async def authenticate(pool: asyncpg.Pool, token_hash: bytes, now: datetime) -> TokenHolder | None:
     """The holder of a token that is neither revoked nor expired."""
-    row = await pool.fetchrow(SQL["authenticate"], token_hash, now)
+    async with untenanted(pool) as connection:
+        row = await connection.fetchrow(SQL["authenticate"], token_hash, now)
     if row is None:
         return None
     scopes = frozenset(parse_scope(scope) for scope in row["token_scopes"])
@@ -42,21 +44,27 @@ async def create(
     expires_at: datetime | None,
 ) -> UUID:
     """Admit a token, and its tenant where that is new; the token's id."""
-    id: UUID = await pool.fetchval(SQL["create"], tenant, name, token_hash, scopes, now, expires_at)
+    async with untenanted(pool) as connection:
+        id: UUID = await connection.fetchval(
+            SQL["create"], tenant, name, token_hash, scopes, now, expires_at
+        )
     return id
 
 
 async def listed(pool: asyncpg.Pool, tenant: str | None) -> list[Row]:
     """Every token of a tenant, or of all, the oldest first, revoked ones too."""
-    return rows(await pool.fetch(SQL["list"], tenant))
+    async with untenanted(pool) as connection:
+        return rows(await connection.fetch(SQL["list"], tenant))
 
 
 async def revoke(pool: asyncpg.Pool, token_id: UUID, now: datetime) -> bool:
     """End a token; False where none is valid under that id."""
-    ended: bool = await pool.fetchval(SQL["revoke"], token_id, now)
+    async with untenanted(pool) as connection:
+        ended: bool = await connection.fetchval(SQL["revoke"], token_id, now)
     return ended
 
 
 async def used(pool: asyncpg.Pool, token_id: UUID, now: datetime) -> None:
     """Note the use of a token; the database keeps at most one a minute."""
-    await pool.execute(SQL["used"], token_id, now)
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["used"], token_id, now)

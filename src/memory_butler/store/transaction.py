@@ -107,6 +107,20 @@ async def transaction(
         ) from error
 
 
+@asynccontextmanager
+async def untenanted(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    """A connection without a tenant, which sees no tenant's rows: for the owner's functions.
+
+    Raises:
+        Unavailable: the database went away, before or during the block.
+    """
+    try:
+        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
+            yield connection
+    except OUTAGES as error:
+        raise Unavailable(f"the database did not answer: {describe(error)}") from error
+
+
 _TENANT = "set_config('butler.tenant_id', $1, true)"
 _SETTINGS = {
     True: f"SELECT {_TENANT}",

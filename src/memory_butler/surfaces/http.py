@@ -36,7 +36,7 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # A mounted application's own lifespan is not run.
+        # The lifespan of the MCP application is not run with its routes.
         async with server.session_manager.run():
             yield
 
@@ -49,7 +49,8 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
         lifespan=lifespan,
     )
     rest.add_routes(app, memory)
-    app.mount("/", mcp_app)
+    # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
+    app.router.routes.extend(mcp_app.routes)
     return Guard(
         app,
         authenticate=Authenticator(memory).principal,

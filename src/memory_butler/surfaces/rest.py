@@ -7,6 +7,7 @@ from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
 
 from memory_butler import __version__
 from memory_butler.domain.errors import MemoryButlerError
@@ -86,6 +87,8 @@ def add_routes(app: FastAPI, memory: Memory) -> None:
             )
     app.add_exception_handler(MemoryButlerError, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_request)
+    app.add_exception_handler(HTTPException, _refuse_path)
+    app.add_exception_handler(Exception, _fail)
 
 
 def _endpoint(
@@ -116,6 +119,20 @@ async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
     ]
     where = BY_CODE["invalid_input"]
     return _problem(where.http_status, where.title, "; ".join(complaints), "invalid_input")
+
+
+async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
+    """No such path, or not with this method."""
+    assert isinstance(error, HTTPException)  # noqa: S101 -- registered for it alone
+    code = "not_found" if error.status_code == 404 else "invalid_input"
+    return _problem(error.status_code, error.detail, f"{error.detail}: see /api/openapi.json", code)
+
+
+async def _fail(_: Request, __: Exception) -> JSONResponse:
+    """A bug; the framework logs it once this is answered."""
+    where = BY_CODE["internal"]
+    detail = "memory failed in a way it should not; the log has the details"
+    return _problem(where.http_status, where.title, detail, "internal")
 
 
 def _problem(status: int, title: str, detail: str, code: str) -> JSONResponse:
