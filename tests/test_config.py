@@ -218,7 +218,8 @@ def test_the_cluster_root_is_a_setting(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_maturity_weights_left_out_keep_their_default(tmp_path: Path) -> None:
     file = _file(tmp_path, "[modules.memory.retrieval.maturity_weights]\nproven = 2.0\n")
-    assert load(file).memory.retrieval.maturity_weights == rules.MATURITY_WEIGHTS | {"proven": 2.0}
+    expected = {**rules.MATURITY_WEIGHTS, "proven": 2.0}
+    assert load(file).memory.retrieval.maturity_weights == expected
 
 
 # --- what is refused
@@ -306,7 +307,7 @@ def test_a_list_of_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", '["memory.example"]')
     assert load().allowed_hosts == ("memory.example",)
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", "memory.example")
-    with pytest.raises(ConfigurationError, match="allowed_hosts.*JSON"):
+    with pytest.raises(ConfigurationError, match=r"allowed_hosts.*JSON"):
         load()
 
 

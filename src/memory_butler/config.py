@@ -322,7 +322,8 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if "memory" in server:
         raise ConfigurationError("configuration: [server.memory] is [modules.memory]; rename it")
     memory = _merge(
-        _table_of(butler, "memory", "butler."), _table_of(_table_of(document, "modules"), "memory", "modules.")
+        _table_of(butler, "memory", "butler."),
+        _table_of(_table_of(document, "modules"), "memory", "modules."),
     )
     settings: dict[str, Any] = {"memory": memory} if memory else {}
     if "port" in butler:

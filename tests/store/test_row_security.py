@@ -297,5 +297,5 @@ async def test_a_connection_goes_back_to_the_pool_without_a_tenant(pool: asyncpg
 async def test_vectors_and_json_go_through_the_pool_as_they_are(pool: asyncpg.Pool) -> None:
     vector = np.arange(3, dtype=np.float32)
     back = await pool.fetchrow("SELECT $1::vector, $2::jsonb", vector, {"a": [1, None]})
-    assert back[0].tolist() == [0.0, 1.0, 2.0]
+    assert back[0].to_list() == [0.0, 1.0, 2.0]
     assert back[1] == {"a": [1, None]}

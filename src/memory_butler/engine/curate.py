@@ -87,13 +87,15 @@ async def forget_memory(
 
 async def _forget_episode(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
     now = memory.clock()
-    await versions.keep(tx, "episode", [id], now)
-    if await episodes.expire(tx, id, now):
-        await _tell(tx, principal, "episode_forgotten", "episode", id, memory)
-        return True
-    if not await episodes.exists(tx, id):
+    until = await episodes.expiry_for_update(tx, id)
+    if until is None:
         raise missing("episode", id)
-    return False
+    if until <= now:
+        return False
+    await versions.keep(tx, "episode", [id], now)
+    await episodes.set_expiry(tx, id, now)
+    await _tell(tx, principal, "episode_forgotten", "episode", id, memory)
+    return True
 
 
 async def _forget_fact(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
@@ -136,9 +138,10 @@ async def restore_memory(
         await versions.keep(tx, kind, [id], now)
         match kind:
             case "episode":
-                until = expires_at(now, memory.config.episodes.default_ttl_days)
-                if not await episodes.set_expiry(tx, id, until):
+                if await episodes.expiry_for_update(tx, id) is None:
                     raise missing("episode", id)
+                until = expires_at(now, memory.config.episodes.default_ttl_days)
+                await episodes.set_expiry(tx, id, until)
             case "fact":
                 await _restore_fact(tx, id)
             case "rule":

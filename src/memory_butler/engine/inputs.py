@@ -19,6 +19,7 @@ MAX_NAME_BYTES: Final = 500
 MAX_QUERY_CHARS: Final = 100_000
 MAX_LIMIT: Final = 200
 MAX_TAGS: Final = 100
+MAX_TURN: Final = 2**31 - 1
 MAX_METADATA_DEPTH: Final = 32
 
 
@@ -63,6 +64,13 @@ def number(what: str, value: float) -> float:
     return float(value)
 
 
+def turn(value: int | None) -> int | None:
+    """A place in a session, counted from 0, or None."""
+    if value is not None and not 0 <= value <= MAX_TURN:
+        raise InvalidInput(f"turn must be between 0 and {MAX_TURN}, not {value}")
+    return value
+
+
 def limit(value: int) -> int:
     """How many results: 1 to 200."""
     if not 1 <= value <= MAX_LIMIT:
@@ -98,7 +106,10 @@ def moment(what: str, value: datetime) -> datetime:
     """A point in time; a naive one is refused, because it means a different moment elsewhere."""
     if value.tzinfo is None:
         raise InvalidInput(f"{what} needs a time zone, for example {value.isoformat()}Z")
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{what} {value.isoformat()} is out of range") from None
 
 
 def tags(value: Sequence[str] | None) -> list[str]:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from memory_butler.config import Settings
@@ -12,7 +12,9 @@ from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import get_embedding_engine
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import open_pool, refuse_bypass
+from memory_butler.store.transaction import OUTAGES, open_pool, refuse_bypass
+
+_NOTE_USE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,23 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             embedder = BatchingEmbedder(
                 engine, query_cache=settings.memory.retrieval.query_cache_size
             )
+            memory = Memory(pool, embedder, version_id, settings.memory)
+            noting = asyncio.create_task(_note_use(memory), name="embedding-use")
             try:
-                yield Memory(pool, embedder, version_id, settings.memory)
+                yield memory
             finally:
+                noting.cancel()
                 await embedder.aclose()
         finally:
             await pool.close()
+
+
+async def _note_use(memory: Memory) -> None:
+    """Keep when the model was last used: once a minute at most, outside any write (C-75)."""
+    noted = 0
+    while True:
+        await asyncio.sleep(_NOTE_USE_SECONDS)
+        if memory.embedder.computed > noted:
+            noted = memory.embedder.computed
+            with suppress(*OUTAGES):  # the next minute tells it as well
+                await embeddings.used(memory.pool, memory.embedding_version_id, memory.clock())

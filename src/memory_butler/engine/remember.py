@@ -54,7 +54,7 @@ async def store_episode(
         importance=inputs.number("importance", importance),
         occurred_at=now if occurred_at is None else inputs.moment("occurred_at", occurred_at),
         speaker=inputs.optional_name("speaker", speaker),
-        turn=turn,
+        turn=inputs.turn(turn),
         created_at=now,
         expires_at=expires_at(now, memory.config.episodes.default_ttl_days),
         metadata=inputs.metadata(metadata),

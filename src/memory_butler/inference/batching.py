@@ -89,10 +89,16 @@ class BatchingEmbedder:
         self._closed = False
         self._cache: OrderedDict[str, Vectors] = OrderedDict()
         self._cache_size = query_cache
+        self._computed = 0
 
     @property
     def engine(self) -> Embedder:
         return self._engine
+
+    @property
+    def computed(self) -> int:
+        """How many texts the engine has embedded so far."""
+        return self._computed
 
     async def embed(self, text: str | None) -> Vectors:
         """Return the unit vector of one text, float32 (384,)."""
@@ -171,6 +177,7 @@ class BatchingEmbedder:
         loop = asyncio.get_running_loop()
         try:
             vectors = await loop.run_in_executor(self._thread, self._engine.embed_arrays, texts)
+            self._computed += len(texts)
             start = 0
             for job, indices in batch:
                 job.fill(indices, vectors[start : start + len(indices)])

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode
@@ -26,7 +27,9 @@ class StoreEpisodeInput(Input):
         None, description="When it happened, with time zone; now when left out."
     )
     speaker: str | None = Field(None, description="Who said it, for a single utterance.")
-    turn: int | None = Field(None, ge=0, description="Its place in the session, counted from 0.")
+    turn: int | None = Field(
+        None, ge=0, le=MAX_TURN, description="Its place in the session, counted from 0."
+    )
     metadata: dict[str, Any] | None = Field(None, description="Anything else, as a JSON object.")
 
 

@@ -71,14 +71,17 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
 
 
-async def expire(tx: Transaction, id: UUID, now: datetime) -> bool:
-    """Let an episode expire now (STO-12); whether it had not expired before."""
-    return await tx.connection.fetchval(SQL["expire"], tx.tenant, id, now) is not None
+async def expiry_for_update(tx: Transaction, id: UUID) -> datetime | None:
+    """When an episode expires, the row locked until commit; None if there is none."""
+    expires_at: datetime | None = await tx.connection.fetchval(
+        SQL["expiry_for_update"], tx.tenant, id
+    )
+    return expires_at
 
 
-async def set_expiry(tx: Transaction, id: UUID, expires_at: datetime) -> bool:
-    """Move the moment of expiry; whether the episode exists."""
-    return await tx.connection.fetchval(SQL["set_expiry"], tx.tenant, id, expires_at) is not None
+async def set_expiry(tx: Transaction, id: UUID, expires_at: datetime) -> None:
+    """Move the moment of expiry (STO-12)."""
+    await tx.connection.execute(SQL["set_expiry"], tx.tenant, id, expires_at)
 
 
 async def exists(tx: Transaction, id: UUID) -> bool:

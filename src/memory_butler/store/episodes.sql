@@ -31,14 +31,11 @@ SET reference_count = reference_count + 1, last_referenced_at = $3
 FROM locked WHERE tenant_id = $1 AND id = locked_id
 RETURNING {columns}
 
--- name: expire
--- STO-12. Already expired stays as it was.
-UPDATE episodes SET expires_at = $3
-WHERE tenant_id = $1 AND id = $2 AND expires_at > $3
-RETURNING id
+-- name: expiry_for_update
+SELECT expires_at FROM episodes WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 
 -- name: set_expiry
-UPDATE episodes SET expires_at = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id
+UPDATE episodes SET expires_at = $3 WHERE tenant_id = $1 AND id = $2
 
 -- name: exists
 SELECT true FROM episodes WHERE tenant_id = $1 AND id = $2

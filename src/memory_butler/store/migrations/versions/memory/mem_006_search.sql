@@ -1,5 +1,6 @@
 -- DEC-01, C-02: the same rule as domain.confidence.effective_confidence; a test runs the same cases
--- through both. The exponent is held above -700, where exp() would raise an underflow error.
+-- through both. The exponent is held above -600 and the rate below 1e290: PostgreSQL makes an error of
+-- an underflow and of an overflow, where Python goes on with 0.
 CREATE FUNCTION effective_confidence(
     confidence double precision, decay_rate double precision,
     last_confirmed_at timestamptz, asked_at timestamptz
@@ -8,16 +9,18 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE
         WHEN decay_rate = 0 THEN confidence
         WHEN last_confirmed_at IS NULL THEN 0
-        ELSE confidence * exp(greatest(-700, -decay_rate * greatest(
+        ELSE confidence * exp(greatest(-600, -least(decay_rate, 1e290) * greatest(
             0, date_part('epoch', asked_at - last_confirmed_at) / 86400.0)))
     END
 $$;
 
 -- plainto_tsquery parses any input safely, but demands every word of a question. The same terms,
 -- joined by OR: the parser's output puts ' & ' between quoted terms, and no term contains a space.
+-- A tsquery is a tree as deep as it has terms: past 20,000 of them the stack's limit ends the query. So
+-- only the first 20,000 characters of a question count, here and in the searches.
 CREATE FUNCTION any_of_terms(question text) RETURNS tsquery
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT replace(plainto_tsquery('english', question)::text, ' & ', ' | ')::tsquery
+    SELECT replace(plainto_tsquery('english', left(question, 20000))::text, ' & ', ' | ')::tsquery
 $$;
 
 GRANT EXECUTE ON FUNCTION effective_confidence, any_of_terms TO {runtime};

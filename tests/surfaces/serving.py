@@ -1,0 +1,127 @@
+"""Serving in a test, and a client that holds every answer against the tool's schema."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import httpx2
+import jsonschema  # type: ignore[import-untyped]
+import uvicorn
+from mcp.client.session import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent, Tool
+
+from memory_butler.app import _listen
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.tokens import create_token
+from memory_butler.surfaces.http import build_app
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An MCP session; every structured answer is checked against the output schema."""
+
+    session: ClientSession
+    tools: dict[str, Tool]
+
+    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The structured answer of a call that succeeds."""
+        result = await self.result(tool, **arguments)
+        assert not result.is_error, _text(result)
+        answer = result.structured_content
+        assert isinstance(answer, dict)
+        jsonschema.validate(answer, self.tools[tool].output_schema)
+        return answer
+
+    async def refusal(self, tool: str, /, **arguments: Any) -> str:
+        """What a model reads of a call that fails."""
+        result = await self.result(tool, **arguments)
+        assert result.is_error, result.structured_content
+        assert result.structured_content is None
+        return _text(result)
+
+    async def result(self, tool: str, /, **arguments: Any) -> CallToolResult:
+        return await self.session.call_tool(tool, arguments)
+
+
+def _text(result: CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running server."""
+
+    url: str
+    memory: Memory
+    token: str | None = field(default=None, repr=False)
+
+    def bearing(self, token: str | None) -> "Served":
+        """The same server, asked with a token."""
+        return replace(self, token=token)
+
+    async def make_token(self, tenant: str = "default", *scopes: str) -> str:
+        """A new token; of all rights when no scope is named."""
+        made = await create_token(self.memory, tenant, f"{tenant}-agent", scopes or ("admin",))
+        return made.token
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.token is None else {"authorization": f"Bearer {self.token}"}
+
+    @asynccontextmanager
+    async def mcp(self) -> AsyncIterator[Client]:
+        """An initialised MCP session."""
+        async with AsyncExitStack() as stack:
+            http = await stack.enter_async_context(
+                httpx2.AsyncClient(headers=self.headers, timeout=30, trust_env=False)
+            )
+            read, write = await stack.enter_async_context(
+                streamable_http_client(f"{self.url}/mcp", http_client=http)
+            )
+            session = await stack.enter_async_context(ClientSession(read, write))
+            await session.initialize()
+            listed = (await session.list_tools()).tools
+            yield Client(session, {tool.name: tool for tool in listed})
+
+    @asynccontextmanager
+    async def rest(self) -> AsyncIterator[httpx.AsyncClient]:
+        """An HTTP client of this server."""
+        async with httpx.AsyncClient(
+            base_url=self.url, headers=self.headers, timeout=30, trust_env=False
+        ) as client:
+            yield client
+
+
+class _Quiet(uvicorn.Server):
+    """A server that leaves the signals to pytest."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
+    """Serve on a free port until the block ends."""
+    memory = replace(memory, config=settings.memory)
+    listening = _listen("127.0.0.1", 0)
+    server = _Quiet(
+        uvicorn.Config(build_app(memory, settings), http="h11", ws="none", log_config=None)
+    )
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        while not server.started:
+            assert not running.done(), "the server did not start"
+            await asyncio.sleep(0.005)
+        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", memory)
+    finally:
+        server.should_exit = True
+        await running
+        listening.close()
