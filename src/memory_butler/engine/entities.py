@@ -1,6 +1,8 @@
 """Entities: who or what a name means, and merging two that are one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,6 +11,7 @@ import asyncpg
 from memory_butler.domain.entities import (
     FUZZY_MIN_CHARS,
     Candidate,
+    EntityType,
     ResolvedEntity,
     hint_terms,
     merge_aliases,
@@ -43,19 +46,50 @@ async def create_entity(
     Raises:
         InvalidInput: an unknown type, or the name is taken; the message names the holder.
     """
+    new = new_entity(canonical_name, entity_type, aliases=aliases, metadata=metadata)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        row = await insert_entity(tx, principal, new, memory.clock())
+        if row is None:
+            raise InvalidInput(await _taken(tx, new.canonical_name, new.entity_type))
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntity:
+    """An entity about to be registered, checked."""
+
+    id: UUID
+    canonical_name: str
+    entity_type: EntityType
+    aliases: list[str]
+    metadata: dict[str, Any]
+
+
+def new_entity(
+    canonical_name: str,
+    entity_type: str,
+    *,
+    id: UUID | None = None,
+    aliases: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> NewEntity:
+    """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
     name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
-    now = memory.clock()
-    async with transaction(memory.pool, principal.tenant) as tx:
-        row = await entities.insert(
-            tx, uuid4(), name, kind, _aliases(aliases), inputs.metadata(metadata), now
-        )
-        if row is None:
-            raise InvalidInput(await _taken(tx, name, kind))
-        await events.record(
-            tx, principal.actor, [("entity_created", {"entity_id": str(row["id"])})], now
-        )
-        return row
+    return NewEntity(id or uuid4(), name, kind, _aliases(aliases), inputs.metadata(metadata))
+
+
+async def insert_entity(
+    tx: Transaction, principal: Principal, new: NewEntity, now: datetime
+) -> Row | None:
+    """Register it inside an open transaction; None where its name and type are taken."""
+    row = await entities.insert(
+        tx, new.id, new.canonical_name, new.entity_type, new.aliases, new.metadata, now
+    )
+    if row is not None:
+        payload = {"entity_id": str(row["id"])}
+        await events.record(tx, principal.actor, [("entity_created", payload)], now)
+    return row
 
 
 async def get_entity(memory: Memory, principal: Principal, entity_id: UUID | str) -> Row | None:

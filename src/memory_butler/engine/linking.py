@@ -1,10 +1,12 @@
 """Links between memories."""
 
+from datetime import datetime
 from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import (
     MemoryType,
+    Relation,
     parse_direction,
     parse_memory_type,
     parse_relation,
@@ -41,23 +43,34 @@ async def create_link(
     source = (parse_memory_type(source_type), inputs.uuid("source_id", source_id))
     target = (parse_memory_type(target_type), inputs.uuid("target_id", target_id))
     kind = parse_relation(relation)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await insert_link(tx, principal, source, target, kind, memory.clock())
+
+
+async def insert_link(
+    tx: Transaction,
+    principal: Principal,
+    source: tuple[MemoryType, UUID],
+    target: tuple[MemoryType, UUID],
+    relation: Relation,
+    now: datetime,
+) -> bool:
+    """Link two memories inside an open transaction; see `create_link`."""
     if source == target:
         raise InvalidInput("a memory cannot be linked to itself")
-    now = memory.clock()
-    async with transaction(memory.pool, principal.tenant) as tx:
-        await _require(tx, source)
-        await _require(tx, target)
-        made = await links.insert(tx, source, target, kind, now)
-        if made:
-            payload = {
-                "source_type": source[0],
-                "source_id": str(source[1]),
-                "target_type": target[0],
-                "target_id": str(target[1]),
-                "relation": kind,
-            }
-            await events.record(tx, principal.actor, [("link_created", payload)], now)
-        return made
+    await _require(tx, source)
+    await _require(tx, target)
+    made = await links.insert(tx, source, target, relation, now)
+    if made:
+        payload = {
+            "source_type": source[0],
+            "source_id": str(source[1]),
+            "target_type": target[0],
+            "target_id": str(target[1]),
+            "relation": relation,
+        }
+        await events.record(tx, principal.actor, [("link_created", payload)], now)
+    return made
 
 
 async def get_links(

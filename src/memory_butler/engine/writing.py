@@ -1,0 +1,247 @@
+"""The parts of storing, for one memory (`remember`) and for thousands (`imports`).
+
+`new_…` checks what was given; `searchable` says what of it is embedded; `insert` writes it, with
+everything that belongs to it, into an open transaction.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar, assert_never
+from uuid import UUID, uuid4
+
+import asyncpg
+
+from memory_butler.domain.episodes import expires_at
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.facts import FactKey, search_text, validity_period
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.permanence import (
+    DEFAULT_PERMANENCE,
+    RULE_DECAY_RATE,
+    decay_rate_of,
+)
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import preprocess_text
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.store import entities, episodes, events, facts, links, rules, versions
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.episodes import NewEpisode
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rules import NewRule
+from memory_butler.store.transaction import Transaction
+
+NewMemory = NewEpisode | NewFact | NewRule
+Result = TypeVar("Result")
+
+
+def new_episode(
+    memory: Memory,
+    content: str,
+    butler: str,
+    *,
+    id: UUID | None = None,
+    session_id: UUID | str | None = None,
+    importance: float = 5.0,
+    occurred_at: datetime | None = None,
+    speaker: str | None = None,
+    turn: int | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> NewEpisode:
+    """An episode about to be stored, checked; InvalidInput says what cannot be."""
+    now = memory.clock()
+    return NewEpisode(
+        id=id or uuid4(),
+        butler=inputs.name("butler", butler),
+        content=inputs.text("content", content),
+        session_id=inputs.optional_uuid("session_id", session_id),
+        importance=inputs.number("importance", importance),
+        occurred_at=now if occurred_at is None else inputs.moment("occurred_at", occurred_at),
+        speaker=inputs.optional_name("speaker", speaker),
+        turn=turn,
+        created_at=now,
+        expires_at=expires_at(now, memory.config.episodes.default_ttl_days),
+        metadata=inputs.metadata(metadata),
+    )
+
+
+def new_fact(
+    memory: Memory,
+    subject: str,
+    predicate: str,
+    content: str,
+    *,
+    id: UUID | None = None,
+    importance: float = 5.0,
+    permanence: str = DEFAULT_PERMANENCE,
+    scope: str = "global",
+    tags: list[str] | None = None,
+    entity_id: UUID | str | None = None,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    source_butler: str | None = None,
+    source_episode_id: UUID | str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> NewFact:
+    """A fact about to be stored, checked; InvalidInput says what cannot be."""
+    now = memory.clock()
+    return NewFact(
+        id=id or uuid4(),
+        subject=inputs.text("subject", subject, inputs.MAX_SUBJECT_BYTES),
+        predicate=inputs.name("predicate", predicate),
+        content=inputs.text("content", content),
+        importance=inputs.number("importance", importance),
+        decay_rate=decay_rate_of(permanence),
+        permanence=permanence,
+        source_butler=inputs.optional_name("source_butler", source_butler),
+        source_episode_id=inputs.optional_uuid("source_episode_id", source_episode_id),
+        supersedes_id=None,
+        entity_id=inputs.optional_uuid("entity_id", entity_id),
+        scope=inputs.name("scope", scope),
+        period=validity_period(
+            None if valid_from is None else inputs.moment("valid_from", valid_from),
+            None if valid_until is None else inputs.moment("valid_until", valid_until),
+            now,
+        ),
+        created_at=now,
+        tags=inputs.tags(tags),
+        metadata=inputs.metadata(metadata),
+    )
+
+
+def new_rule(
+    memory: Memory,
+    content: str,
+    *,
+    id: UUID | None = None,
+    scope: str = "global",
+    tags: list[str] | None = None,
+    permanence: str | None = None,
+    source_butler: str | None = None,
+    source_episode_id: UUID | str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> NewRule:
+    """A rule about to be stored, checked; InvalidInput says what cannot be."""
+    return NewRule(
+        id=id or uuid4(),
+        content=inputs.text("content", content),
+        scope=inputs.name("scope", scope),
+        decay_rate=RULE_DECAY_RATE if permanence is None else decay_rate_of(permanence),
+        permanence=permanence or DEFAULT_PERMANENCE,
+        source_episode_id=inputs.optional_uuid("source_episode_id", source_episode_id),
+        source_butler=inputs.optional_name("source_butler", source_butler),
+        created_at=memory.clock(),
+        tags=inputs.tags(tags),
+        metadata=inputs.metadata(metadata),
+    )
+
+
+def searchable(new: NewMemory) -> tuple[str, str]:
+    """The text to embed, and the one whose words are indexed."""
+    text = new.content
+    if isinstance(new, NewFact):
+        text = search_text(new.subject, new.predicate, new.content)
+    return text, preprocess_text(text)
+
+
+async def insert(
+    tx: Transaction, principal: Principal, new: NewMemory, embedded: Embedded
+) -> UUID | None:
+    """Write it, its links and its events; the id of the fact that it supersedes, if any.
+
+    Raises:
+        InvalidInput: the entity or episode that it names does not exist; nothing was written.
+    """
+    match new:
+        case NewEpisode():
+            await episodes.insert(tx, new, embedded)
+            payload = {"memory_type": "episode", "memory_id": str(new.id), "butler": new.butler}
+            await events.record(tx, principal.actor, [("episode_created", payload)], new.created_at)
+            return None
+        case NewFact():
+            return await _insert_fact(tx, principal, new, embedded)
+        case NewRule():
+            await _insert_rule(tx, principal, new, embedded)
+            return None
+        case _:
+            assert_never(new)
+
+
+async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Result]]) -> Result:
+    """Run `write`, a transaction or savepoint; with half the searchable text if that is too much.
+
+    A tsvector holds less than a megabyte, and how much a text needs is known only to PostgreSQL
+    (C-48). The content itself is stored whole either way.
+    """
+    while True:
+        try:
+            return await write(embedded)
+        except asyncpg.ProgramLimitExceededError:
+            if not embedded.search_text:
+                raise
+            half = embedded.search_text[: len(embedded.search_text) // 2]
+            embedded = replace(embedded, search_text=half)
+
+
+async def _insert_fact(
+    tx: Transaction, principal: Principal, fact: NewFact, embedded: Embedded
+) -> UUID | None:
+    now = fact.created_at
+    if fact.entity_id is not None:
+        await _require_entity(tx, fact.entity_id)
+    if fact.source_episode_id is not None:
+        await _require_episode(tx, fact.source_episode_id)
+    happened: list[events.Event] = []
+    superseded: UUID | None = None
+    if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
+        key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
+        await facts.lock_key(tx, key)
+        superseded = await facts.active_of(tx, key)
+    if superseded is not None:
+        await versions.keep(tx, "fact", [superseded], now)
+        await facts.supersede(tx, superseded, now, fact.period.valid_from)
+        old = {"memory_type": "fact", "memory_id": str(superseded), "superseded_by": str(fact.id)}
+        happened.append(("fact_superseded", old))
+    await facts.insert(tx, replace(fact, supersedes_id=superseded), embedded)
+    if superseded is not None:
+        await links.insert(tx, ("fact", fact.id), ("fact", superseded), "supersedes", now)
+    if fact.source_episode_id is not None:
+        await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
+    payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
+    await events.record(tx, principal.actor, [("fact_created", payload), *happened], now)
+    return superseded
+
+
+async def _insert_rule(
+    tx: Transaction, principal: Principal, rule: NewRule, embedded: Embedded
+) -> None:
+    if rule.source_episode_id is not None:
+        await _require_episode(tx, rule.source_episode_id)
+    await rules.insert(tx, rule, embedded)
+    if rule.source_episode_id is not None:
+        await _link_source(tx, ("rule", rule.id), rule.source_episode_id, rule.created_at)
+    payload = {"memory_type": "rule", "memory_id": str(rule.id), "scope": rule.scope}
+    await events.record(tx, principal.actor, [("rule_created", payload)], rule.created_at)
+
+
+async def _link_source(
+    tx: Transaction, item: tuple[MemoryType, UUID], episode_id: UUID, now: datetime
+) -> None:
+    await links.insert(tx, item, ("episode", episode_id), "derived_from", now)
+
+
+async def _require_entity(tx: Transaction, entity_id: UUID) -> None:
+    entity = await entities.share(tx, entity_id)
+    if entity is None:
+        raise InvalidInput(
+            f"entity {entity_id} does not exist; make it with entity_create or leave entity_id out"
+        )
+    merged_into = (entity["metadata"] or {}).get("merged_into")
+    if merged_into is not None:
+        raise InvalidInput(f"entity {entity_id} was merged into {merged_into}; use that id")
+
+
+async def _require_episode(tx: Transaction, episode_id: UUID) -> None:
+    if not await episodes.exists(tx, episode_id):
+        raise InvalidInput(f"episode {episode_id} does not exist; it may have expired")

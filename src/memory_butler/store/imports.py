@@ -1,0 +1,19 @@
+"""What an import asks of the database: which of its lines are there already."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("imports")
+
+
+async def lock(tx: Transaction) -> None:
+    """Wait until no other import of the tenant writes; held until commit."""
+    await tx.connection.execute(SQL["lock"], tx.tenant)
+
+
+async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
+    """Those ids under which the tenant has an episode, fact, rule or entity, in whatever state."""
+    return {row["id"] for row in await tx.connection.fetch(SQL["existing"], tx.tenant, list(ids))}

@@ -1,0 +1,433 @@
+"""Storing: what is written, what supersedes what, and what is refused."""
+
+import asyncio
+import math
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from conftest import NOW, Clock, Connection
+
+from memory_butler.config import EpisodesConfig, MemoryModuleConfig
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.permanence import DECAY_RATES
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.entities import create_entity, merge_entities
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.store.facts import FactKey
+
+from .store_views import count, event_types, row, states
+
+pytestmark = pytest.mark.anyio
+
+TABLES = ("episodes", "facts", "rules", "memory_events", "memory_links", "memory_versions")
+
+
+async def _nothing_stored(admin: Connection) -> bool:
+    return not any([await count(admin, table) for table in TABLES])
+
+
+@pytest.mark.requirement("STO-02", "STO-01", "EMB-05", "EPI-05", "EPI-06", "EPI-13", "EMV-01")
+async def test_an_episode_is_stored_with_everything(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    session = uuid4()
+    id = await store_episode(
+        memory,
+        principal,
+        "we planned the  trip to Lisbon",
+        "travel",
+        session_id=session,
+        importance=7.5,
+        occurred_at=NOW - timedelta(hours=2),
+        speaker="Ann",
+        turn=3,
+        metadata={"channel": "mail"},
+    )
+    stored = await row(admin, "episodes", id)
+    assert stored["content"] == "we planned the  trip to Lisbon"  # as it was, spaces and all
+    assert (stored["butler"], stored["session_id"], stored["importance"]) == ("travel", session, 7.5)
+    assert (stored["speaker"], stored["turn"]) == ("Ann", 3)
+    assert stored["occurred_at"] == NOW - timedelta(hours=2)
+    assert stored["created_at"] == stored["last_referenced_at"] == NOW
+    assert stored["expires_at"] == NOW + timedelta(days=7)
+    assert stored["metadata"] == {"channel": "mail"}
+    assert stored["consolidation_status"] == "pending"
+    assert "'lisbon'" in stored["search_vector"]
+    assert stored["embedding_version_id"] == memory.embedding_version_id
+    expected = await memory.embedder.embed("we planned the  trip to Lisbon")
+    assert stored["embedding"].to_numpy() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.requirement("STO-02", "EPI-15")
+async def test_the_configured_ttl_decides_when_an_episode_expires(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    config = MemoryModuleConfig(episodes=EpisodesConfig(default_ttl_days=0.5))
+    id = await store_episode(replace(memory, config=config), principal, "x", "b")
+    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(hours=12)
+
+
+@pytest.mark.requirement("STO-03", "LIFE-03", "FACT-31", "FACT-05", "EMB-05")
+async def test_a_fact_begins_active_and_certain(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, superseded = await store_fact(memory, principal, "user", "likes", "green tea")
+    assert superseded is None
+    stored = await row(admin, "facts", id)
+    assert (stored["validity"], stored["confidence"]) == ("active", 1.0)
+    assert (stored["permanence"], stored["decay_rate"]) == ("standard", 0.008)
+    assert (stored["importance"], stored["scope"], stored["tags"]) == (5.0, "global", [])
+    assert stored["valid_from"] == stored["created_at"] == stored["last_confirmed_at"] == NOW
+    assert stored["valid_until"] is None
+    assert stored["retired_at"] is None
+    # C-20: subject, predicate and content are all embedded and indexed.
+    expected = await memory.embedder.embed("user likes green tea")
+    assert stored["embedding"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    for word in ("user", "like", "green", "tea"):
+        assert f"'{word}'" in stored["search_vector"]
+
+
+@pytest.mark.requirement(
+    "PERM-01", "PERM-02", "PERM-03", "PERM-04", "PERM-05", "PERM-06", "FACT-31", "STO-08"
+)
+@pytest.mark.parametrize(("permanence", "rate"), DECAY_RATES.items())
+async def test_permanence_sets_the_decay_rate_of_facts_and_rules(
+    memory: Memory, principal: Principal, admin: Connection, permanence: str, rate: float
+) -> None:
+    fact, _ = await store_fact(memory, principal, "s", "p", "c", permanence=permanence)
+    rule = await store_rule(memory, principal, "be kind", permanence=permanence)
+    for table, id in (("facts", fact), ("rules", rule)):
+        stored = await row(admin, table, id)
+        assert (stored["permanence"], stored["decay_rate"]) == (permanence, rate)
+
+
+@pytest.mark.requirement("STO-08", "RULE-19", "RULE-03", "EMB-05")
+async def test_a_rule_begins_as_a_candidate(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id = await store_rule(memory, principal, "offer tea first", tags=["manners"])
+    stored = await row(admin, "rules", id)
+    assert (stored["maturity"], stored["confidence"]) == ("candidate", 0.5)
+    assert (stored["decay_rate"], stored["permanence"]) == (0.01, "standard")
+    assert stored["effectiveness_score"] == 0.0
+    assert (stored["applied_count"], stored["success_count"], stored["harmful_count"]) == (0, 0, 0)
+    assert stored["last_confirmed_at"] == NOW
+    assert stored["tags"] == ["manners"]
+    assert "'tea'" in stored["search_vector"]
+
+
+@pytest.mark.requirement("STO-04", "STO-05", "LIFE-04", "FACT-12", "MNT-02", "GEN-09", "MEV-01")
+async def test_a_new_fact_of_the_key_supersedes_the_old_one(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    green, _ = await store_fact(memory, principal, "user", "favorite_color", "green")
+    clock.advance(days=1)
+    blue, superseded = await store_fact(memory, principal, "user", "favorite_color", "blue")
+    assert superseded == green
+    old, new = await row(admin, "facts", green), await row(admin, "facts", blue)
+    assert (old["validity"], new["validity"]) == ("superseded", "active")
+    assert new["supersedes_id"] == green
+    link = await admin.fetchrow("SELECT * FROM memory_links")
+    assert (link["source_id"], link["target_id"], link["relation"]) == (blue, green, "supersedes")
+    # Both axes: green was true until blue began, and was known until it was told.
+    assert old["valid_until"] == new["valid_from"] == clock.now
+    assert old["retired_at"] == clock.now
+    (before,) = await states(admin, "fact", green)
+    assert (before["known_from"], before["known_until"]) == (NOW, clock.now)
+    assert before["state"]["validity"] == "active"
+    assert await event_types(admin) == ["fact_created", "fact_created", "fact_superseded"]
+
+
+@pytest.mark.requirement("STO-06", "LIFE-04", "FACT-29", "SCP-01")
+async def test_another_key_touches_nothing(
+    memory: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    ann = await create_entity(memory, principal, "Ann", "person")
+    await store_fact(memory, principal, "user", "color", "green")
+    for who, subject, predicate, extra in (
+        (principal, "user", "food", {}),
+        (principal, "guest", "color", {}),
+        (principal, "user", "color", {"scope": "health"}),
+        (principal, "user", "color", {"entity_id": ann["id"]}),  # C-22
+        (other_tenant, "user", "color", {}),
+    ):
+        _, superseded = await store_fact(memory, who, subject, predicate, "x", **extra)  # type: ignore[arg-type]
+        assert superseded is None
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE validity = 'active'") == 6
+
+
+@pytest.mark.requirement("LIFE-04", "FACT-28")
+async def test_facts_of_an_entity_are_keyed_by_it_whatever_their_subject(
+    memory: Memory, principal: Principal
+) -> None:
+    ann = (await create_entity(memory, principal, "Ann", "person"))["id"]
+    first, _ = await store_fact(memory, principal, "Ann", "job", "baker", entity_id=ann)
+    _, superseded = await store_fact(memory, principal, "she", "job", "nurse", entity_id=str(ann))
+    assert superseded == first
+
+
+@pytest.mark.requirement("MNT-02", "STO-04")
+async def test_identical_content_supersedes_too(memory: Memory, principal: Principal) -> None:
+    first, _ = await store_fact(memory, principal, "user", "name", "John")
+    second, superseded = await store_fact(memory, principal, "user", "name", "John")
+    assert superseded == first != second
+
+
+@pytest.mark.requirement("STO-04", "FACT-29")
+async def test_sixty_four_writers_of_one_key_all_succeed_and_one_stays(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    writers = 64
+    stored = await asyncio.gather(
+        *(store_fact(memory, principal, "user", "mood", f"mood {n}") for n in range(writers))
+    )
+    assert len({id for id, _ in stored}) == writers
+    (last,) = await admin.fetch("SELECT id FROM facts WHERE validity = 'active'")
+    before = {row["id"]: row["supersedes_id"] for row in await admin.fetch("SELECT * FROM facts")}
+    chain: list[UUID] = []
+    step: UUID | None = last["id"]
+    while step is not None:
+        chain.append(step)
+        step = before[step]
+    assert sorted(chain) == sorted(id for id, _ in stored)
+    assert before == {id: superseded for id, superseded in stored}
+    links = await admin.fetch("SELECT source_id, target_id FROM memory_links")
+    assert {row["source_id"]: row["target_id"] for row in links} == {
+        id: old for id, old in before.items() if old is not None
+    }
+    types = await event_types(admin)
+    assert types == ["fact_created"] * writers + ["fact_superseded"] * (writers - 1)
+
+
+@pytest.mark.requirement("STO-07", "RES-10")
+async def test_an_unknown_entity_is_refused_and_never_made(
+    memory: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    foreign = (await create_entity(memory, other_tenant, "Ann", "person"))["id"]
+    for entity in (uuid4(), foreign):
+        with pytest.raises(ValueError, match=f"entity {entity} does not exist"):
+            await store_fact(memory, principal, "s", "p", "c", entity_id=entity)
+    assert await count(admin, "facts") == 0
+    assert await count(admin, "entities") == 1
+
+
+async def test_a_merged_entity_is_refused_by_the_name_of_its_heir(
+    memory: Memory, principal: Principal
+) -> None:
+    bob = (await create_entity(memory, principal, "Bob", "person"))["id"]
+    robert = (await create_entity(memory, principal, "Robert", "person"))["id"]
+    await merge_entities(memory, principal, bob, robert)
+    with pytest.raises(InvalidInput, match=f"was merged into {robert}"):
+        await store_fact(memory, principal, "s", "p", "c", entity_id=bob)
+
+
+@pytest.mark.requirement("LINK-10", "LINK-09", "FACT-11", "RULE-11")
+async def test_what_comes_from_an_episode_is_linked_to_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    episode = await store_episode(memory, principal, "she said so", "general")
+    fact, _ = await store_fact(memory, principal, "s", "p", "c", source_episode_id=episode)
+    rule = await store_rule(memory, principal, "c", source_episode_id=episode)
+    links = await admin.fetch("SELECT * FROM memory_links ORDER BY source_type")
+    assert [
+        (one["source_type"], one["source_id"], one["target_type"], one["target_id"])
+        for one in links
+    ] == [("fact", fact, "episode", episode), ("rule", rule, "episode", episode)]
+    assert {one["relation"] for one in links} == {"derived_from"}
+
+
+async def test_an_unknown_episode_is_refused(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    with pytest.raises(InvalidInput, match="does not exist; it may have expired"):
+        await store_fact(memory, principal, "s", "p", "c", source_episode_id=uuid4())
+    with pytest.raises(InvalidInput, match="does not exist; it may have expired"):
+        await store_rule(memory, principal, "c", source_episode_id=uuid4())
+    assert await _nothing_stored(admin)
+
+
+@pytest.mark.requirement("GEN-09")
+async def test_a_fact_that_has_ended_is_history_and_touches_nothing(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    now, _ = await store_fact(memory, principal, "user", "home", "Porto")
+    then, superseded = await store_fact(
+        memory,
+        principal,
+        "user",
+        "home",
+        "Rome",
+        valid_from=NOW - timedelta(days=900),
+        valid_until=NOW - timedelta(days=10),
+    )
+    assert superseded is None
+    assert (await row(admin, "facts", now))["validity"] == "active"
+    old = await row(admin, "facts", then)
+    assert (old["validity"], old["retired_at"]) == ("superseded", NOW)
+
+
+async def test_a_fact_that_begins_in_the_future_is_refused(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    with pytest.raises(InvalidInput, match="lies in the future"):
+        await store_fact(memory, principal, "s", "p", "c", valid_from=NOW + timedelta(days=1))
+    assert await _nothing_stored(admin)
+
+
+async def test_a_correction_leaves_the_old_fact_never_true(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    since = NOW - timedelta(days=30)
+    wrong, _ = await store_fact(memory, principal, "user", "job", "chef", valid_from=since)
+    clock.advance(days=1)
+    await store_fact(memory, principal, "user", "job", "baker", valid_from=since)
+    assert (await row(admin, "facts", wrong))["valid_until"] is None
+
+
+@pytest.mark.requirement("TXT-02", "TXT-03")
+async def test_nuls_and_halves_of_characters_do_not_stop_a_text(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, _ = await store_fact(
+        memory,
+        principal,
+        "us\x00er",
+        "li\ud800kes",
+        "green\x00\t tea\ud83d",
+        tags=["a\x00"],
+        metadata={"k\x00": ["v\udfff", 1, None, {"deep": True}]},
+    )
+    stored = await row(admin, "facts", id)
+    assert (stored["subject"], stored["predicate"]) == ("user", "li\ufffdkes")
+    assert stored["content"] == "green\t tea\ufffd"
+    assert stored["tags"] == ["a"]
+    assert stored["metadata"] == {"k": ["v\ufffd", 1, None, {"deep": True}]}
+    _, superseded = await store_fact(memory, principal, "user", "li\ufffdkes", "black tea")
+    assert superseded == id  # the key is the stored text, not the sent one
+    assert FactKey.of("global", "p", "us\x00er") == FactKey.of("global", "p", "user")
+
+
+@pytest.mark.requirement("TXT-01")
+async def test_a_text_too_rich_for_a_search_vector_is_kept_whole(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    text = " ".join(f"w{number:06x}" for number in range(250_000))  # 2 MB of distinct words
+    id = await store_episode(memory, principal, text, "general")
+    stored = await admin.fetchrow(
+        "SELECT length(content) AS kept, length(search_vector) AS words,"
+        " search_vector @@ 'w000000'::tsquery AS begins FROM episodes WHERE id = $1",
+        id,
+    )
+    assert stored["kept"] == len(text)
+    assert stored["begins"]
+    assert stored["words"] > 10_000
+
+
+BAD_FACTS: list[tuple[dict[str, Any], str]] = [
+    ({"subject": " \x00 "}, "subject is empty"),
+    ({"predicate": ""}, "predicate is empty"),
+    ({"content": "\n"}, "content is empty"),
+    ({"content": "x" * (9 * 1024 * 1024)}, "content has 9,437,184 bytes"),
+    ({"content": 5}, "content must be a text"),
+    ({"subject": "é" * 600}, "subject has 1,200 bytes"),
+    ({"predicate": "p" * 501}, "predicate has 501 bytes"),
+    ({"importance": math.nan}, "importance must be a finite number"),
+    ({"importance": math.inf}, "importance must be a finite number"),
+    ({"importance": True}, "importance must be a finite number"),
+    ({"entity_id": "ann"}, "entity_id 'ann' is no UUID"),
+    ({"source_episode_id": "1"}, "source_episode_id '1' is no UUID"),
+    ({"permanence": "forever"}, "permanent, stable, standard, volatile, ephemeral"),
+    ({"scope": ""}, "scope is empty"),
+    ({"tags": ["t"] * 101}, "101 tags are given"),
+    ({"tags": [" "]}, "a tag is empty"),
+    ({"metadata": {"x": math.nan}}, "must be a finite number"),
+    ({"metadata": {"x": object()}}, "which JSON cannot express"),
+    ({"valid_from": NOW.replace(tzinfo=None)}, "valid_from needs a time zone"),
+    ({"valid_until": NOW}, "must be later than valid_from"),
+]
+
+
+@pytest.mark.requirement("PERM-07", "FAIL-02", "STO-07")
+@pytest.mark.parametrize(
+    ("changes", "message"), BAD_FACTS, ids=[f"{next(iter(bad))}-{m[:20]}" for bad, m in BAD_FACTS]
+)
+async def test_a_bad_fact_is_refused_clearly_and_nothing_is_stored(
+    memory: Memory, principal: Principal, admin: Connection, changes: dict[str, Any], message: str
+) -> None:
+    fact: dict[str, Any] = {"subject": "s", "predicate": "p", "content": "c", **changes}
+    with pytest.raises(InvalidInput, match=message):
+        await store_fact(memory, principal, **fact)
+    assert await _nothing_stored(admin)
+
+
+@pytest.mark.requirement("FAIL-02")
+async def test_bad_episodes_and_rules_are_refused(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    bad_episodes: list[dict[str, Any]] = [
+        {"content": ""},
+        {"butler": ""},
+        {"session_id": "not-one"},
+        {"importance": math.nan},
+        {"occurred_at": NOW.replace(tzinfo=None)},
+        {"speaker": ""},
+        {"turn": 2**40},
+        {"turn": -1},
+    ]
+    for changes in bad_episodes:
+        with pytest.raises(InvalidInput):
+            await store_episode(memory, principal, **{"content": "c", "butler": "b", **changes})
+    for changes in ({"content": " "}, {"permanence": "forever"}, {"scope": "x" * 501}):
+        with pytest.raises(InvalidInput):
+            await store_rule(memory, principal, **{"content": "c", **changes})
+    assert await _nothing_stored(admin)
+
+
+@pytest.mark.requirement("FACT-06", "EPI-07")
+async def test_importance_is_kept_as_given(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, _ = await store_fact(memory, principal, "s", "p", "c", importance=12.5)
+    assert (await row(admin, "facts", id))["importance"] == 12.5
+
+
+@pytest.mark.requirement("MEV-01", "MEV-02", "TEN-02")
+async def test_each_store_leaves_an_event_of_the_caller_and_its_tenant(
+    memory: Memory, other_tenant: Principal, admin: Connection
+) -> None:
+    episode = await store_episode(memory, other_tenant, "c", "b")
+    fact, _ = await store_fact(memory, other_tenant, "s", "p", "c")
+    rule = await store_rule(memory, other_tenant, "c")
+    events = await admin.fetch("SELECT * FROM memory_events ORDER BY event_type")
+    assert [
+        (one["event_type"], one["payload"]["memory_id"], one["actor"], one["tenant_id"])
+        for one in events
+    ] == [
+        ("episode_created", str(episode), "stranger", "other"),
+        ("fact_created", str(fact), "stranger", "other"),
+        ("rule_created", str(rule), "stranger", "other"),
+    ]
+    for table in ("episodes", "facts", "rules"):
+        assert await admin.fetchval(f"SELECT tenant_id FROM {table}") == "other"
+
+
+@pytest.mark.requirement("MEV-01", "FAIL-02", "STO-04")
+async def test_a_write_that_fails_leaves_nothing_behind(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    old, _ = await store_fact(memory, principal, "user", "home", "Rome")
+    await admin.execute(
+        "ALTER TABLE memory_events ADD CONSTRAINT full CHECK (event_type <> 'fact_superseded')"
+        " NOT VALID"
+    )
+    with pytest.raises(Exception, match="the store refused the change"):
+        await store_fact(memory, principal, "user", "home", "Porto")
+    assert (await row(admin, "facts", old))["validity"] == "active"
+    assert await count(admin, "facts") == 1
+    assert await count(admin, "memory_links") == 0
+    assert await count(admin, "memory_versions") == 0
+    assert await event_types(admin) == ["fact_created"]
