@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ import asyncpg
 from bench.metrics import percentile
 from bench.server import Client, machine, running_server
 from memory_butler.config import Settings
+from memory_butler.domain.facts import search_text
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
@@ -120,10 +122,10 @@ async def _analyze(admin_dsn: str | None) -> None:
 
 
 async def _measure(
-    url: str, connection: asyncpg.Connection, engine: Embedder, count: int, calls: int
+    url: str, connection: asyncpg.Connection, engine: Embedder, size: int, calls: int
 ) -> None:
     client = Client(url)
-    rng = random.Random(2)
+    rng, numbers = random.Random(2), count(1)
 
     async def bare_search() -> None:
         asked = question(rng)
@@ -134,24 +136,25 @@ async def _measure(
                 await connection.fetch(query, vector, asked, None, 0.2, datetime.now(UTC), DEPTH)
 
     async def bare_insert() -> None:
-        text = sentence(rng)
-        now = datetime.now(UTC)
-        vector = engine.embed_arrays([f"someone says {text}"])[0]
+        subject, predicate, text = "someone", f"bare_{next(numbers)}", sentence(rng)
+        indexed = preprocess_text(search_text(subject, predicate, text))
+        vector = engine.embed_arrays([indexed])[0]
         async with connection.transaction():
             await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
             await connection.execute(
                 """
                 INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding,
                                    search_vector, created_at)
-                VALUES ($1, $2, 'someone', $3, $4, $5, to_tsvector('english', $6), $7)
+                VALUES ($1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8)
                 """,
                 TENANT,
                 uuid4(),
-                f"bare_{uuid4()}",
+                subject,
+                predicate,
                 text,
                 vector,
-                preprocess_text(text),
-                now,
+                indexed,
+                datetime.now(UTC),
             )
 
     async def over_mcp(tool: str, **arguments: object) -> None:
@@ -170,7 +173,7 @@ async def _measure(
         await over_mcp(
             "memory_store_fact",
             subject="someone",
-            predicate=f"mcp_{uuid4()}",
+            predicate=f"mcp_{next(numbers)}",
             content=sentence(rng),
         )
 
@@ -190,7 +193,7 @@ async def _measure(
             if turn >= WARM_UP:
                 taken[name].append((time.perf_counter() - began) * 1000)
     print(
-        f"Machine: {machine()}; {count} facts, {calls} calls each, one client, no query repeats\n"
+        f"Machine: {machine()}; {size} facts, {calls} calls each, one client, no query repeats\n"
     )
     print("| call | p50 ms | p95 ms | p99 ms | p50 / bare p50 |")
     print("|---|---|---|---|---|")

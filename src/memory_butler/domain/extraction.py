@@ -1,0 +1,310 @@
+"""What a language model drew from episodes, read tolerantly into closed types (PAR-01..08).
+
+Nothing that a model says is trusted: what is malformed is reported and left out, never raised; an
+id counts only if it is a UUID or one of the short handles that the prompt gave out.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from memory_butler.domain.permanence import DEFAULT_PERMANENCE, PERMANENCES, Permanence
+from memory_butler.domain.text import storable
+
+NO_JSON: Final = "No JSON block found in consolidation output"
+DEFAULT_IMPORTANCE: Final = 5.0
+
+# A runaway output must not become a million actions or complaints.
+MAX_ENTRIES: Final = 200
+_MAX_COMPLAINT_CHARS: Final = 200
+
+# A brace in the prose before the object may never close; each costs a reading to the end.
+_MAX_UNCLOSED: Final = 20
+
+_FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedFact:
+    """A fact that the model states; `sources` are the episodes it names, empty if none (C-57)."""
+
+    subject: str
+    predicate: str
+    content: str
+    permanence: Permanence = DEFAULT_PERMANENCE
+    importance: float = DEFAULT_IMPORTANCE
+    tags: tuple[str, ...] = ()
+    scope: str | None = None
+    sources: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedFact:
+    """A fact that takes the place of the one that the model names (PAR-06)."""
+
+    target_id: UUID
+    fact: ExtractedFact
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRule:
+    """A rule that the model states.
+
+    `supported_by` names known facts by id, and facts of the same output by their place in new_facts
+    (C-58).
+    """
+
+    content: str
+    tags: tuple[str, ...] = ()
+    scope: str | None = None
+    sources: tuple[UUID, ...] = ()
+    supported_by: tuple[UUID | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two known memories that the model finds in tension (C-58)."""
+
+    one: UUID
+    other: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationResult:
+    """Everything usable of one output, in its order, and what was wrong with the rest (PAR-02)."""
+
+    new_facts: tuple[ExtractedFact, ...] = ()
+    updated_facts: tuple[UpdatedFact, ...] = ()
+    new_rules: tuple[ExtractedRule, ...] = ()
+    confirmations: tuple[UUID, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    parse_errors: tuple[str, ...] = ()
+    # False: there was no JSON object at all, which is a failure to be retried (C-55).
+    found_json: bool = True
+
+    @property
+    def actions(self) -> int:
+        """How many things there are to do."""
+        return (
+            len(self.new_facts)
+            + len(self.updated_facts)
+            + len(self.new_rules)
+            + len(self.confirmations)
+            + len(self.contradictions)
+        )
+
+
+Entry = TypeVar("Entry")
+
+
+class _Refused(ValueError):
+    """One entry cannot be used; the message says why."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads entries, and collects what is wrong with those that cannot be used."""
+
+    handles: Mapping[str, UUID]
+    errors: list[str] = field(default_factory=list)
+
+    def entries(
+        self, document: Mapping[str, Any], key: str, read: Callable[[Any], Entry]
+    ) -> tuple[Entry, ...]:
+        """Every usable entry of one array."""
+        listed = document.get(key, [])
+        if listed is None:
+            return ()
+        if not isinstance(listed, list):
+            self.complain(f"{key}: expected an array, got {type(listed).__name__}")
+            return ()
+        if len(listed) > MAX_ENTRIES:
+            self.complain(f"{key}: only the first {MAX_ENTRIES} of {len(listed)} entries are read")
+        read_entries = []
+        for place, entry in enumerate(listed[:MAX_ENTRIES]):
+            try:
+                read_entries.append(read(entry))
+            except _Refused as error:
+                self.complain(f"{key}[{place}]: {error}")
+        return tuple(read_entries)
+
+    def complain(self, message: str) -> None:
+        self.errors.append(message[:_MAX_COMPLAINT_CHARS])
+
+    def fact(self, entry: Any) -> ExtractedFact:
+        fields = _object(entry)
+        return ExtractedFact(
+            subject=_text(fields, "subject"),
+            predicate=_text(fields, "predicate"),
+            content=_text(fields, "content"),
+            permanence=_permanence(fields.get("permanence")),
+            importance=_importance(fields.get("importance")),
+            tags=_tags(fields.get("tags")),
+            scope=_scope(fields.get("scope")),
+            sources=self.known_ids(fields.get("source_episode_ids")),
+        )
+
+    def updated_fact(self, entry: Any) -> UpdatedFact:
+        fields = _object(entry)
+        return UpdatedFact(self.id(fields.get("target_id"), "target_id"), self.fact(fields))
+
+    def rule(self, entry: Any) -> ExtractedRule:
+        fields = _object(entry)
+        return ExtractedRule(
+            content=_text(fields, "content"),
+            tags=_tags(fields.get("tags")),
+            scope=_scope(fields.get("scope")),
+            sources=self.known_ids(fields.get("source_episode_ids")),
+            supported_by=self.supports(fields.get("supported_by")),
+        )
+
+    def confirmation(self, entry: Any) -> UUID:
+        return self.id(entry, "a confirmation")
+
+    def contradiction(self, entry: Any) -> Contradiction:
+        ids = entry if isinstance(entry, list) else _object(entry).get("ids")
+        if not isinstance(ids, list) or len(ids) != 2:
+            raise _Refused("expected two ids")
+        one, other = (self.id(id, "an id") for id in ids)
+        if one == other:
+            raise _Refused("a memory cannot contradict itself")
+        return Contradiction(one, other)
+
+    def id(self, value: Any, what: str) -> UUID:
+        """A UUID, or a handle that the prompt gave out."""
+        if isinstance(value, str):
+            known = self.handles.get(value.strip())
+            if known is not None:
+                return known
+            try:
+                return UUID(value.strip())
+            except ValueError:
+                pass
+        raise _Refused(f"{what} is not a valid UUID")
+
+    def known_ids(self, value: Any) -> tuple[UUID, ...]:
+        """The ids of a list that can be read; the rest is complained of, not fatal."""
+        ids: list[UUID] = []
+        for item in value if isinstance(value, list) else []:
+            try:
+                ids.append(self.id(item, "a source episode"))
+            except _Refused as error:
+                self.complain(f"source_episode_ids: {error}")
+        return tuple(dict.fromkeys(ids))
+
+    def supports(self, value: Any) -> tuple[UUID | int, ...]:
+        found: list[UUID | int] = []
+        for item in value if isinstance(value, list) else []:
+            if isinstance(item, int) and not isinstance(item, bool):
+                found.append(item)
+                continue
+            try:
+                found.append(self.id(item, "a supporting fact"))
+            except _Refused as error:
+                self.complain(f"supported_by: {error}")
+        return tuple(dict.fromkeys(found))
+
+
+def parse(output: str, handles: Mapping[str, UUID] | None = None) -> ConsolidationResult:
+    """Read a model's output. `handles` are the short names that the prompt gave to known ids."""
+    document = find_object(output)
+    if document is None:
+        return ConsolidationResult(parse_errors=(NO_JSON,), found_json=False)
+    reader = _Reader(handles or {})
+    return ConsolidationResult(
+        new_facts=reader.entries(document, "new_facts", reader.fact),
+        updated_facts=reader.entries(document, "updated_facts", reader.updated_fact),
+        new_rules=reader.entries(document, "new_rules", reader.rule),
+        confirmations=tuple(
+            dict.fromkeys(reader.entries(document, "confirmations", reader.confirmation))
+        ),
+        contradictions=reader.entries(document, "contradictions", reader.contradiction),
+        parse_errors=tuple(reader.errors),
+    )
+
+
+def find_object(output: str) -> dict[str, Any] | None:
+    """The JSON object of an output: in a fence, or else the outermost balanced braces (PAR-01)."""
+    for candidate in _candidates(output):
+        try:
+            document = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(document, dict):
+            return document
+    return None
+
+
+def _candidates(output: str) -> Iterator[str]:
+    for fenced in _FENCE.finditer(output):
+        yield fenced.group(1)
+    start, unclosed = output.find("{"), 0
+    while start != -1 and unclosed < _MAX_UNCLOSED:
+        end = _closing_brace(output, start)
+        if end is None:
+            unclosed += 1
+            end = start
+        else:
+            yield output[start : end + 1]
+        start = output.find("{", end + 1)
+
+
+def _closing_brace(text: str, start: int) -> int | None:
+    """The brace that closes the one at `start`; braces inside JSON strings do not count."""
+    depth, in_string, escaped = 0, False, False
+    for place in range(start, len(text)):
+        character = text[place]
+        if in_string:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                in_string = False
+        elif character == '"':
+            in_string = True
+        elif character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                return place
+    return None
+
+
+def _object(entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise _Refused(f"expected an object, got {type(entry).__name__}")
+    return entry
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise _Refused(f"{key} is missing or empty")
+    return storable(value).strip()
+
+
+def _permanence(value: Any) -> Permanence:
+    """PAR-04, C-30: the parser is lenient where the store is strict."""
+    return next((one for one in PERMANENCES if one == value), DEFAULT_PERMANENCE)
+
+
+def _importance(value: Any) -> float:
+    """PAR-05: clamped to 1..10; what is no number counts as not given."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return DEFAULT_IMPORTANCE
+    return float(min(10.0, max(1.0, value)))
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(storable(tag).strip() for tag in value if isinstance(tag, str) and tag.strip())
+
+
+def _scope(value: Any) -> str | None:
+    return value.strip() if isinstance(value, str) and value.strip() else None

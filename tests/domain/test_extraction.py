@@ -1,0 +1,162 @@
+"""Reading what a model drew from episodes."""
+
+import json
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_butler.domain.extraction import (
+    DEFAULT_IMPORTANCE,
+    MAX_ENTRIES,
+    NO_JSON,
+    ConsolidationResult,
+    Contradiction,
+    find_object,
+    parse,
+)
+
+ONE = UUID("00000000-0000-0000-0000-000000000001")
+TWO = UUID("00000000-0000-0000-0000-000000000002")
+FACT = {"subject": "user", "predicate": "name", "content": "Jo"}
+
+
+def parsed(**document: object) -> ConsolidationResult:
+    return parse(json.dumps(document))
+
+
+@pytest.mark.requirement("PAR-01")
+@pytest.mark.parametrize(
+    "output",
+    [
+        '{"confirmations": []}',
+        'Here it is:\n```json\n{"confirmations": []}\n```\nDone.',
+        '```\n{"confirmations": []}\n```',
+        'Sure! {"confirmations": []} I hope this helps {really}.',
+        'a brace { that never closes, then {"confirmations": []}',
+    ],
+)
+def test_the_object_is_found_fenced_or_bare(output: str) -> None:
+    assert find_object(output) == {"confirmations": []}
+
+
+@pytest.mark.requirement("PAR-01")
+def test_braces_and_quotes_inside_strings_do_not_count() -> None:
+    document = {"new_facts": [{**FACT, "content": 'a } brace, a { brace, a \\" quote'}]}
+    assert find_object(f"text {json.dumps(document)} text") == document
+
+
+@pytest.mark.requirement("PAR-08")
+@pytest.mark.parametrize("output", ["", "nothing to learn", "[1, 2]", '{"new_facts": ['])
+def test_no_json_gives_an_empty_result_that_says_so(output: str) -> None:
+    result = parse(output)
+    assert result.parse_errors == (NO_JSON,)
+    assert not result.found_json
+    assert result.actions == 0
+
+
+@pytest.mark.requirement("PAR-02", "PAR-03")
+@pytest.mark.parametrize("missing", ["subject", "predicate", "content"])
+@pytest.mark.parametrize("value", [None, "", "  ", 7])
+def test_a_fact_needs_subject_predicate_and_content(missing: str, value: object) -> None:
+    result = parsed(new_facts=[{**FACT, missing: value}, FACT])
+    assert [fact.content for fact in result.new_facts] == ["Jo"]
+    assert result.parse_errors == (f"new_facts[0]: {missing} is missing or empty",)
+
+
+@pytest.mark.requirement("PAR-04", "PAR-05")
+def test_odd_fields_of_a_fact_fall_back_or_are_clamped() -> None:
+    odd = {**FACT, "permanence": "forever", "importance": 99, "tags": "work"}
+    low = {**FACT, "importance": -3, "tags": ["a", "", 1, "b"]}
+    none = {**FACT, "importance": "high", "permanence": None}
+    first, second, third = parsed(new_facts=[odd, low, none]).new_facts
+    assert (first.permanence, first.importance, first.tags) == ("standard", 10.0, ())
+    assert (second.importance, second.tags) == (1.0, ("a", "b"))
+    assert (third.permanence, third.importance) == ("standard", DEFAULT_IMPORTANCE)
+
+
+@pytest.mark.requirement("PAR-06")
+def test_an_updated_fact_needs_a_target_that_is_a_uuid() -> None:
+    result = parsed(
+        updated_facts=[
+            {**FACT, "target_id": str(ONE)},
+            {**FACT, "target_id": "the first"},
+            FACT,
+            {"target_id": str(ONE), "subject": "user"},
+        ]
+    )
+    assert [updated.target_id for updated in result.updated_facts] == [ONE]
+    assert len(result.parse_errors) == 3
+
+
+@pytest.mark.requirement("PAR-07")
+def test_confirmations_that_are_no_uuids_are_skipped_and_reported() -> None:
+    result = parsed(confirmations=[str(ONE), "F9", None, str(ONE), str(TWO)])
+    assert result.confirmations == (ONE, TWO)
+    assert len(result.parse_errors) == 2
+
+
+def test_handles_of_the_prompt_stand_for_ids_and_others_do_not() -> None:
+    output = json.dumps({"confirmations": ["F1", "F2"]})
+    result = parse(output, {"F1": ONE})
+    assert result.confirmations == (ONE,)
+    assert len(result.parse_errors) == 1
+
+
+def test_rules_name_their_sources_and_supports() -> None:
+    result = parsed(
+        new_rules=[
+            {
+                "content": "Ask first",
+                "scope": "health",
+                "source_episode_ids": [str(ONE), "nonsense"],
+                "supported_by": [0, str(TWO), True],
+            }
+        ]
+    )
+    (rule,) = result.new_rules
+    assert rule.scope == "health"
+    assert rule.sources == (ONE,)
+    assert rule.supported_by == (0, TWO)
+    assert len(result.parse_errors) == 2
+
+
+def test_contradictions_are_pairs_of_different_ids() -> None:
+    result = parsed(contradictions=[[str(ONE), str(TWO)], {"ids": [str(ONE), str(ONE)]}, "x"])
+    assert result.contradictions == (Contradiction(ONE, TWO),)
+    assert len(result.parse_errors) == 2
+
+
+@pytest.mark.requirement("PAR-02")
+def test_arrays_of_the_wrong_shape_are_reported_and_skipped() -> None:
+    result = parsed(new_facts={"subject": "user"}, new_rules=["a", 1], confirmations=None)
+    assert result.actions == 0
+    assert len(result.parse_errors) == 3
+
+
+def test_a_runaway_output_is_cut() -> None:
+    result = parsed(new_facts=[FACT] * (MAX_ENTRIES + 5))
+    assert len(result.new_facts) == MAX_ENTRIES
+    assert len(result.parse_errors) == 1
+
+
+@pytest.mark.requirement("PAR-02")
+@given(st.text(max_size=200))
+def test_no_text_makes_the_parser_raise(output: str) -> None:
+    assert isinstance(parse(output), ConsolidationResult)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner),
+    max_leaves=12,
+)
+_KEYS = ["new_facts", "updated_facts", "new_rules", "confirmations", "contradictions"]
+
+
+@pytest.mark.requirement("PAR-02")
+@given(st.dictionaries(st.sampled_from(_KEYS), _JSON))
+def test_no_json_makes_the_parser_raise(document: dict[str, object]) -> None:
+    result = parse(json.dumps(document))
+    assert result.found_json
