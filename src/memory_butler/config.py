@@ -202,6 +202,58 @@ class RetrievalConfig(_Table):
         return context.Quotas(**self.context_quotas.model_dump())
 
 
+class ConsolidationConfig(_Table):
+    """`[modules.memory.consolidation]`: which model distils episodes, and within what bounds."""
+
+    model: str = Field(
+        "auto",
+        description=(
+            "`auto` takes what is found, `none` only counts; or `anthropic:MODEL`, "
+            "`openai:MODEL`, `ollama:MODEL`, `cli:claude`, `cli:codex`, `cli:gemini`."
+        ),
+    )
+    base_url: str | None = Field(
+        None, description="Endpoint of an OpenAI-compatible server, for `openai:` models."
+    )
+    api_key_env: str | None = Field(
+        None, description="Environment variable that holds the API key, if not the usual one."
+    )
+    timeout_seconds: float = Field(300, gt=0, le=3600, description="Bound on one model call.")
+    max_output_bytes: int = Field(1_000_000, gt=0, description="A longer output is refused.")
+    max_prompt_tokens: int = Field(
+        24_000, ge=1000, description="Oldest episodes first; the rest waits for the next run."
+    )
+    token_budget_per_run: int = Field(200_000, ge=0, description="Tokens, in and out, of one run.")
+    token_budget_per_day: int = Field(
+        1_000_000, ge=0, description="Tokens, in and out, of one tenant in a UTC day."
+    )
+    max_cost_usd: float = Field(0.5, gt=0, description="Bound on one command-line session.")
+    max_episodes: int = Field(50, ge=1, le=500, description="Episodes of one butler in one call.")
+    max_facts: int = Field(100, ge=0, le=1000, description="Known facts shown to the model.")
+    max_rules: int = Field(50, ge=0, le=1000, description="Known rules shown to the model.")
+    lease_minutes: float = Field(15, gt=0, description="How long a claim on episodes holds.")
+    max_retry_attempts: int = Field(
+        3, ge=0, description="Failures after which it is a dead letter."
+    )
+    retry_base_minutes: float = Field(15, gt=0, description="Delay after the first failure.")
+    review_below: _Share = Field(
+        0.35, description="Support by evidence below which a fact is marked `needs_review`."
+    )
+    refuse_below: _Share = Field(0.0, description="Support below which a fact is refused; 0: none.")
+    pending_ttl_days: float | None = Field(
+        None, gt=0, le=36_500, description="A longer TTL for episodes not yet consolidated."
+    )
+
+
+class ScheduleConfig(_Table):
+    """`[modules.memory.schedule]`: when the server does what it does by itself (SCH-01, UTC)."""
+
+    enabled: bool = Field(True, description="Whether this server runs the schedule.")
+    consolidate: str = Field("0 */6 * * *", description="Cron of the consolidation.")
+    decay_sweep: str = Field("0 3 * * *", description="Cron of the decay sweep.")
+    episode_cleanup: str = Field("0 4 * * *", description="Cron of the episode cleanup.")
+
+
 class MemoryModuleConfig(_Table):
     """`[modules.memory]`, or its alias `[butler.memory]` (CFG-01, CFG-05, C-77)."""
 
@@ -217,6 +269,10 @@ class MemoryModuleConfig(_Table):
     episodes: EpisodesConfig = Field(EpisodesConfig(), description="How long episodes are kept.")
     facts: FactsConfig = Field(FactsConfig(), description="When facts fade and expire.")
     rules: RulesConfig = Field(RulesConfig(), description="When rules rise and fall.")
+    consolidation: ConsolidationConfig = Field(
+        ConsolidationConfig(), description="Turning episodes into facts and rules."
+    )
+    schedule: ScheduleConfig = Field(ScheduleConfig(), description="What runs by itself, and when.")
     retrieval: RetrievalConfig = Field(
         RetrievalConfig(), description="How search, recall and context work."
     )
