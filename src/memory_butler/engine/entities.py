@@ -23,6 +23,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import storable
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, events, facts, links, versions
@@ -153,7 +154,7 @@ async def resolve_entity(
 ) -> list[ResolvedEntity]:
     """The entities that a name may mean, the likeliest first; never makes one (RES-01..10)."""
     kind = None if entity_type is None else parse_entity_type(entity_type)
-    wanted = inputs.query("name", name).replace("\x00", "").strip()
+    wanted = storable(inputs.query("name", name)).strip()
     if not wanted:
         return []
     hints = context_hints or {}

@@ -71,7 +71,13 @@ async def _mark(
 def _marked(
     memory: Memory, row: Row, outcome: Literal["helpful", "harmful"], now: datetime
 ) -> Marked:
-    standing = RuleStanding(
+    mark = mark_helpful if outcome == "helpful" else mark_harmful
+    return mark(standing(row), now, memory.config.rules.policy())
+
+
+def standing(row: Row) -> RuleStanding:
+    """What marks look at, and change, of a rule's row."""
+    return RuleStanding(
         created_at=row["created_at"],
         maturity=row["maturity"],
         effectiveness_score=row["effectiveness_score"],
@@ -81,8 +87,6 @@ def _marked(
         last_applied_at=row["last_applied_at"],
         needs_inversion=row["metadata"].get("needs_inversion") is True,
     )
-    mark = mark_helpful if outcome == "helpful" else mark_harmful
-    return mark(standing, now, memory.config.rules.policy())
 
 
 def _metadata(before: dict[str, Any], marked: Marked, reason: str | None) -> dict[str, Any]:

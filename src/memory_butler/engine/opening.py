@@ -39,17 +39,26 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     lease = await _acquire(settings)
     try:
         endpoint = lease.endpoint
-        roles = schema.Roles.of(schema.DATABASE)
-        # Derived, so that there is one secret to keep, and every process of ours knows the other.
-        password = hmac.digest(endpoint.admin_password.encode(), b"runtime", hashlib.sha256).hex()
+        runtime = embedded_login(endpoint)
         admin = endpoint.dsn(schema.DATABASE)
-        runtime = endpoint.dsn(schema.DATABASE, user=roles.runtime, password=password)
         if not await schema.is_current(runtime):
             await schema.ensure_database(endpoint.dsn("postgres"))
-            await schema.prepare(admin, runtime_password=password)
+            await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
         yield Database(runtime, admin)
     finally:
         await asyncio.to_thread(lease.release)
+
+
+def embedded_login(endpoint: embedded.Endpoint) -> str:
+    """The DSN of the runtime role of an embedded database."""
+    runtime = schema.Roles.of(schema.DATABASE).runtime
+    password = _runtime_password(endpoint)
+    return endpoint.dsn(schema.DATABASE, user=runtime, password=password)
+
+
+def _runtime_password(endpoint: embedded.Endpoint) -> str:
+    # Derived, so that there is one secret to keep, and every process of ours knows the other.
+    return hmac.digest(endpoint.admin_password.encode(), b"runtime", hashlib.sha256).hex()
 
 
 async def _acquire(settings: Settings) -> embedded.Lease:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from memory_butler.domain.episodes import expires_at
+from memory_butler.domain.episodes import ConsolidationStatus, expires_at
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import FactKey, search_text, validity_period
 from memory_butler.domain.links import MemoryType
@@ -48,6 +48,7 @@ def new_episode(
     speaker: str | None = None,
     turn: int | None = None,
     metadata: dict[str, Any] | None = None,
+    consolidation_status: ConsolidationStatus = "pending",
 ) -> NewEpisode:
     """An episode about to be stored, checked; InvalidInput says what cannot be."""
     now = memory.clock()
@@ -59,10 +60,11 @@ def new_episode(
         importance=inputs.number("importance", importance),
         occurred_at=now if occurred_at is None else inputs.moment("occurred_at", occurred_at),
         speaker=inputs.optional_name("speaker", speaker),
-        turn=turn,
+        turn=inputs.turn(turn),
         created_at=now,
         expires_at=expires_at(now, memory.config.episodes.default_ttl_days),
         metadata=inputs.metadata(metadata),
+        consolidation_status=consolidation_status,
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from memory_butler.domain.episodes import ConsolidationStatus
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
@@ -28,6 +29,7 @@ class NewEpisode:
     created_at: datetime
     expires_at: datetime
     metadata: dict[str, Any]
+    consolidation_status: ConsolidationStatus = "pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> No
         episode.expires_at,
         episode.metadata,
         embedded.version_id,
+        episode.consolidation_status,
     )
 
 

@@ -8,9 +8,9 @@ metadata
 INSERT INTO episodes (
     tenant_id, id, butler, session_id, content, embedding, search_vector, importance,
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
-    embedding_version_id
+    embedding_version_id, consolidation_status
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15
+    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16
 )
 
 -- name: get

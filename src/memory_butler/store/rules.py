@@ -116,3 +116,30 @@ async def record_application(
 async def applications(tx: Transaction, rule_id: UUID, limit: int) -> list[Row]:
     """The newest uses of a rule, newest first."""
     return rows(await tx.connection.fetch(SQL["applications"], tx.tenant, rule_id, limit))
+
+
+async def flagged(tx: Transaction, limit: int) -> list[Row]:
+    """Rules that did so much harm that they are to be turned around."""
+    return rows(await tx.connection.fetch(SQL["flagged"], tx.tenant, limit))
+
+
+async def invert(
+    tx: Transaction,
+    id: UUID,
+    content: str,
+    embedded: Embedded,
+    now: datetime,
+    metadata: dict[str, Any],
+) -> None:
+    """Make a rule a warning against itself (MAT-12, MAT-13)."""
+    await tx.connection.execute(
+        SQL["invert"],
+        tx.tenant,
+        id,
+        content,
+        embedded.vector,
+        embedded.search_text,
+        embedded.version_id,
+        now,
+        metadata,
+    )

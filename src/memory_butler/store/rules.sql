@@ -22,7 +22,7 @@ RETURNING {columns}
 -- name: bump
 WITH locked AS (
     SELECT id AS locked_id FROM rules
-    WHERE tenant_id = $1 AND id = ANY($2) AND (metadata->>'forgotten')::boolean IS NOT TRUE
+    WHERE tenant_id = $1 AND id = ANY($2) AND metadata->>'forgotten' IS DISTINCT FROM 'true'
     ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE rules
@@ -60,3 +60,15 @@ VALUES ($1, $2, $3, $4, $5)
 -- name: applications
 SELECT id, rule_id, outcome, context, created_at FROM rule_applications
 WHERE tenant_id = $1 AND rule_id = $2 ORDER BY created_at DESC, id LIMIT $3
+
+-- name: flagged
+SELECT {columns} FROM rules
+WHERE tenant_id = $1 AND metadata->>'needs_inversion' = 'true' AND maturity <> 'anti_pattern'
+  AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+ORDER BY id LIMIT $2
+
+-- name: invert
+UPDATE rules
+SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+    embedding_version_id = $6, maturity = 'anti_pattern', last_evaluated_at = $7, metadata = $8
+WHERE tenant_id = $1 AND id = $2

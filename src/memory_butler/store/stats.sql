@@ -39,7 +39,7 @@ GROUP BY permanence
 -- C-72: the maturity buckets exclude forgotten rules, so that the buckets are disjoint.
 WITH counted AS (
     SELECT maturity, applied_count, effectiveness_score,
-           (metadata->>'forgotten')::boolean IS TRUE AS forgotten
+           metadata->>'forgotten' IS NOT DISTINCT FROM 'true' AS forgotten
     FROM rules WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2))
 )
 SELECT count(*) FILTER (WHERE NOT forgotten AND maturity = 'candidate')::integer AS candidate,

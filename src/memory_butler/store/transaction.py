@@ -32,7 +32,7 @@ OUTAGES = (
     asyncpg.exceptions.TooManyConnectionsError,
     asyncpg.exceptions.DiskFullError,
     asyncpg.exceptions.QueryCanceledError,
-    asyncpg.exceptions.InvalidPasswordError,
+    asyncpg.exceptions.InvalidAuthorizationSpecificationError,  # InvalidPasswordError among them
     asyncpg.exceptions.InvalidCatalogNameError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
 )

@@ -43,8 +43,8 @@ NOUNS = {
     },
     "rules": {
         "visible": (
-            "(m.metadata->>'forgotten')::boolean IS NOT TRUE"
-            " AND (m.metadata->>'disabled')::boolean IS NOT TRUE"
+            "m.metadata->>'forgotten' IS DISTINCT FROM 'true'"
+            " AND m.metadata->>'disabled' IS DISTINCT FROM 'true'"
         ),
         "scoped": "m.scope IN ('global', scope_name)",
         "confident": (

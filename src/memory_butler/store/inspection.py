@@ -1,0 +1,68 @@
+"""Looking at a database from outside, whatever state it is in; nothing is changed."""
+
+import re
+from dataclasses import dataclass
+
+import asyncpg
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.store.schema import HEAD
+from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+
+# Where the iterative scans came, without which a filtered search of a large store finds too little.
+MIN_PGVECTOR = (0, 8)
+MIN_POSTGRESQL = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a login finds; `pgvector` and `revision` are None where there is none."""
+
+    server_version: str
+    server_major: int
+    pgvector: str | None
+    role: str
+    bypasses: bool
+    revision: str | None
+    head: str = HEAD
+
+    @property
+    def pgvector_is_new_enough(self) -> bool:
+        numbers = [int(part) for part in re.findall(r"\d+", self.pgvector or "")]
+        return tuple(numbers[:2]) >= MIN_PGVECTOR
+
+
+async def inspect(dsn: str) -> Inspection:
+    """Look at a database with one login.
+
+    Raises:
+        Unavailable: the database cannot be reached, or refuses the login.
+    """
+    try:
+        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
+    except OUTAGES as error:
+        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+    try:
+        row = await connection.fetchrow(
+            """
+            SELECT current_setting('server_version') AS server_version,
+                   current_setting('server_version_num')::integer / 10000 AS server_major,
+                   (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
+                   current_user AS role,
+                   r.rolsuper OR r.rolbypassrls OR EXISTS (
+                       SELECT 1 FROM pg_class c WHERE c.oid = to_regclass('public.facts')
+                       AND pg_has_role(current_user, c.relowner, 'MEMBER')) AS bypasses
+            FROM pg_roles r WHERE r.rolname = current_user
+            """
+        )
+        return Inspection(**dict(row), revision=await _revision(connection))
+    finally:
+        await connection.close()
+
+
+async def _revision(connection: "asyncpg.Connection[asyncpg.Record]") -> str | None:
+    try:
+        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
+        return None
+    return found

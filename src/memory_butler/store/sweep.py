@@ -1,0 +1,74 @@
+"""The decay sweep in the database: counted, found and applied by sets."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from memory_butler.domain.confidence import ConfidenceThresholds
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("sweep")
+
+Kind = Literal["fact", "rule"]
+_TABLE: dict[Kind, str] = {"fact": "facts", "rule": "rules"}
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCounts:
+    """How many were looked at, and how many change in which way."""
+
+    evaluated: int = 0
+    fade: int = 0
+    recover: int = 0
+    expire: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many change at all."""
+        return self.fade + self.recover + self.expire
+
+
+async def counts(
+    tx: Transaction, kind: Kind, now: datetime, thresholds: ConfidenceThresholds
+) -> SweepCounts:
+    """What a sweep would do now."""
+    row = await tx.connection.fetchrow(
+        SQL[f"count_{_TABLE[kind]}"], tx.tenant, now, thresholds.retrieval, thresholds.expiry
+    )
+    return SweepCounts(**dict(row))
+
+
+async def changing(
+    tx: Transaction, kind: Kind, now: datetime, thresholds: ConfidenceThresholds, batch: int
+) -> AsyncIterator[list[UUID]]:
+    """The ids of what changes, `batch` at a time, from one snapshot."""
+    cursor = await tx.connection.cursor(
+        SQL[f"changing_{_TABLE[kind]}"], tx.tenant, now, thresholds.retrieval, thresholds.expiry
+    )
+    while rows := await cursor.fetch(batch):
+        yield [row["id"] for row in rows]
+
+
+async def apply(
+    tx: Transaction,
+    kind: Kind,
+    ids: list[UUID],
+    now: datetime,
+    thresholds: ConfidenceThresholds,
+    actor: str,
+) -> dict[str, int]:
+    """Change those of the ids that still change, each with its version and event; counts by
+    outcome."""
+    rows = await tx.connection.fetch(
+        SQL[f"apply_{_TABLE[kind]}"],
+        tx.tenant,
+        now,
+        thresholds.retrieval,
+        thresholds.expiry,
+        ids,
+        actor,
+    )
+    return {row["outcome"]: row["changed"] for row in rows}

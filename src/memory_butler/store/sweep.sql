@@ -1,0 +1,115 @@
+-- The outcomes are those of domain.sweep.outcome; a test runs the same cases through both.
+-- Parameters of every query here: tenant, now, retrieval threshold, expiry threshold, then its own.
+
+-- fragment: outcome_now
+CASE
+    WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $2) < $4 THEN 'expire'
+    WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $2) < $3
+        THEN CASE WHEN metadata->>'status' = 'fading' THEN NULL ELSE 'fade' END
+    WHEN metadata->>'status' = 'fading' THEN 'recover'
+END
+
+-- fragment: swept_facts
+tenant_id = $1 AND validity = 'active' AND decay_rate > 0
+
+-- fragment: swept_rules
+tenant_id = $1 AND decay_rate > 0 AND maturity <> 'anti_pattern'
+AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+
+-- name: count_facts
+SELECT count(*)::integer AS evaluated,
+       count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
+       count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
+       count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
+FROM (SELECT {outcome_now} AS outcome FROM facts WHERE {swept_facts}) judged
+
+-- name: count_rules
+SELECT count(*)::integer AS evaluated,
+       count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
+       count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
+       count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
+FROM (SELECT {outcome_now} AS outcome FROM rules WHERE {swept_rules}) judged
+
+-- name: changing_facts
+-- One pass over the table; read through a cursor, so that a million rows need no memory.
+SELECT id FROM facts WHERE {swept_facts} AND {outcome_now} IS NOT NULL
+
+-- name: changing_rules
+SELECT id FROM rules WHERE {swept_rules} AND {outcome_now} IS NOT NULL
+
+-- name: apply_facts
+-- Judged anew under the lock: a fact confirmed since it was planned stays as it is.
+WITH locked AS (
+    SELECT id AS locked_id, {outcome_now} AS outcome,
+           effective_confidence(confidence, decay_rate, last_confirmed_at, $2) AS effective
+    FROM facts WHERE {swept_facts} AND id = ANY($5)
+    ORDER BY id FOR NO KEY UPDATE
+), judged AS (
+    SELECT locked_id, outcome, effective FROM locked WHERE outcome IS NOT NULL
+), kept AS (
+    INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
+    SELECT f.tenant_id, 'fact', f.id, since.known_from, $2,
+           to_jsonb(f) - ARRAY['tenant_id', 'id', 'subject', 'predicate', 'content', 'embedding',
+                               'search_vector', 'reference_count', 'last_referenced_at',
+                               'created_at']
+    FROM facts f JOIN judged ON judged.locked_id = f.id, LATERAL (
+        SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
+        WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
+    ) since
+    WHERE f.tenant_id = $1 AND since.known_from < $2
+), changed AS (
+    UPDATE facts
+    SET validity = CASE WHEN outcome = 'expire' THEN 'expired' ELSE validity END,
+        retired_at = CASE WHEN outcome = 'expire' THEN $2 ELSE retired_at END,
+        metadata = CASE WHEN outcome = 'fade' THEN metadata || '{"status": "fading"}'
+                        ELSE metadata - 'status' END
+    FROM judged WHERE tenant_id = $1 AND id = locked_id
+    RETURNING id, outcome, effective
+), told AS (
+    INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
+    SELECT $1,
+           CASE outcome WHEN 'fade' THEN 'fact_fading' WHEN 'recover' THEN 'fact_recovered'
+                        ELSE 'fact_expired' END,
+           $6,
+           jsonb_build_object('memory_type', 'fact', 'memory_id', id, 'effective_confidence', effective),
+           $2
+    FROM changed
+)
+SELECT outcome, count(*)::integer AS changed FROM changed GROUP BY outcome
+
+-- name: apply_rules
+WITH locked AS (
+    SELECT id AS locked_id, {outcome_now} AS outcome,
+           effective_confidence(confidence, decay_rate, last_confirmed_at, $2) AS effective
+    FROM rules WHERE {swept_rules} AND id = ANY($5)
+    ORDER BY id FOR NO KEY UPDATE
+), judged AS (
+    SELECT locked_id, outcome, effective FROM locked WHERE outcome IS NOT NULL
+), kept AS (
+    INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
+    SELECT r.tenant_id, 'rule', r.id, since.known_from, $2,
+           to_jsonb(r) - ARRAY['tenant_id', 'id', 'embedding', 'search_vector', 'reference_count',
+                               'last_referenced_at', 'created_at']
+    FROM rules r JOIN judged ON judged.locked_id = r.id, LATERAL (
+        SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
+        WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
+    ) since
+    WHERE r.tenant_id = $1 AND since.known_from < $2
+), changed AS (
+    UPDATE rules
+    SET metadata = CASE outcome WHEN 'fade' THEN metadata || '{"status": "fading"}'
+                                WHEN 'expire' THEN (metadata - 'status') || '{"forgotten": true}'
+                                ELSE metadata - 'status' END
+    FROM judged WHERE tenant_id = $1 AND id = locked_id
+    RETURNING id, outcome, effective
+), told AS (
+    INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
+    SELECT $1,
+           CASE outcome WHEN 'fade' THEN 'rule_fading' WHEN 'recover' THEN 'rule_recovered'
+                        ELSE 'rule_forgotten' END,
+           $6,
+           jsonb_build_object('memory_type', 'rule', 'memory_id', id, 'effective_confidence', effective),
+           $2
+    FROM changed
+)
+SELECT outcome, count(*)::integer AS changed FROM changed GROUP BY outcome
