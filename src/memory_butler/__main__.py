@@ -1,12 +1,24 @@
 """The command `memory-butler`."""
 
-from memory_butler import app
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from memory_butler.surfaces.cli import run
+
+if TYPE_CHECKING:
+    from memory_butler.config import Settings
+
+
+async def _serve(settings: "Settings", announce: Callable[[str], None]) -> None:
+    # Imported here: it takes longer than most commands.
+    from memory_butler import app
+
+    await app.serve(settings, announce)
 
 
 def main() -> None:
     """Run the command line."""
-    run(app.serve)
+    run(_serve)
 
 
 if __name__ == "__main__":

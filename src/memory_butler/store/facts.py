@@ -16,7 +16,7 @@ SQL = load("facts")
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact about to be stored."""
+    """A fact about to be stored; its confidence is 1.0 unless evidence was weak (STO-03)."""
 
     id: UUID
     subject: str
@@ -34,6 +34,7 @@ class NewFact:
     created_at: datetime
     tags: list[str]
     metadata: dict[str, Any]
+    confidence: float = 1.0
 
 
 async def lock_key(tx: Transaction, key: FactKey) -> None:
@@ -59,7 +60,7 @@ async def supersede(tx: Transaction, id: UUID, now: datetime, true_until: dateti
 
 
 async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
-    """Store one fact, with confidence 1.0 (STO-03)."""
+    """Store one fact."""
     period = fact.period
     await tx.connection.execute(
         SQL["insert"],
@@ -86,6 +87,7 @@ async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
         fact.tags,
         fact.metadata,
         embedded.version_id,
+        fact.confidence,
     )
 
 

@@ -18,7 +18,7 @@ DATABASE = "butler_memory"
 # The newest revision. Revisions are numbered in order, so that text comparison orders them; a test
 # holds this against the migrations, because reading them all at every start would take longer than
 # the start itself.
-HEAD = "mem_006"
+HEAD = "mem_007"
 
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
 LOCK = int.from_bytes(b"butlermg", "big") >> 1

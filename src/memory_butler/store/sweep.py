@@ -1,6 +1,6 @@
 """The decay sweep in the database: counted, found and applied by sets."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -32,11 +32,20 @@ class SweepCounts:
 
 
 async def counts(
-    tx: Transaction, kind: Kind, now: datetime, thresholds: ConfidenceThresholds
+    tx: Transaction,
+    kind: Kind,
+    now: datetime,
+    thresholds: ConfidenceThresholds,
+    besides: Collection[UUID] = (),
 ) -> SweepCounts:
-    """What a sweep would do now."""
+    """What a sweep would do now, not counting the ids in `besides`."""
     row = await tx.connection.fetchrow(
-        SQL[f"count_{_TABLE[kind]}"], tx.tenant, now, thresholds.retrieval, thresholds.expiry
+        SQL[f"count_{_TABLE[kind]}"],
+        tx.tenant,
+        now,
+        thresholds.retrieval,
+        thresholds.expiry,
+        list(besides),
     )
     return SweepCounts(**dict(row))
 
@@ -52,6 +61,11 @@ async def changing(
         yield [row["id"] for row in rows]
 
 
+async def lock(tx: Transaction, kind: Kind, ids: list[UUID]) -> None:
+    """Let nobody else change these rows until commit; readers of them go on."""
+    await tx.connection.execute(SQL[f"lock_{_TABLE[kind]}"], tx.tenant, ids)
+
+
 async def apply(
     tx: Transaction,
     kind: Kind,
@@ -60,8 +74,11 @@ async def apply(
     thresholds: ConfidenceThresholds,
     actor: str,
 ) -> dict[str, int]:
-    """Change those of the ids that still change, each with its version and event; counts by
-    outcome."""
+    """Change those of the locked ids that still change, each with its version and event.
+
+    Returns:
+        How many changed, by outcome.
+    """
     rows = await tx.connection.fetch(
         SQL[f"apply_{_TABLE[kind]}"],
         tx.tenant,

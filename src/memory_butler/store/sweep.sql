@@ -1,13 +1,18 @@
 -- The outcomes are those of domain.sweep.outcome; a test runs the same cases through both.
--- Parameters of every query here: tenant, now, retrieval threshold, expiry threshold, then its own.
+-- Parameters of every query here but the locks: tenant, now, retrieval threshold, expiry threshold,
+-- then its own.
 
 -- fragment: outcome_now
 CASE
+    WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $2) >= $3
+        THEN CASE WHEN metadata->>'status' = 'fading' THEN 'recover' END
     WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $2) < $4 THEN 'expire'
-    WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $2) < $3
-        THEN CASE WHEN metadata->>'status' = 'fading' THEN NULL ELSE 'fade' END
-    WHEN metadata->>'status' = 'fading' THEN 'recover'
+    WHEN metadata->>'status' IS DISTINCT FROM 'fading' THEN 'fade'
 END
+
+-- fragment: unmarked
+-- A status that is not ours stays.
+CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 
 -- fragment: swept_facts
 tenant_id = $1 AND validity = 'active' AND decay_rate > 0
@@ -21,14 +26,14 @@ SELECT count(*)::integer AS evaluated,
        count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
        count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
        count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
-FROM (SELECT {outcome_now} AS outcome FROM facts WHERE {swept_facts}) judged
+FROM (SELECT {outcome_now} AS outcome FROM facts WHERE {swept_facts} AND id <> ALL($5)) judged
 
 -- name: count_rules
 SELECT count(*)::integer AS evaluated,
        count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
        count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
        count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
-FROM (SELECT {outcome_now} AS outcome FROM rules WHERE {swept_rules}) judged
+FROM (SELECT {outcome_now} AS outcome FROM rules WHERE {swept_rules} AND id <> ALL($5)) judged
 
 -- name: changing_facts
 -- One pass over the table; read through a cursor, so that a million rows need no memory.
@@ -37,22 +42,26 @@ SELECT id FROM facts WHERE {swept_facts} AND {outcome_now} IS NOT NULL
 -- name: changing_rules
 SELECT id FROM rules WHERE {swept_rules} AND {outcome_now} IS NOT NULL
 
+-- name: lock_facts
+-- A statement of its own: one that had waited for a lock would still see older versions and events.
+SELECT FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE
+
+-- name: lock_rules
+SELECT FROM rules WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE
+
 -- name: apply_facts
 -- Judged anew under the lock: a fact confirmed since it was planned stays as it is.
-WITH locked AS (
-    SELECT id AS locked_id, {outcome_now} AS outcome,
+WITH judged AS (
+    SELECT id AS judged_id, {outcome_now} AS outcome,
            effective_confidence(confidence, decay_rate, last_confirmed_at, $2) AS effective
-    FROM facts WHERE {swept_facts} AND id = ANY($5)
-    ORDER BY id FOR NO KEY UPDATE
-), judged AS (
-    SELECT locked_id, outcome, effective FROM locked WHERE outcome IS NOT NULL
+    FROM facts WHERE {swept_facts} AND id = ANY($5) AND {outcome_now} IS NOT NULL
 ), kept AS (
     INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
     SELECT f.tenant_id, 'fact', f.id, since.known_from, $2,
            to_jsonb(f) - ARRAY['tenant_id', 'id', 'subject', 'predicate', 'content', 'embedding',
                                'search_vector', 'reference_count', 'last_referenced_at',
                                'created_at']
-    FROM facts f JOIN judged ON judged.locked_id = f.id, LATERAL (
+    FROM facts f JOIN judged ON judged_id = f.id, LATERAL (
         SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
     ) since
@@ -62,8 +71,8 @@ WITH locked AS (
     SET validity = CASE WHEN outcome = 'expire' THEN 'expired' ELSE validity END,
         retired_at = CASE WHEN outcome = 'expire' THEN $2 ELSE retired_at END,
         metadata = CASE WHEN outcome = 'fade' THEN metadata || '{"status": "fading"}'
-                        ELSE metadata - 'status' END
-    FROM judged WHERE tenant_id = $1 AND id = locked_id
+                        ELSE {unmarked} END
+    FROM judged WHERE tenant_id = $1 AND id = judged_id
     RETURNING id, outcome, effective
 ), told AS (
     INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
@@ -78,19 +87,16 @@ WITH locked AS (
 SELECT outcome, count(*)::integer AS changed FROM changed GROUP BY outcome
 
 -- name: apply_rules
-WITH locked AS (
-    SELECT id AS locked_id, {outcome_now} AS outcome,
+WITH judged AS (
+    SELECT id AS judged_id, {outcome_now} AS outcome,
            effective_confidence(confidence, decay_rate, last_confirmed_at, $2) AS effective
-    FROM rules WHERE {swept_rules} AND id = ANY($5)
-    ORDER BY id FOR NO KEY UPDATE
-), judged AS (
-    SELECT locked_id, outcome, effective FROM locked WHERE outcome IS NOT NULL
+    FROM rules WHERE {swept_rules} AND id = ANY($5) AND {outcome_now} IS NOT NULL
 ), kept AS (
     INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
     SELECT r.tenant_id, 'rule', r.id, since.known_from, $2,
            to_jsonb(r) - ARRAY['tenant_id', 'id', 'embedding', 'search_vector', 'reference_count',
                                'last_referenced_at', 'created_at']
-    FROM rules r JOIN judged ON judged.locked_id = r.id, LATERAL (
+    FROM rules r JOIN judged ON judged_id = r.id, LATERAL (
         SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
     ) since
@@ -98,9 +104,9 @@ WITH locked AS (
 ), changed AS (
     UPDATE rules
     SET metadata = CASE outcome WHEN 'fade' THEN metadata || '{"status": "fading"}'
-                                WHEN 'expire' THEN (metadata - 'status') || '{"forgotten": true}'
-                                ELSE metadata - 'status' END
-    FROM judged WHERE tenant_id = $1 AND id = locked_id
+                                WHEN 'expire' THEN {unmarked} || '{"forgotten": true}'
+                                ELSE {unmarked} END
+    FROM judged WHERE tenant_id = $1 AND id = judged_id
     RETURNING id, outcome, effective
 ), told AS (
     INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)

@@ -1,10 +1,12 @@
 """The error codes, mapped once for every surface."""
 
 from dataclasses import dataclass
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import MemoryButlerError
+
+if TYPE_CHECKING:  # the help of the command line shows the exit codes, and must come at once
+    from pydantic import ValidationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def mapping(error: MemoryButlerError) -> Mapping:
 _MAX_COMPLAINTS = 5
 
 
-def explain_validation(error: ValidationError) -> str:
+def explain_validation(error: "ValidationError") -> str:
     """What is wrong with an input, key by key, without repeating the values."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
     complaints = [

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.rules import inverted_content
+from memory_butler.domain.rules import inverted_content, is_forgotten
 from memory_butler.domain.sweep import inverts
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
@@ -48,7 +48,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
         before = await rules.for_update(tx, id)
     if before is None:
         raise missing("rule", id)
-    if not inverts(standing(before), policy):
+    if is_forgotten(before["metadata"]) or not inverts(standing(before), policy):
         return False
     reasons = before["metadata"].get("harmful_reasons")
     content = inverted_content(before["content"], reasons if isinstance(reasons, list) else [])
@@ -58,8 +58,8 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
     async def write(searchable: Embedded) -> bool:
         async with transaction(memory.pool, principal.tenant) as tx:
             row = await rules.for_update(tx, id)
-            if row is None or row["metadata"] != before["metadata"]:
-                return False  # marked again meanwhile: the next sweep judges it anew
+            if row is None or _judged_by(row) != _judged_by(before):
+                return False  # marked or edited meanwhile: the next sweep judges it anew
             now = memory.clock()
             await versions.keep(tx, "rule", [id], now)
             metadata = row["metadata"] | {
@@ -72,3 +72,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
             return True
 
     return await shortened(embedded, write)
+
+
+def _judged_by(row: Row) -> tuple[object, ...]:
+    return standing(row), row["content"], row["metadata"]

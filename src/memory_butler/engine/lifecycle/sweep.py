@@ -46,10 +46,12 @@ class SweepReport:
 async def plan(memory: Memory, principal: Principal) -> SweepReport:
     """What a sweep would do now; nothing changes."""
     thresholds, now = memory.config.facts.thresholds(), memory.clock()
+    inverted = [row["id"] for row in await to_invert(memory, principal)]
     async with transaction(memory.pool, principal.tenant) as tx:
         facts = await sweep.counts(tx, "fact", now, thresholds)
-        rules = await sweep.counts(tx, "rule", now, thresholds)
-    return SweepReport(facts, rules, len(await to_invert(memory, principal)))
+        # A warning does not decay (C-26), and rules are turned around before the rest decays.
+        rules = await sweep.counts(tx, "rule", now, thresholds, besides=inverted)
+    return SweepReport(facts, rules, len(inverted))
 
 
 async def run(memory: Memory, principal: Principal) -> SweepReport:
@@ -63,7 +65,10 @@ async def run(memory: Memory, principal: Principal) -> SweepReport:
 
 
 async def _sweep(memory: Memory, principal: Principal, kind: sweep.Kind) -> SweepCounts:
-    """One table: found in one snapshot, changed batch by batch on a second connection."""
+    """One table: found in one snapshot, changed batch by batch on a second connection.
+
+    A batch reads the clock under its locks: nothing that it changes was changed later than that.
+    """
     thresholds, now = memory.config.facts.thresholds(), memory.clock()
     done = {"fade": 0, "recover": 0, "expire": 0}
     async with transaction(memory.pool, principal.tenant) as reading:
@@ -72,7 +77,10 @@ async def _sweep(memory: Memory, principal: Principal, kind: sweep.Kind) -> Swee
             return counted
         async for ids in sweep.changing(reading, kind, now, thresholds, BATCH):
             async with transaction(memory.pool, principal.tenant) as tx:
-                changed = await sweep.apply(tx, kind, ids, now, thresholds, principal.actor)
+                await sweep.lock(tx, kind, ids)
+                changed = await sweep.apply(
+                    tx, kind, ids, memory.clock(), thresholds, principal.actor
+                )
             for outcome, count in changed.items():
                 done[outcome] += count
     return SweepCounts(counted.evaluated, **done)

@@ -1,0 +1,92 @@
+"""Whether episodes bear out what a model drew from them.
+
+A fact that nobody said is the worst that consolidation can do. Two cheap signs stand against it:
+how many of the fact's words the episodes contain, and how near in meaning they are. What memory
+itself told the session is no evidence: otherwise it would learn its own output as new.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
+
+Verdict = Literal["supported", "needs_review", "refused"]
+
+# A sentence is an echo when this share of its shingles was served. Below one half, because only a
+# sample of a long text's shingles is kept.
+ECHO_SHARE: Final = 0.4
+
+# What a fact of low support is worth: it is recalled last, and fades first.
+REVIEW_CONFIDENCE: Final = 0.5
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+
+# Words that say nothing about what a sentence is about. A short list is enough: they only must not
+# count as support.
+_EMPTY_WORDS: Final = frozenset(
+    """
+    a an and are as at be been but by do does for from had has have he her his i if in is it its me
+    my no not of on or our she so that the their them they this to was we were what when which who
+    will with you your user users
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How well a statement is borne out: 0.0 (not at all) to 1.0."""
+
+    lexical: float
+    semantic: float
+
+    @property
+    def support(self) -> float:
+        """The better of the two signs: a paraphrase shares no words, a name no meaning."""
+        return max(self.lexical, self.semantic)
+
+    def verdict(self, review_below: float, refuse_below: float) -> Verdict:
+        """What to do with the statement; a bound of 0 never applies."""
+        if self.support < refuse_below:
+            return "refused"
+        return "needs_review" if self.support < review_below else "supported"
+
+
+def lexical_support(statement: str, texts: Iterable[str]) -> float:
+    """The share of the statement's telling words that the texts contain; 0.0 if it has none.
+
+    A word counts as contained when one text has a word with the same first five letters, which
+    stands in for stemming in any language with suffixes.
+    """
+    wanted = {_stem(word) for word in _words(statement) if word not in _EMPTY_WORDS}
+    if not wanted:
+        return 0.0
+    present = {_stem(word) for text in texts for word in _words(text)}
+    return len(wanted & present) / len(wanted)
+
+
+def without_echo(text: str, served: Collection[int]) -> str:
+    """The text without the sentences that memory itself had served."""
+    if not served:
+        return text
+    kept = [one for one in _SENTENCE_END.split(text) if not _is_echo(one, served)]
+    return "\n".join(kept)
+
+
+def _is_echo(sentence: str, served: Collection[int]) -> bool:
+    hashes = shingle_hashes(sentence, keep=MAX_WORDS)
+    # A sentence shorter than a shingle is too short to tell: it stays.
+    if len(_WORD.findall(sentence)) < SHINGLE_WIDTH or not hashes:
+        return False
+    known = sum(hash in served for hash in hashes)
+    return known / len(hashes) >= ECHO_SHARE
+
+
+def _words(text: str) -> Iterator[str]:
+    return (match.group().casefold() for match in _WORD.finditer(text))
+
+
+def _stem(word: str) -> str:
+    return word[:5]

@@ -1,0 +1,186 @@
+"""Taking episodes for a run, and writing how it ended: the two ends of every consolidation.
+
+Nothing is held open in between: the claim is a lease, and whoever writes an outcome must still hold
+it. A worker that is killed leaves a lease that runs out, and one attempt used up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from memory_butler.domain.episodes import RetryPolicy, after_failure
+from memory_butler.domain.errors import Conflict
+from memory_butler.domain.events import EventType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation import prompt as prompts
+from memory_butler.engine.consolidation.prepare import Group
+from memory_butler.engine.consolidation.prompt import Prompt
+from memory_butler.engine.memory import Memory
+from memory_butler.store import consolidation, events, versions
+from memory_butler.store.consolidation import Claimed, RunOutcome
+from memory_butler.store.transaction import Transaction, transaction
+
+# A run whose worker died stays "running" until another one comes by, so many leases later.
+_STALE_LEASES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run that holds its episodes, with the prompt about them."""
+
+    run_id: UUID
+    group: Group
+    prompt: Prompt
+
+    @property
+    def episodes(self) -> tuple[Claimed, ...]:
+        """The episodes in the prompt."""
+        return self.prompt.shown
+
+
+async def begin(
+    memory: Memory, principal: Principal, butler: str, model: str, trigger_source: str
+) -> Begun | None:
+    """Claim a butler's oldest waiting episodes and build the prompt; None if there are none.
+
+    Episodes whose workers died more often than is allowed become dead letters here.
+    """
+    config, now = memory.config.consolidation, memory.clock()
+    run_id, lease = uuid4(), timedelta(minutes=config.lease_minutes)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await _bury_exhausted(memory, principal, tx, butler)
+        await consolidation.abandon_stale(tx, now, now - _STALE_LEASES * lease)
+        claimed = await consolidation.claim(
+            tx, butler, run_id, now, now + lease, config.max_episodes
+        )
+        if not claimed:
+            return None
+        facts = await consolidation.known_facts(tx, butler, config.max_facts)
+        rules = await consolidation.known_rules(tx, butler, config.max_rules)
+        prompt = prompts.build(butler, claimed, facts, rules, config.max_prompt_tokens)
+        rest = [one.id for one in claimed[len(prompt.shown) :]]
+        await consolidation.give_back(tx, run_id, rest)
+        await consolidation.begin_run(
+            tx,
+            run_id,
+            butler,
+            trigger_source,
+            model,
+            len(prompt.shown),
+            prompts.shown_as_json(prompt.handles),
+            now,
+        )
+    group = Group(
+        butler,
+        tuple(one.id for one in prompt.shown),
+        {row["id"]: row for row in facts},
+        {row["id"]: row for row in rules},
+    )
+    return Begun(run_id, group, prompt)
+
+
+async def give_back(
+    memory: Memory, principal: Principal, begun: Begun, outcome: RunOutcome
+) -> None:
+    """Leave the episodes as if they had not been claimed: no model has seen them."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await consolidation.give_back(tx, begun.run_id, begun.group.episodes)
+        await consolidation.end_run(tx, begun.run_id, outcome, memory.clock())
+
+
+async def require_held(
+    memory: Memory, tx: Transaction, run_id: UUID, episodes: Sequence[UUID]
+) -> list[Claimed]:
+    """The run's episodes, locked until commit.
+
+    Raises:
+        Conflict: the lease ran out, so another run may have taken them; nothing may be written.
+    """
+    held = await consolidation.held(tx, run_id, memory.clock())
+    if {one.id for one in held} != set(episodes):
+        raise Conflict(
+            f"run {run_id} no longer holds its episodes: it took longer than its lease of "
+            f"{memory.config.consolidation.lease_minutes:g} minutes; nothing was written"
+        )
+    return held
+
+
+async def finish(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    run_id: UUID,
+    episodes: Sequence[UUID],
+    outcome: RunOutcome,
+) -> None:
+    """The good end, in the transaction that wrote what was learned (EXE-07)."""
+    now = memory.clock()
+    await versions.keep(tx, "episode", episodes, now)
+    await consolidation.end_claim(tx, episodes, "consolidated")
+    await _tell(principal, tx, "episode_consolidated", episodes, run_id, memory)
+    await consolidation.end_run(tx, run_id, outcome, now)
+
+
+async def fail(
+    memory: Memory,
+    principal: Principal,
+    begun: Begun,
+    outcome: RunOutcome,
+    *,
+    error: str,
+    retryable: bool,
+) -> int:
+    """The bad end: retry later, or never again (TERM-01..03, C-08); how many are dead letters now.
+
+    A run that lost its lease changes nothing: the episodes are another's.
+    """
+    config, now = memory.config.consolidation, memory.clock()
+    policy = RetryPolicy(config.max_retry_attempts, timedelta(minutes=config.retry_base_minutes))
+    buried = 0
+    async with transaction(memory.pool, principal.tenant) as tx:
+        held = await consolidation.held(tx, begun.run_id, now)
+        await versions.keep(tx, "episode", [one.id for one in held], now)
+        for attempts in sorted({one.attempts for one in held}):
+            ids = [one.id for one in held if one.attempts == attempts]
+            if not retryable:
+                await consolidation.end_claim(tx, ids, "failed", error)
+                await _tell(principal, tx, "episode_failed", ids, begun.run_id, memory)
+                continue
+            planned = after_failure(attempts, now, policy)
+            await consolidation.end_claim(tx, ids, planned.status, error, planned.next_retry_at)
+            dead = planned.status == "dead_letter"
+            buried += len(ids) if dead else 0
+            event: EventType = "episode_dead_lettered" if dead else "episode_retry_scheduled"
+            await _tell(principal, tx, event, ids, begun.run_id, memory)
+        await consolidation.end_run(tx, begun.run_id, outcome, now)
+    return buried
+
+
+async def _bury_exhausted(
+    memory: Memory, principal: Principal, tx: Transaction, butler: str
+) -> None:
+    allowed = memory.config.consolidation.max_retry_attempts
+    now = memory.clock()
+    ids = await consolidation.exhausted(tx, butler, now, allowed)
+    if ids:
+        await versions.keep(tx, "episode", ids, now)
+        await consolidation.end_claim(
+            tx, ids, "dead_letter", "the worker was lost during every attempt"
+        )
+        await _tell(principal, tx, "episode_dead_lettered", ids, None, memory)
+
+
+async def _tell(
+    principal: Principal,
+    tx: Transaction,
+    event: EventType,
+    ids: Sequence[UUID],
+    run_id: UUID | None,
+    memory: Memory,
+) -> None:
+    run = {} if run_id is None else {"run_id": str(run_id)}
+    happened: list[events.Event] = [
+        (event, {"memory_type": "episode", "memory_id": str(id), **run}) for id in ids
+    ]
+    await events.record(tx, principal.actor, happened, memory.clock())

@@ -1,0 +1,83 @@
+"""From a model's answer to memory: read, weigh, write, and close the episodes in one commit."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.extraction import parse
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.claims import Begun, finish, require_held
+from memory_butler.engine.consolidation.evidence import Witnesses
+from memory_butler.engine.consolidation.execute import execute
+from memory_butler.engine.consolidation.prepare import prepare
+from memory_butler.engine.memory import Memory
+from memory_butler.store import consolidation
+from memory_butler.store.consolidation import RunOutcome
+from memory_butler.store.transaction import transaction
+
+# What memory served to the butler this long before the first episode may be echoed in it.
+_ECHO_WINDOW = timedelta(hours=24)
+
+
+class NothingUsable(MemoryButlerError):
+    """The answer held nothing to execute, or nothing of it could be; worth another attempt."""
+
+    code = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the answer cost."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What came of a run."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+async def conclude(
+    memory: Memory, principal: Principal, begun: Begun, answer: str, usage: Usage
+) -> Concluded:
+    """Write what the answer says, and the episodes' end, in one commit.
+
+    Raises:
+        NothingUsable: no JSON at all (C-55), or every action failed (C-56); nothing was written.
+        Conflict: the lease ran out meanwhile; nothing was written.
+    """
+    result = parse(answer, begun.prompt.handles)
+    if not result.found_json:
+        raise NothingUsable(result.parse_errors[0])
+    plan = await prepare(memory, begun.group, result, await _witnesses(memory, principal, begun))
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await require_held(memory, tx, begun.run_id, begun.group.episodes)
+        outcome = await execute(memory, principal, tx, begun.group, plan)
+        if outcome.all_failed:
+            raise NothingUsable("every action failed: " + "; ".join(outcome.errors[:3]))
+        counts = dict(outcome.counts)
+        done = RunOutcome(
+            "succeeded",
+            counts,
+            outcome.errors,
+            usage.tokens_in,
+            usage.tokens_out,
+            usage.cost_usd,
+        )
+        await finish(memory, principal, tx, begun.run_id, begun.group.episodes, done)
+    return Concluded(counts, outcome.errors)
+
+
+async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witnesses:
+    episodes = begun.episodes
+    sessions = [one.session_id for one in episodes if one.session_id is not None]
+    since = min(one.created_at for one in episodes) - _ECHO_WINDOW
+    async with transaction(memory.pool, principal.tenant) as tx:
+        vectors = await consolidation.vectors(tx, begun.group.episodes)
+        served = await consolidation.served_to(tx, sessions, begun.group.butler, since)
+    return Witnesses.of(episodes, vectors, served)

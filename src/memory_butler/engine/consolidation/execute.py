@@ -1,0 +1,191 @@
+"""Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from uuid import UUID
+
+import asyncpg
+import structlog
+
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.domain.extraction import Contradiction
+from memory_butler.domain.facts import FactKey
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.writing import insert
+from memory_butler.store import events, facts, links, versions
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rules import NewRule
+from memory_butler.store.transaction import Transaction
+
+log = structlog.get_logger()
+
+
+async def execute(
+    memory: Memory, principal: Principal, tx: Transaction, group: Group, plan: Plan
+) -> Outcome:
+    """Do everything in the given transaction; a failed action is rolled back alone (EXE-01)."""
+    outcome = plan.outcome
+    stored: dict[int, UUID] = {}
+    for draft, embedded in plan.writes:
+        what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
+        action = partial(_store, principal, tx, group, draft, embedded, stored, outcome)
+        done = await _attempt(tx, outcome, what, action)
+        if done and draft.place is not None:
+            stored[draft.place] = draft.new.id
+    for id in plan.confirmations:
+        action = partial(_confirm, memory, principal, tx, group, id, outcome)
+        await _attempt(tx, outcome, "confirming a fact", action)
+    for pair in plan.contradictions:
+        action = partial(_contradict, memory, tx, group, pair, outcome)
+        await _attempt(tx, outcome, "linking a contradiction", action)
+    return outcome
+
+
+async def _attempt(
+    tx: Transaction, outcome: Outcome, what: str, action: Callable[[], Awaitable[None]]
+) -> bool:
+    """Run one action in a savepoint; whether it worked."""
+    outcome.attempted += 1
+    try:
+        async with tx.connection.transaction():
+            await action()
+    except MemoryButlerError as error:
+        outcome.failure(what, str(error))
+    except (
+        asyncpg.DataError,
+        asyncpg.IntegrityConstraintViolationError,
+        asyncpg.ProgramLimitExceededError,
+    ) as error:
+        # The database's own words may quote what was to be stored.
+        outcome.failure(what, type(error).__name__)
+    else:
+        return True
+    log.warning("a consolidation action failed", action=what)
+    return False
+
+
+async def _store(
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    draft: Draft,
+    embedded: Embedded,
+    stored: Mapping[int, UUID],
+    outcome: Outcome,
+) -> None:
+    new = draft.new
+    if isinstance(new, NewFact) and await _is_known(principal, tx, new, outcome):
+        return
+    superseded = await insert(tx, principal, new, embedded)
+    item: tuple[MemoryType, UUID] = ("rule" if isinstance(new, NewRule) else "fact", new.id)
+    for source in draft.sources[1:]:  # the first one is linked with the row itself
+        await links.insert(tx, item, ("episode", source), "derived_from", new.created_at)
+    if draft.target is not None and draft.target != superseded:
+        await _supersede_target(principal, tx, group, new, draft.target, outcome)
+    for support in draft.supported_by:
+        await _link_support(tx, group, new.id, support, stored, outcome, new)
+    kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
+    outcome.counts[kind] += 1
+
+
+async def _is_known(principal: Principal, tx: Transaction, new: NewFact, outcome: Outcome) -> bool:
+    """A fact stored already, word for word, is confirmed instead of stored again (C-23)."""
+    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
+    await facts.lock_key(tx, key)
+    holder = await facts.active_of(tx, key)
+    if holder is None:
+        return False
+    row = await facts.for_update(tx, holder)
+    if row is None or row["content"].strip().casefold() != new.content.strip().casefold():
+        return False
+    await _confirm_fact(principal, tx, holder, new, outcome)
+    return True
+
+
+async def _confirm_fact(
+    principal: Principal, tx: Transaction, id: UUID, new: NewFact, outcome: Outcome
+) -> None:
+    await versions.keep(tx, "fact", [id], new.created_at)
+    await facts.confirm(tx, id, new.created_at)
+    payload = {"memory_type": "fact", "memory_id": str(id)}
+    await events.record(tx, principal.actor, [("memory_confirmed", payload)], new.created_at)
+    outcome.counts["facts_confirmed"] += 1
+
+
+async def _supersede_target(
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    new: NewFact | NewRule,
+    target: UUID,
+    outcome: Outcome,
+) -> None:
+    """C-54: the model named another fact than the key found; both end up superseded."""
+    row = await facts.for_update(tx, target) if target in group.facts else None
+    if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
+        outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
+        return
+    now = new.created_at
+    await versions.keep(tx, "fact", [target], now)
+    await facts.supersede(tx, target, now, new.period.valid_from)
+    await facts.set_supersedes(tx, new.id, target)
+    await links.insert(tx, ("fact", new.id), ("fact", target), "supersedes", now)
+    payload = {"memory_type": "fact", "memory_id": str(target), "superseded_by": str(new.id)}
+    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
+
+
+async def _link_support(
+    tx: Transaction,
+    group: Group,
+    rule_id: UUID,
+    support: UUID | int,
+    stored: Mapping[int, UUID],
+    outcome: Outcome,
+    new: NewFact | NewRule,
+) -> None:
+    """EXE-05: a fact that supports a rule, known before or stored by the same output."""
+    fact_id = stored.get(support) if isinstance(support, int) else support
+    if fact_id is None or (fact_id not in group.facts and fact_id not in stored.values()):
+        outcome.errors.append(f"supported_by: {support} is no fact of this consolidation")
+        return
+    await links.insert(tx, ("fact", fact_id), ("rule", rule_id), "supports", new.created_at)
+    outcome.counts["supports_linked"] += 1
+
+
+async def _confirm(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    id: UUID,
+    outcome: Outcome,
+) -> None:
+    """EXE-06: only what the model was shown; a miss is reported."""
+    now = memory.clock()
+    await versions.keep(tx, "fact", [id], now)
+    if id not in group.facts or await facts.confirm(tx, id, now) is None:
+        raise InvalidInput(f"{id} is no fact that the model was shown")
+    payload = {"memory_type": "fact", "memory_id": str(id)}
+    await events.record(tx, principal.actor, [("memory_confirmed", payload)], now)
+    outcome.counts["facts_confirmed"] += 1
+
+
+async def _contradict(
+    memory: Memory, tx: Transaction, group: Group, pair: Contradiction, outcome: Outcome
+) -> None:
+    await links.insert(
+        tx, _item(group, pair.one), _item(group, pair.other), "contradicts", memory.clock()
+    )
+    outcome.counts["contradictions_linked"] += 1
+
+
+def _item(group: Group, id: UUID) -> tuple[MemoryType, UUID]:
+    if id in group.facts:
+        return "fact", id
+    if id in group.rules:
+        return "rule", id
+    raise InvalidInput(f"{id} is no memory that the model was shown")

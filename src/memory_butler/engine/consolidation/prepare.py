@@ -1,0 +1,205 @@
+"""From what a model stated to what is to be written: checked, weighed, embedded, not written."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from uuid import UUID
+
+from memory_butler.config import ConsolidationConfig
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.evidence import REVIEW_CONFIDENCE, Evidence
+from memory_butler.domain.extraction import (
+    ConsolidationResult,
+    Contradiction,
+    ExtractedFact,
+    ExtractedRule,
+    UpdatedFact,
+)
+from memory_butler.engine.consolidation.evidence import Witnesses
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.writing import new_fact, new_rule, searchable
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
+from memory_butler.store.rules import NewRule
+
+GLOBAL = "global"
+MAX_ERROR_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What a run is about: the butler, its episodes, and what of memory the model was shown."""
+
+    butler: str
+    episodes: tuple[UUID, ...]
+    facts: Mapping[UUID, Row]
+    rules: Mapping[UUID, Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement that can be stored; `place` is its place in new_facts, for rules that name it."""
+
+    new: NewFact | NewRule
+    sources: tuple[UUID, ...]
+    target: UUID | None = None
+    supported_by: tuple[UUID | int, ...] = ()
+    place: int | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, and what was not; `attempted` and `failed` count actions."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    attempted: int = 0
+    failed: int = 0
+
+    @property
+    def all_failed(self) -> bool:
+        """Nothing worked of something (C-56)."""
+        return self.attempted > 0 and self.failed == self.attempted
+
+    def failure(self, what: str, reason: str) -> None:
+        """Note an action that did not work."""
+        self.failed += 1
+        self.errors.append(f"{what}: {reason}"[:MAX_ERROR_CHARS])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything to do, in order; made with no transaction open."""
+
+    writes: list[tuple[Draft, Embedded]]
+    confirmations: tuple[UUID, ...]
+    contradictions: tuple[Contradiction, ...]
+    outcome: Outcome
+
+
+async def prepare(
+    memory: Memory, group: Group, result: ConsolidationResult, witnesses: Witnesses
+) -> Plan:
+    """Check, weigh and embed what the model stated. What is refused is an error in the outcome."""
+    outcome = Outcome(errors=list(result.parse_errors))
+    makers: list[tuple[str, Callable[[], Draft]]] = [
+        *(
+            (f"new_facts[{place}]", partial(_fact, memory, group, fact, place))
+            for place, fact in enumerate(result.new_facts)
+        ),
+        *(
+            (f"updated_facts[{place}]", partial(_update, memory, group, updated))
+            for place, updated in enumerate(result.updated_facts)
+        ),
+        *(
+            (f"new_rules[{place}]", partial(_rule, memory, group, rule))
+            for place, rule in enumerate(result.new_rules)
+        ),
+    ]
+    drafts = [draft for what, make in makers if (draft := _draft(outcome, what, make)) is not None]
+    vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
+    writes = []
+    for draft, vector in zip(drafts, vectors, strict=True):
+        text, words = searchable(draft.new)
+        evidence = witnesses.weigh(text, vector, draft.sources)
+        judged = _judge(memory.config.consolidation, draft, evidence, outcome)
+        if judged is not None:
+            writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
+    return Plan(writes, result.confirmations, result.contradictions, outcome)
+
+
+def _draft(outcome: Outcome, what: str, make: Callable[[], Draft]) -> Draft | None:
+    try:
+        return make()
+    except MemoryButlerError as error:
+        outcome.attempted += 1
+        outcome.failure(what, str(error))
+        return None
+
+
+def _fact(memory: Memory, group: Group, stated: ExtractedFact, place: int) -> Draft:
+    sources, marked = _sources(group, stated.sources)
+    new = new_fact(
+        memory,
+        stated.subject,
+        stated.predicate,
+        stated.content,
+        importance=stated.importance,
+        permanence=stated.permanence,
+        scope=_scope(group, stated.scope),
+        tags=list(stated.tags),
+        source_butler=group.butler,
+        source_episode_id=sources[0],
+        metadata=marked,
+    )
+    return Draft(new, sources, place=place)
+
+
+def _update(memory: Memory, group: Group, updated: UpdatedFact) -> Draft:
+    """C-54: scope and entity come from the fact that is named; an unknown one only loses that."""
+    stated = updated.fact
+    sources, marked = _sources(group, stated.sources)
+    target = group.facts.get(updated.target_id)
+    new = new_fact(
+        memory,
+        stated.subject,
+        stated.predicate,
+        stated.content,
+        importance=stated.importance,
+        permanence=stated.permanence,
+        scope=_scope(group, stated.scope) if target is None else target["scope"],
+        tags=list(stated.tags),
+        entity_id=None if target is None else target["entity_id"],
+        source_butler=group.butler,
+        source_episode_id=sources[0],
+        metadata=marked,
+    )
+    return Draft(new, sources, target=updated.target_id)
+
+
+def _rule(memory: Memory, group: Group, stated: ExtractedRule) -> Draft:
+    sources, marked = _sources(group, stated.sources)
+    new = new_rule(
+        memory,
+        stated.content,
+        scope=_scope(group, stated.scope),
+        tags=list(stated.tags),
+        source_butler=group.butler,
+        source_episode_id=sources[0],
+        metadata=marked,
+    )
+    return Draft(new, sources, supported_by=stated.supported_by)
+
+
+def _sources(group: Group, named: Sequence[UUID]) -> tuple[tuple[UUID, ...], dict[str, object]]:
+    """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
+    known = tuple(id for id in named if id in group.episodes)
+    return (known, {}) if known else (group.episodes, {"evidence": "group"})
+
+
+def _scope(group: Group, stated: str | None) -> str:
+    """Only the butler's own scope or the global one: no model writes into another's (C-53)."""
+    return stated if stated == group.butler else GLOBAL
+
+
+def _judge(
+    config: ConsolidationConfig, draft: Draft, evidence: Evidence, outcome: Outcome
+) -> Draft | None:
+    """Weak evidence lowers a fact's confidence and marks it; too weak, and it is refused."""
+    verdict = evidence.verdict(config.review_below, config.refuse_below)
+    if verdict == "refused":
+        outcome.counts["refused"] += 1
+        outcome.errors.append(
+            f"refused: the episodes do not bear it out (support {evidence.support:.2f})"
+        )
+        return None
+    mark: dict[str, object] = {"support": round(evidence.support, 4)}
+    if verdict == "needs_review":
+        outcome.counts["needs_review"] += 1
+        mark["needs_review"] = True
+    new = replace(draft.new, metadata=draft.new.metadata | mark)
+    if verdict == "needs_review" and isinstance(new, NewFact):
+        new = replace(new, confidence=REVIEW_CONFIDENCE)
+    return replace(draft, new=new)

@@ -1,0 +1,193 @@
+"""The prompt of a consolidation: the skill, what is known, what happened; bounded (CONP-01..06)."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+from uuid import UUID
+
+from memory_butler.domain.context import CHARS_PER_TOKEN
+from memory_butler.domain.permanence import PERMANENCES
+from memory_butler.domain.text import one_line
+from memory_butler.store.consolidation import Claimed
+from memory_butler.store.rows import Row
+
+# A known fact or rule is shown to be recognised, not to be read in full.
+_MAX_KNOWN_CHARS: Final = 400
+
+_TAG = re.compile(r"<(\s*/?\s*)(episode_content)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is given, and what its short handles stand for.
+
+    `shown` are the episodes in it; the rest did not fit and waits for the next run.
+    """
+
+    system: str
+    text: str
+    handles: dict[str, UUID]
+    shown: tuple[Claimed, ...]
+
+    @property
+    def tokens(self) -> int:
+        """An estimate of its size, at four characters a token."""
+        return estimate_tokens(self.system) + estimate_tokens(self.text)
+
+
+@cache
+def skill() -> str:
+    """The text of SKILL.md without its front matter."""
+    text = files("memory_butler.skills").joinpath("consolidate", "SKILL.md").read_text("utf-8")
+    return text.split("---\n", 2)[2].strip()
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text, at four characters each, rounded up."""
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def build(
+    butler: str,
+    episodes: Sequence[Claimed],
+    facts: Sequence[Row],
+    rules: Sequence[Row],
+    max_tokens: int,
+) -> Prompt:
+    """The prompt for as many of the episodes, the oldest first, as fit into `max_tokens`.
+
+    At least one episode is always shown, cut if it must be: one that is too long for any prompt
+    would otherwise wait for ever.
+    """
+    handles: dict[str, UUID] = {}
+    head = [
+        f"Review these recent episodes from the {one_line(butler)} butler.",
+        "\n## Existing facts\n",
+        *_listed("F", facts, _fact_line, handles),
+        "\n## Existing rules\n",
+        *_listed("R", rules, _rule_line, handles),
+        "\n## Episodes\n",
+    ]
+    room = max_tokens * CHARS_PER_TOKEN - len(skill()) - sum(len(line) + 1 for line in head)
+    shown: list[Claimed] = []
+    body: list[str] = []
+    for episode in episodes:
+        handle = f"E{len(shown) + 1}"
+        block = _episode_block(handle, episode, None)
+        if len(block) > room:
+            if shown:
+                break
+            block = _episode_block(handle, episode, max(room, _MAX_KNOWN_CHARS))
+        handles[handle] = episode.id
+        shown.append(episode)
+        body.append(block)
+        room -= len(block) + 1
+    return Prompt(skill(), "\n".join([*head, *body]), handles, tuple(shown))
+
+
+def neutralised(text: str) -> str:
+    """Text that cannot end, or open, the element that it is wrapped in (CONP-05)."""
+    return _TAG.sub(lambda match: f"&lt;{match.group(1)}{match.group(2)}", text)
+
+
+def _listed(letter: str, known: Sequence[Row], line: Any, handles: dict[str, UUID]) -> list[str]:
+    lines = []
+    for place, row in enumerate(known, start=1):
+        handles[f"{letter}{place}"] = row["id"]
+        lines.append(f"- {letter}{place} {line(row)}")
+    return lines or ["(none)"]
+
+
+def _fact_line(row: Row) -> str:
+    told = f"{row['subject']} / {row['predicate']}: {row['content']}"
+    return f"[{row['permanence']}, {row['scope']}] {_known(told)}"
+
+
+def _rule_line(row: Row) -> str:
+    return f"[{row['maturity']}, {row['scope']}] {_known(row['content'])}"
+
+
+def _known(text: str) -> str:
+    return neutralised(one_line(text))[:_MAX_KNOWN_CHARS]
+
+
+def _episode_block(handle: str, episode: Claimed, max_chars: int | None) -> str:
+    content = neutralised(episode.content)
+    if max_chars is not None and len(content) > max_chars:
+        content = content[:max_chars] + " […]"
+    when = episode.occurred_at.strftime("%Y-%m-%d %H:%M UTC")
+    who = f", said by {neutralised(one_line(episode.speaker))}" if episode.speaker else ""
+    return f"{handle} ({when}{who}):\n<episode_content>\n{content}\n</episode_content>"
+
+
+def output_schema(handles: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of the answer, its ids limited to the handles that were given out."""
+    episodes = [handle for handle in handles if handle.startswith("E")]
+    facts = [handle for handle in handles if handle.startswith("F")]
+    known = [handle for handle in handles if not handle.startswith("E")]
+    text = {"type": "string", "minLength": 1}
+    sources = {"type": "array", "items": _one_of(episodes)}
+    fact = {
+        "subject": text,
+        "predicate": text,
+        "content": text,
+        "permanence": {"type": "string", "enum": list(PERMANENCES)},
+        "importance": {"type": "number", "minimum": 1, "maximum": 10},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "scope": {"type": "string"},
+        "source_episode_ids": sources,
+    }
+    rule = {
+        "content": text,
+        "scope": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "source_episode_ids": sources,
+        "supported_by": {"type": "array", "items": _one_of(facts)},
+    }
+    arrays = {
+        "new_facts": _object(fact, ["subject", "predicate", "content", "permanence"]),
+        "updated_facts": _object(
+            {"target_id": _one_of(facts), **fact},
+            ["target_id", "subject", "predicate", "content"],
+        ),
+        "new_rules": _object(rule, ["content"]),
+        "confirmations": _one_of(facts),
+        "contradictions": {
+            "type": "array",
+            "items": _one_of(known),
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    }
+    return _object(
+        {name: {"type": "array", "items": item} for name, item in arrays.items()}, list(arrays)
+    )
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _one_of(handles: Sequence[str]) -> dict[str, Any]:
+    # An empty enum is no valid schema; a string that no handle matches is refused by the parser.
+    return {"type": "string", "enum": list(handles)} if handles else {"type": "string"}
+
+
+def shown_as_json(handles: dict[str, UUID]) -> dict[str, str]:
+    """The handles as they are kept with the run."""
+    return {handle: str(id) for handle, id in handles.items()}
+
+
+def shown_from_json(stored: dict[str, str] | str) -> dict[str, UUID]:
+    """The handles of a run as they were kept."""
+    document = json.loads(stored) if isinstance(stored, str) else stored
+    return {handle: UUID(id) for handle, id in document.items()}

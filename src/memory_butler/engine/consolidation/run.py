@@ -1,0 +1,189 @@
+"""A consolidation run, group after group; no failure stops the rest (CONG, CONS, FAIL-05)."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal
+
+import structlog
+
+from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButlerError
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation import claims
+from memory_butler.engine.consolidation.claims import Begun
+from memory_butler.engine.consolidation.conclude import NothingUsable, Usage, conclude
+from memory_butler.engine.consolidation.pending import pending
+from memory_butler.engine.consolidation.prompt import output_schema
+from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.port import (
+    LanguageModel,
+    ModelAccessDenied,
+    ModelError,
+    Request,
+)
+from memory_butler.store import consolidation
+from memory_butler.store.consolidation import RunOutcome
+from memory_butler.store.transaction import transaction
+
+log = structlog.get_logger()
+
+SCHEDULED = "schedule:consolidation"  # CONS-01
+MAX_OUTPUT_TOKENS = 8000
+
+Status = Literal["succeeded", "retrying", "failed", "given_back", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReport:
+    """What became of one butler's episodes."""
+
+    butler: str
+    status: Status
+    episodes: int
+    counts: dict[str, int] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did. A dry run has no groups, only what waits."""
+
+    dry_run: bool
+    waiting: dict[str, int]
+    groups: list[GroupReport] = field(default_factory=list)
+    message: str = ""
+
+    @property
+    def errors(self) -> list[str]:
+        """All errors, each with its butler (CONS-03)."""
+        return [f"{one.butler}: {error}" for one in self.groups for error in one.errors]
+
+    def total(self, name: str) -> int:
+        """One count, over all groups."""
+        return sum(one.counts.get(name, 0) for one in self.groups)
+
+
+async def run_consolidation(
+    memory: Memory,
+    principal: Principal,
+    model: LanguageModel | None,
+    *,
+    trigger_source: str = SCHEDULED,
+) -> Report:
+    """Consolidate what waits, one session a butler; without a model only count (CONG-07, C-62)."""
+    await _keep_waiting(memory, principal)
+    waiting = (await pending(memory, principal)).groups
+    if model is None:
+        message = "no language model is configured: nothing was consolidated, nothing changed"
+        return Report(True, waiting, message=message)
+    groups: list[GroupReport] = []
+    spent = 0
+    for butler in waiting:  # in name order (CONG-03)
+        allowance = await _allowance(memory, principal, spent)
+        if allowance <= 0:
+            return Report(False, waiting, groups, "the token budget is used up; the rest waits")
+        report = await _one_group(memory, principal, model, butler, trigger_source, allowance)
+        if report is None:
+            continue
+        groups.append(report)
+        spent += report.usage.tokens_in + report.usage.tokens_out
+        if report.status == "given_back":
+            return Report(False, waiting, groups, report.errors[-1])
+    return Report(False, waiting, groups, "done" if groups else "nothing waits")
+
+
+async def _one_group(
+    memory: Memory,
+    principal: Principal,
+    model: LanguageModel,
+    butler: str,
+    trigger_source: str,
+    allowance: int,
+) -> GroupReport | None:
+    """One butler; whatever goes wrong is in the report, and ends with this group."""
+    begun = await claims.begin(memory, principal, butler, model.name, trigger_source)
+    if begun is None:
+        return None
+    usage = Usage()
+    try:
+        if begun.prompt.tokens > allowance:
+            raise _OverBudget(
+                f"the prompt has about {begun.prompt.tokens} tokens, {allowance} are left"
+            )
+        completion = await model.complete(
+            Request(
+                begun.prompt.system,
+                begun.prompt.text,
+                output_schema(list(begun.prompt.handles)),
+                MAX_OUTPUT_TOKENS,
+            )
+        )
+        usage = Usage(completion.tokens_in, completion.tokens_out, completion.cost_usd)
+        done = await conclude(memory, principal, begun, completion.text, usage)
+    except (ModelAccessDenied, _OverBudget) as error:
+        # Nothing is wrong with the episodes, and no model has read them: they stay as they were.
+        outcome = _outcome("failed", error, usage)
+        await claims.give_back(memory, principal, begun, outcome)
+        return _report(begun, "given_back", error, usage)
+    except Conflict as error:
+        log.warning("a consolidation lost its lease", butler=butler)
+        return _report(begun, "lost", error, usage)
+    except (ModelError, NothingUsable, IntegrityViolation) as error:
+        return await _failed(memory, principal, begun, error, usage)
+    return GroupReport(butler, "succeeded", len(begun.episodes), done.counts, done.errors, usage)
+
+
+async def _failed(
+    memory: Memory,
+    principal: Principal,
+    begun: Begun,
+    error: MemoryButlerError,
+    usage: Usage,
+) -> GroupReport:
+    """Retry later, or give the episodes up (C-08); the details go to the log."""
+    log.error("a consolidation failed", butler=begun.group.butler, code=error.code, why=str(error))
+    retryable = not isinstance(error, IntegrityViolation)
+    if isinstance(error, ModelError):
+        retryable = error.retryable
+    status: Literal["retrying", "failed"] = "retrying" if retryable else "failed"
+    outcome = _outcome(status, error, usage)
+    buried = await claims.fail(
+        memory, principal, begun, outcome, error=str(error), retryable=retryable
+    )
+    counts = {"dead_letters": buried} if buried else {}
+    return GroupReport(begun.group.butler, status, len(begun.episodes), counts, [str(error)], usage)
+
+
+def _outcome(
+    status: Literal["retrying", "failed"], error: MemoryButlerError, usage: Usage
+) -> RunOutcome:
+    return RunOutcome(status, {}, [str(error)], usage.tokens_in, usage.tokens_out, usage.cost_usd)
+
+
+def _report(begun: Begun, status: Status, error: MemoryButlerError, usage: Usage) -> GroupReport:
+    return GroupReport(
+        begun.group.butler, status, len(begun.episodes), errors=[str(error)], usage=usage
+    )
+
+
+async def _allowance(memory: Memory, principal: Principal, spent: int) -> int:
+    """How many tokens may still be used: of this run, and of the tenant's day in UTC."""
+    config = memory.config.consolidation
+    today = memory.clock().replace(hour=0, minute=0, second=0, microsecond=0)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        used_today = await consolidation.tokens_since(tx, today)
+    return min(config.token_budget_per_run - spent, config.token_budget_per_day - used_today)
+
+
+async def _keep_waiting(memory: Memory, principal: Principal) -> None:
+    """Give episodes that still wait the longer life that the configuration grants them."""
+    days = memory.config.consolidation.pending_ttl_days
+    if days is not None:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await consolidation.extend_pending(tx, timedelta(days=days), memory.clock())
+
+
+class _OverBudget(MemoryButlerError):
+    """The call would use more tokens than are left."""
+
+    code = "conflict"

@@ -1,0 +1,142 @@
+"""Run a program within bounds: time, output, and nothing of it left behind.
+
+No shell, an environment of its own, a process group of its own. The whole group is killed at the
+end, whatever the end was: an agent's command line starts servers and workers that may outlive it.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+# More than anybody reads of a failure; the head is dropped, because the cause comes last.
+STDERR_TAIL_BYTES: Final = 8_192
+_CHUNK_BYTES: Final = 65_536
+_POLL_SECONDS: Final = 0.02
+# A killed group needs no time; this only keeps a stuck system from holding the caller.
+_FAREWELL_SECONDS: Final = 5
+
+
+class OutputBoundPassed(Exception):
+    """The program wrote more than it may, and was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    status: int
+    stdout: bytes = field(repr=False)
+    stderr_tail: bytes = field(repr=False)
+
+
+async def run(
+    command: Sequence[str],
+    *,
+    stdin: bytes,
+    environment: Mapping[str, str],
+    folder: Path,
+    timeout_seconds: float,
+    max_output_bytes: int,
+) -> Ended:
+    """Run `command` in `folder` with exactly this environment, and return how it ended.
+
+    Raises TimeoutError, OutputBoundPassed, or OSError if it cannot be started. After an error or a
+    cancellation, too, the program and all its children are dead.
+    """
+    async with asyncio.timeout(timeout_seconds):
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+        try:
+            return await _converse(process, stdin, max_output_bytes)
+        finally:
+            _kill_group(process)
+            # A task of its own, because a cancelled caller may be cancelled again at each `await`.
+            farewell = asyncio.create_task(_farewell(process))
+            await asyncio.shield(farewell)
+
+
+async def _converse(process: Process, stdin: bytes, max_output_bytes: int) -> Ended:
+    feed = asyncio.create_task(_feed(process, stdin))
+    output = asyncio.create_task(_read_bounded(process, max_output_bytes))
+    errors = asyncio.create_task(_read_tail(process))
+    exited = asyncio.create_task(_exit(process))
+    try:
+        await asyncio.wait({output, exited}, return_when=asyncio.FIRST_COMPLETED)
+        if output.done():
+            output.result()  # raises if it was too much
+        status = await exited
+        # Now, because a child that lives on would keep the pipes open and us reading.
+        _kill_group(process)
+        return Ended(status, await output, await errors)
+    finally:
+        for task in (feed, output, errors, exited):
+            task.cancel()
+        await asyncio.gather(feed, output, errors, exited, return_exceptions=True)
+
+
+async def _feed(process: Process, stdin: bytes) -> None:
+    assert process.stdin is not None
+    # A program may answer, or fail, without reading all that it is told.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(stdin)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read_bounded(process: Process, max_bytes: int) -> bytes:
+    assert process.stdout is not None
+    content = bytearray()
+    while chunk := await process.stdout.read(_CHUNK_BYTES):
+        content += chunk
+        if len(content) > max_bytes:
+            raise OutputBoundPassed
+    return bytes(content)
+
+
+async def _read_tail(process: Process) -> bytes:
+    assert process.stderr is not None
+    content = bytearray()
+    while chunk := await process.stderr.read(_CHUNK_BYTES):
+        content += chunk
+        del content[:-STDERR_TAIL_BYTES]
+    return bytes(content)
+
+
+async def _exit(process: Process) -> int:
+    # Not `process.wait()`: in Python 3.11 that waits until the pipes are closed as well, which a
+    # child of the program can put off for ever.
+    while process.returncode is None:
+        await asyncio.sleep(_POLL_SECONDS)
+    return process.returncode
+
+
+def _kill_group(process: Process) -> None:
+    # The group bears the program's id, also after the program itself has ended.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _farewell(process: Process) -> None:
+    """Wait until the program is reaped and its pipes are closed."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_FAREWELL_SECONDS):
+            # What is still in the pipes would keep them open.
+            for stream in (process.stdout, process.stderr):
+                while await stream.read(_CHUNK_BYTES):
+                    pass
+            await process.wait()

@@ -1,0 +1,168 @@
+"""An agent's command line as a model: one process for one request."""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from memory_butler.inference.language_models import bounded_process
+from memory_butler.inference.language_models.agent_tools import (
+    AgentTool,
+    Answer,
+    prepare,
+    reported_failure,
+)
+from memory_butler.inference.language_models.bounded_process import Ended, OutputBoundPassed
+from memory_butler.inference.language_models.port import (
+    Completion,
+    ModelAccessDenied,
+    ModelAnswerUnreadable,
+    ModelExited,
+    ModelOutputTooLong,
+    ModelRateLimited,
+    ModelTimedOut,
+    Request,
+    estimate_tokens,
+)
+from memory_butler.inference.language_models.sanitize import tail
+
+# All that a program needs to start, to find its login and to write UTF-8; keys come on top.
+_SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG")
+
+# How the tools speak of a missing login and of limits, on stderr or in the report of a failure.
+_NO_ACCESS: Final = re.compile(
+    r"not logged in|/login|log ?in again|invalid api key|api key (?:not|is not|must)|"
+    r"authenticat|unauthorized|credit balance|\b401\b|\b403\b",
+    re.IGNORECASE,
+)
+_LIMITED: Final = re.compile(
+    r"rate.?limit|usage limit|quota|too many requests|overloaded|\b429\b|\b529\b", re.IGNORECASE
+)
+
+
+class CommandLineModel:
+    """Claude Code, Codex or Gemini, started for each request.
+
+    `program` is the absolute path of the tool and `environment` what its child process may choose
+    from. `max_cost_usd` bounds one request where the tool can. `max_output_tokens` of a request is
+    a promise of the prompt only, because no tool takes such a bound: bytes are bounded instead.
+    """
+
+    def __init__(
+        self,
+        tool: AgentTool,
+        program: str,
+        *,
+        environment: Mapping[str, str],
+        model: str | None = None,
+        timeout_seconds: float,
+        max_output_bytes: int,
+        max_cost_usd: float,
+    ) -> None:
+        self._tool = tool
+        self._program = program
+        self._model = model
+        self._timeout_seconds = timeout_seconds
+        self._max_output_bytes = max_output_bytes
+        self._max_cost_usd = max_cost_usd
+        allowed = (*_SHARED_VARIABLES, *tool.variables)
+        self._environment = {name: environment[name] for name in allowed if name in environment}
+
+    @property
+    def name(self) -> str:
+        return ":".join(filter(None, ("cli", self._tool.program, self._model)))
+
+    async def complete(self, request: Request) -> Completion:
+        """Run the tool once. Raises as `LanguageModel.complete` does."""
+        with tempfile.TemporaryDirectory(prefix="memory-butler-") as created:
+            # Two folders: what the tool starts in is empty, and its files are elsewhere.
+            scratch, folder = Path(created, "files"), Path(created, "empty")
+            scratch.mkdir()
+            folder.mkdir()
+            start = prepare(self._tool, request, scratch, self._max_cost_usd, self._model)
+            ended = await self._run(
+                [self._program, *start.arguments],
+                stdin=start.stdin.encode("utf-8", "replace"),
+                environment=self._environment | start.environment,
+                folder=folder,
+            )
+            self._raise_failure(ended, request)
+            answer = self._read(ended, scratch / "answer")
+        return self._completion(answer, request)
+
+    async def _run(
+        self, command: list[str], *, stdin: bytes, environment: dict[str, str], folder: Path
+    ) -> Ended:
+        try:
+            return await bounded_process.run(
+                command,
+                stdin=stdin,
+                environment=environment,
+                folder=folder,
+                timeout_seconds=self._timeout_seconds,
+                max_output_bytes=self._max_output_bytes,
+            )
+        except TimeoutError:
+            raise ModelTimedOut(
+                f"{self.name} gave no answer within {self._timeout_seconds:g} seconds "
+                "(consolidation.timeout_seconds) and was ended"
+            ) from None
+        except OutputBoundPassed:
+            raise self._too_long() from None
+        except OSError as error:
+            raise ModelAccessDenied(
+                f"{self.name} cannot be started: {error.strerror or type(error).__name__}"
+            ) from None
+
+    def _raise_failure(self, ended: Ended, request: Request) -> None:
+        report = reported_failure(ended.stdout)
+        if ended.status == 0 and report is None:
+            return
+        # The report is only searched, never shown: it may be the beginning of an answer.
+        stderr = ended.stderr_tail.decode("utf-8", "replace")
+        complaint = f"{stderr}\n{report or ''}"
+        if _NO_ACCESS.search(complaint):
+            raise ModelAccessDenied(
+                f"{self.name} has no access: start `{self._tool.program}` once and log in, or set "
+                f"{self._tool.variables[0]}"
+            )
+        if _LIMITED.search(complaint):
+            raise ModelRateLimited(f"{self.name} is limited for now")
+        said = tail(
+            stderr,
+            secrets=[self._environment.get(name, "") for name in self._tool.variables],
+            private=[request.prompt, request.system],
+        )
+        raise ModelExited(
+            f"{self.name} ended with status {ended.status}" + (f": {said}" if said else ""),
+            ended.status,
+        )
+
+    def _read(self, ended: Ended, answer_file: Path) -> Answer:
+        answer = b""
+        if answer_file.exists():
+            with answer_file.open("rb") as opened:
+                answer = opened.read(self._max_output_bytes + 1)
+        if len(answer) > self._max_output_bytes:
+            raise self._too_long()
+        try:
+            return self._tool.read(ended.stdout, answer)
+        except ModelAnswerUnreadable as error:
+            raise ModelAnswerUnreadable(f"{self.name}: {error}") from None
+
+    def _completion(self, answer: Answer, request: Request) -> Completion:
+        tokens_in, tokens_out = answer.tokens_in, answer.tokens_out
+        estimated = tokens_in is None or tokens_out is None
+        if tokens_in is None:
+            tokens_in = estimate_tokens(request.system + request.prompt)
+        if tokens_out is None:
+            tokens_out = estimate_tokens(answer.text)
+        model = answer.model or self.name
+        return Completion(answer.text, tokens_in, tokens_out, answer.cost_usd, model, estimated)
+
+    def _too_long(self) -> ModelOutputTooLong:
+        return ModelOutputTooLong(
+            f"{self.name} wrote more than {self._max_output_bytes} bytes "
+            "(consolidation.max_output_bytes) and was ended"
+        )

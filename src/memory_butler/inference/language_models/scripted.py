@@ -1,0 +1,43 @@
+"""A model that answers from hand-written replies: for tests, demonstrations and examples."""
+
+from collections.abc import Sequence
+
+from memory_butler.inference.language_models.port import (
+    Completion,
+    ModelRejectedRequest,
+    Request,
+    estimate_tokens,
+)
+
+
+class ScriptedModel:
+    """Gives its replies in order; a reply that is an exception is raised.
+
+    `calls` are the requests so far. After the last reply every request is rejected.
+    """
+
+    name = "scripted"
+
+    def __init__(self, replies: Sequence[str | Exception]) -> None:
+        self.calls: list[Request] = []
+        self._replies = list(replies)
+
+    async def complete(self, request: Request) -> Completion:
+        """Return or raise the next reply."""
+        self.calls.append(request)
+        if len(self.calls) > len(self._replies):
+            raise ModelRejectedRequest(
+                f"the scripted model has {len(self._replies)} replies, and this is request "
+                f"{len(self.calls)}"
+            )
+        reply = self._replies[len(self.calls) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return Completion(
+            text=reply,
+            tokens_in=estimate_tokens(request.system + request.prompt),
+            tokens_out=estimate_tokens(reply),
+            cost_usd=None,
+            model=self.name,
+            estimated=True,
+        )

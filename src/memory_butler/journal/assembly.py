@@ -1,0 +1,292 @@
+"""The prompt that the companion wakes up to: eight parts, hard caps, a receipt. Pure (JASM, JTOK).
+
+Parts 1 and 2 are the system prompt; parts 3 to 8 are one user message, divided by rules. The same
+values give the same prompt, character for character.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from memory_butler.journal.items import Event, is_assistant
+from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lookups import Answer
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import read
+from memory_butler.journal.wording import (
+    conversation_line,
+    cut,
+    date_words,
+    memory_line,
+    shown_pieces,
+)
+
+RULE: Final = "\n\n---\n\n"
+
+# A single memory may take so much of the cap; a longer one is cut, lest it crowd out all others.
+MAX_ITEM_TOKENS: Final = 400
+# Less than this of an answer is not worth showing.
+_MIN_CUT_TOKENS = 20
+
+Part = Literal["wake", "image", "ambient", "lingering", "recalled", "recent", "time", "hot"]
+Stream = Literal["user", "say", "do"]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts that come from files; '' where there is none."""
+
+    wake: str = ""
+    image: str = ""
+    ambient: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is not in the prompt, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartReceipt:
+    """One part: its tokens (headings not counted), its cap if it has one, what went in and not."""
+
+    part: Part
+    tokens: int
+    cap: int | None
+    included: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the prompt was made of. `total` counts the finished texts and the picture (JTOK-05)."""
+
+    now: datetime
+    parts: tuple[PartReceipt, ...]
+    pools: dict[str, int]
+    total: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A system prompt and one user message; `image_path` is the picture to send along."""
+
+    system: str
+    user: str
+    image_path: str | None
+    receipt: Receipt
+
+
+@dataclass(slots=True)
+class _Filled:
+    """A section while it is filled."""
+
+    lines: list[str] = field(default_factory=list)
+    tokens: int = 0
+    included: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def receipt(self, part: Part, cap: int) -> PartReceipt:
+        return PartReceipt(part, self.tokens, cap, tuple(self.included), tuple(self.left_out))
+
+
+def assemble(
+    hot: Event,
+    *,
+    texts: Texts,
+    minds: Iterable[OnMind],
+    answers: Iterable[Answer],
+    earlier: Iterable[Event],
+    now: datetime,
+    policy: JournalPolicy,
+) -> Prompt:
+    """The prompt for answering `hot` (JASM-01..08).
+
+    Args:
+        hot: the user's current message; it stands last, verbatim, and only there (C-104).
+        texts: the wake context, the image context and the ambient prose.
+        minds: the active working memory.
+        answers: the answers to the look-ups of the previous reply.
+        earlier: the messages before `hot`, the newest first. They are taken one by one and no
+            further than the pools reach, so a lazy iterator spares reading the log.
+        now: the time that the prompt tells.
+        policy: caps, thresholds, the time zone, how tokens are counted.
+    """
+    count, budget = policy.count, policy.budget
+    lingering = _lingering(minds, policy)
+    recalled = _recalled(answers, policy)
+    recent, pools = _recent((one for one in earlier if one.id != hot.id), policy)
+    image = texts.image if hot.image_path else ""
+    time = f"Current time: {date_words(now, policy)} ({now.astimezone(policy.zone).tzname()})"
+    user = [
+        texts.ambient.strip(),
+        _titled("Lingering", lingering.lines),
+        _titled("Recalled", recalled.lines),
+        _titled("Recent", recent.lines),
+        time,
+    ]
+    # The hot message last and untouched: whatever it holds, nothing of ours follows it.
+    message = RULE.join([*(one for one in user if one), hot.content])
+    system = RULE.join(one for one in (texts.wake.strip(), image.strip()) if one)
+    picture = budget.image if hot.image_path else 0
+    wake, ambient = count(texts.wake.strip()), count(texts.ambient.strip())
+    receipt = Receipt(
+        now=now,
+        parts=(
+            PartReceipt("wake", wake, None),
+            PartReceipt("image", count(image.strip()), None),
+            PartReceipt("ambient", ambient, None),
+            lingering.receipt("lingering", budget.lingering),
+            recalled.receipt("recalled", budget.recalled),
+            recent.receipt("recent", budget.recent),
+            PartReceipt("time", count(time), None),
+            PartReceipt("hot", count(hot.content) + picture, None, (f"event {hot.id}",)),
+        ),
+        pools=pools,
+        total=count(system) + count(message) + picture,
+        warnings=_warnings(wake + ambient, policy),
+    )
+    return Prompt(system, message, hot.image_path, receipt)
+
+
+def _titled(title: str, lines: Sequence[str]) -> str:
+    """A section; one without lines has no title either."""
+    return "\n".join([f"## {title}", "", *lines]) if lines else ""
+
+
+def _warnings(wake: int, policy: JournalPolicy) -> tuple[str, ...]:
+    """JTOK-01: the files are the author's; too long is worth saying, not cutting (C-102)."""
+    if wake <= policy.budget.wake:
+        return ()
+    return (f"wake context and ambient prose take {wake} tokens, of about {policy.budget.wake}",)
+
+
+def _lingering(minds: Iterable[OnMind], policy: JournalPolicy) -> _Filled:
+    """Working memory: the score decides what comes in, time the order to read it in (JASM-04)."""
+    filled = _Filled()
+    chosen: list[tuple[OnMind, str]] = []
+    full = False
+    for one in sorted(minds, key=_best_first):
+        what = f"{one.item.type} {one.item.id}"
+        line = cut(memory_line(one, policy), MAX_ITEM_TOKENS, policy.count)
+        cost = policy.count(f"{line}\n")
+        if one.hidden:
+            reason = "submerged until near its due date" if one.submerged else "faded"
+            filled.left_out.append(LeftOut(what, f"{reason} (score {one.score:.3f})"))
+        elif full or filled.tokens + cost > policy.budget.lingering:
+            # A lower score must not come in by being shorter.
+            full = True
+            filled.left_out.append(LeftOut(what, f"no room (score {one.score:.3f})"))
+        else:
+            filled.tokens += cost
+            chosen.append((one, line))
+    for one, line in sorted(chosen, key=lambda pair: (pair[0].item.created_at, pair[0].item.id)):
+        filled.lines.append(line)
+        filled.included.append(f"{one.item.type} {one.item.id}")
+    return filled
+
+
+def _best_first(one: OnMind) -> tuple[float, float, int]:
+    return (-one.score, -one.item.created_at.timestamp(), -one.item.id)
+
+
+def _recalled(answers: Iterable[Answer], policy: JournalPolicy) -> _Filled:
+    """Answers in the order of their questions; the first that does not fit is cut and is the last."""
+    filled = _Filled()
+    full = False
+    for answer in answers:
+        if full:
+            filled.left_out.append(LeftOut(answer.call, "no room"))
+            continue
+        taken = 0
+        for line in (answer.call, *answer.lines):
+            room = policy.budget.recalled - filled.tokens
+            if policy.count(f"{line}\n") > room:
+                full = True
+                line = cut(line, room - 1, policy.count) if room > _MIN_CUT_TOKENS else ""
+                if not line or policy.count(f"{line}\n") > room:
+                    break
+            filled.lines.append(line)
+            filled.tokens += policy.count(f"{line}\n")
+            taken += 1
+            if full:
+                break
+        if taken:
+            filled.included.append(answer.call)
+        if full:
+            filled.left_out.append(LeftOut(answer.call, "no room for all of it"))
+    return filled
+
+
+@dataclass(slots=True)
+class _Pools:
+    """First in, first out: what is left of each pool, and the streams that are closed (C-103)."""
+
+    room: dict[Stream, int]
+    flex: int
+    closed: set[Stream] = field(default_factory=set)
+
+    def take(self, stream: Stream, cost: int) -> bool:
+        """Pay from the stream's own pool, else from the reserve; else the stream is closed."""
+        if stream in self.closed:
+            return False
+        if cost <= self.room[stream]:
+            self.room[stream] -= cost
+        elif cost <= self.flex:
+            self.flex -= cost
+        else:
+            self.closed.add(stream)
+            return False
+        return True
+
+
+def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, dict[str, int]]:
+    """The conversation, newest first until each stream closes, then turned round (JTOK-03).
+
+    A stream that had to refuse a piece takes no older one, however short: what is shown of it is
+    unbroken up to now (JTOK-06). A reply may be split, its speech in one pool, its action in
+    another.
+    """
+    budget = policy.budget
+    pools = _Pools({"user": budget.user, "say": budget.say, "do": budget.do}, budget.flex)
+    filled = _Filled()
+    for event in earlier:
+        for line, stream in reversed(list(_conversation(event, policy))):
+            what = f"event {event.id} ({stream})"
+            cost = policy.count(f"{line}\n")
+            if stream in pools.closed:
+                continue
+            if pools.take(stream, cost):
+                filled.lines.append(line)
+                filled.tokens += cost
+                filled.included.append(what)
+            else:
+                left = f"{pools.room[stream]} left in its pool, {pools.flex} in reserve"
+                filled.left_out.append(
+                    LeftOut(what, f"{cost} tokens, {left}; nothing older of this stream follows")
+                )
+        if len(pools.closed) == len(pools.room):
+            break
+    filled.lines.reverse()
+    filled.included.reverse()
+    used = {name: getattr(budget, name) - room for name, room in pools.room.items()}
+    return filled, {**used, "flex": budget.flex - pools.flex}
+
+
+def _conversation(event: Event, policy: JournalPolicy) -> Iterator[tuple[str, Stream]]:
+    """The lines of a message and the pool of each: by actor first, by tag second (C-105)."""
+    names = (*policy.assistant_actors, *policy.user_actors)
+    pieces = shown_pieces(event.actor, read(event.content, names).pieces, policy)
+    theirs = is_assistant(event.actor, policy.assistant_actors)
+    image = event.image_path is not None
+    if not pieces and image:
+        yield conversation_line(event.actor, None, image, policy), "say" if theirs else "user"
+    for piece in pieces:
+        line = conversation_line(event.actor, piece, image, policy)
+        image = False
+        yield line, ("say" if piece.kind == "say" else "do") if theirs else "user"

@@ -1,0 +1,130 @@
+"""The log: what was said, appended and read, never changed (JSCH-01..04)."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.journal.items import Event, to_moment, to_text
+from memory_butler.journal.queries import load
+
+SQL = load("events")
+
+MAX_CONTENT_CHARS: Final = 1_000_000
+MAX_ACTOR_CHARS: Final = 64
+MAX_PATH_CHARS: Final = 4_096
+
+# Rows fetched at once while reading backwards: about what the pools of a prompt hold.
+_BATCH = 128
+_TICK = timedelta(microseconds=1)
+
+
+def check(content: str, actor: str, image_path: str | None) -> None:
+    """Refuse what the log cannot keep as it stands; `InvalidInput` says why."""
+    if len(content) > MAX_CONTENT_CHARS:
+        raise InvalidInput(
+            f"a message may have {MAX_CONTENT_CHARS} characters, not {len(content)}; split it"
+        )
+    if not actor.strip() or len(actor) > MAX_ACTOR_CHARS or not actor.isprintable():
+        raise InvalidInput(
+            f"an actor is a name of 1 to {MAX_ACTOR_CHARS} printable characters, "
+            f"not {actor[:MAX_ACTOR_CHARS]!r}"
+        )
+    if image_path is not None and not 0 < len(image_path) <= MAX_PATH_CHARS:
+        raise InvalidInput(f"an image path has 1 to {MAX_PATH_CHARS} characters")
+    for text in (content, actor, image_path or ""):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"character {error.start} is half of a surrogate pair, which no file can hold; "
+                "the message was probably cut or decoded wrongly"
+            ) from error
+
+
+def next_ts(db: sqlite3.Connection, now: datetime) -> datetime:
+    """The time of the next message: now, or just after the newest where the clock lags behind.
+
+    So the log never runs backwards, and "after" is never in doubt between two messages.
+    """
+    newest = db.execute(SQL["newest_ts"]).fetchone()[0]
+    return now if newest is None else max(now, to_moment(newest) + _TICK)
+
+
+def append(
+    db: sqlite3.Connection,
+    ts: datetime,
+    content: str,
+    actor: str,
+    image_path: str | None,
+    tags: Iterable[str],
+) -> int:
+    """Add a message with its tags; its id."""
+    cursor = db.execute(
+        SQL["append"],
+        {"ts": to_text(ts), "content": content, "actor": actor, "image_path": image_path},
+    )
+    id = cursor.lastrowid
+    assert id is not None  # an INSERT has one
+    db.executemany(SQL["tag"], [(id, tag) for tag in tags])
+    return id
+
+
+def get(db: sqlite3.Connection, id: int) -> Event | None:
+    """One message."""
+    row = db.execute(SQL["get"], {"id": id}).fetchone()
+    return _event(row) if row else None
+
+
+def newest_of_users(db: sqlite3.Connection, assistants: Collection[str]) -> Event | None:
+    """The latest message that is not the companion's."""
+    parameters = {"assistants": json.dumps(list(assistants))}
+    row = db.execute(SQL["newest_of_users"], parameters).fetchone()
+    return _event(row) if row else None
+
+
+def before(db: sqlite3.Connection, event: Event, limit: int) -> Iterator[Event]:
+    """Messages before `event`, the newest first, at most `limit`; read in batches, as needed."""
+    while limit > 0:
+        rows = db.execute(
+            SQL["before"],
+            {"ts": to_text(event.ts), "id": event.id, "limit": min(limit, _BATCH)},
+        ).fetchall()
+        for row in rows:
+            event = _event(row)
+            yield event
+        limit -= len(rows)
+        if len(rows) < _BATCH:
+            return
+
+
+def after(db: sqlite3.Connection, ts: datetime | None, id: int, limit: int) -> list[Event]:
+    """Messages after (`ts`, `id`), the oldest first; from the beginning where `ts` is None."""
+    parameters = {"ts": to_text(ts) if ts else "", "id": id, "limit": limit}
+    return [_event(row) for row in db.execute(SQL["after"], parameters)]
+
+
+def user_turns(
+    db: sqlite3.Connection, since: datetime, assistants: Collection[str], limit: int
+) -> list[datetime]:
+    """When the latest user messages after `since` came, ascending, at most `limit` (C-89)."""
+    rows = db.execute(
+        SQL["user_turns"],
+        {"since": to_text(since), "assistants": json.dumps(list(assistants)), "limit": limit},
+    ).fetchall()
+    return [to_moment(row[0]) for row in reversed(rows)]
+
+
+def holds(
+    db: sqlite3.Connection, ts: datetime, content: str, actor: str, image_path: str | None
+) -> bool:
+    """Whether this very message is in the log already."""
+    parameters = {"ts": to_text(ts), "content": content, "actor": actor, "image_path": image_path}
+    return db.execute(SQL["same"], parameters).fetchone() is not None
+
+
+def _event(row: Sequence[Any]) -> Event:
+    id, ts, content, actor, image_path, tags = row
+    return Event(id, to_moment(ts), content, actor, image_path, tuple((tags or "").split()))

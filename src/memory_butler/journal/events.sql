@@ -1,0 +1,40 @@
+-- fragment: columns
+e.id, e.ts, e.content, e.actor, e.image_path,
+(SELECT group_concat(tag, ' ') FROM event_tags WHERE event_id = e.id)
+
+-- name: append
+INSERT INTO events (ts, content, actor, image_path)
+VALUES (:ts, :content, :actor, :image_path)
+
+-- name: tag
+INSERT INTO event_tags (event_id, tag) VALUES (?, ?)
+
+-- name: newest_ts
+SELECT max(ts) FROM events
+
+-- name: get
+SELECT {columns} FROM events AS e WHERE e.id = :id
+
+-- name: newest_of_users
+SELECT {columns} FROM events AS e
+WHERE e.actor IS NULL OR e.actor NOT IN (SELECT value FROM json_each(:assistants))
+ORDER BY e.ts DESC, e.id DESC LIMIT 1
+
+-- name: before
+SELECT {columns} FROM events AS e
+WHERE (e.ts, e.id) < (:ts, :id) ORDER BY e.ts DESC, e.id DESC LIMIT :limit
+
+-- name: after
+SELECT {columns} FROM events AS e
+WHERE (e.ts, e.id) > (:ts, :id) ORDER BY e.ts, e.id LIMIT :limit
+
+-- name: user_turns
+-- Answered by the index alone; the limit keeps it from reading the whole log.
+SELECT ts FROM events
+WHERE ts > :since
+  AND (actor IS NULL OR actor NOT IN (SELECT value FROM json_each(:assistants)))
+ORDER BY ts DESC LIMIT :limit
+
+-- name: same
+SELECT true FROM events
+WHERE ts = :ts AND actor IS :actor AND content = :content AND image_path IS :image_path

@@ -1,0 +1,228 @@
+"""The journal's SQLite file: where it lies, how it opens, its two kinds of transaction."""
+
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    IntegrityViolation,
+    InvalidInput,
+    Unavailable,
+)
+from memory_butler.domain.principals import parse_tenant
+from memory_butler.journal.queries import text_of
+
+SCHEMA_VERSION: Final = 2  # JSCH-17
+# One file a version, run in order by whoever opens an older file.
+_MIGRATIONS: Final = {2: "schema.sql"}
+
+# How long a writer waits for another process, in seconds. Transactions take milliseconds.
+BUSY_SECONDS: Final = 10.0
+
+# No dots: beside each file lies a folder named like it without the suffix.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_SETTINGS = (
+    f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}",
+    "PRAGMA foreign_keys = ON",
+    # FULL: what was acknowledged is on disk, not merely in the log's pages (the price: one fsync).
+    "PRAGMA synchronous = FULL",
+    # Or a REPLACE could delete from the log without firing its triggers.
+    "PRAGMA recursive_triggers = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+def journal_path(data_dir: Path, tenant: str, name: str) -> Path:
+    """`<data_dir>/journal/<tenant>/<name>.sqlite`; `InvalidInput` for names that are no names."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{name[:60]!r} is no name for a journal; use 1 to 63 letters, digits, '_' or "
+            "'-', beginning with a letter or digit"
+        )
+    return data_dir / "journal" / parse_tenant(tenant) / f"{name}.sqlite"
+
+
+class JournalFile:
+    """One companion's file. Safe to share between threads, and with other processes.
+
+    One connection a process: a lock lets its threads in one by one, WAL lets other processes read
+    meanwhile, and BEGIN IMMEDIATE makes writers wait for each other instead of failing half-way.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, making and migrating it where needed; readable by its owner alone.
+
+        Raises:
+            Unavailable: the file cannot be opened, or another process holds it too long.
+            ConfigurationError: it was made by a newer version of this program, or by another.
+        """
+        self.path = path
+        self._lock = threading.RLock()
+        self._closed = False
+        try:
+            _make_private(path)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise Unavailable(f"the journal {path.name} cannot be opened: {error}") from error
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @classmethod
+    def open(cls, data_dir: Path, tenant: str, name: str) -> Self:
+        """The journal `name` of a tenant, under the server's data directory."""
+        return cls(journal_path(data_dir, tenant, name))
+
+    @property
+    def texts_dir(self) -> Path:
+        """Where wake-context.md, image-context.md and ambient.md lie."""
+        return self.path.with_suffix("")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A snapshot: every query of the block sees the same state."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: on disk when the block ends, as if nothing had happened when it raises.
+
+        Raises:
+            Unavailable: another process wrote for longer than `BUSY_SECONDS`, or the disk failed.
+            IntegrityViolation: a constraint or trigger refused the change.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._closed:
+                raise Unavailable(f"the journal {self.path.name} is closed")
+            connection = self._connection
+            try:
+                connection.execute(begin)
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+            except sqlite3.IntegrityError as error:
+                raise IntegrityViolation(
+                    f"the journal refused the change ({error}); nothing was written"
+                ) from error
+            except sqlite3.Error as error:
+                raise Unavailable(f"the journal did not answer: {error}") from error
+
+    def close(self) -> None:
+        """Close the file; closing twice is harmless."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _prepare(self) -> None:
+        try:
+            for setting in _SETTINGS:
+                self._connection.execute(setting)
+            _enter_wal(self._connection)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                raise ConfigurationError(
+                    f"{self.path.name} is no SQLite file; move it out of the way"
+                ) from error
+            raise Unavailable(f"the journal {self.path.name} cannot be opened: {error}") from error
+        with self.reading() as connection:
+            current = _version(connection, self.path.name) == SCHEMA_VERSION
+        if not current:
+            with self.writing() as connection:
+                _migrate(connection, self.path.name)
+
+
+def _make_private(path: Path) -> None:
+    """Folders 0700 and file 0600, before anything is written; SQLite's side files follow suit.
+
+    Folders that were there keep their mode: they may be somebody else's.
+    """
+    for folder in (*reversed(path.parents), path.with_suffix("")):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    # Only a new file is opened here: closing a file drops the locks that the process holds on it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    path.chmod(0o600)
+
+
+def _enter_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL. SQLite does not wait when two processes do it to a new file at once."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _version(connection: sqlite3.Connection, name: str) -> int:
+    """The version of the schema in the file; 0 for an empty one."""
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
+    if not tables:
+        return 0
+    row = None
+    if "schema_version" in tables:
+        row = connection.execute("SELECT version FROM schema_version").fetchone()
+    if row is None:
+        raise ConfigurationError(f"{name} is an SQLite file of something else, not a journal")
+    if row[0] > SCHEMA_VERSION:
+        raise ConfigurationError(
+            f"{name} has schema version {row[0]}, this program knows {SCHEMA_VERSION}; update it"
+        )
+    return int(row[0])
+
+
+def _migrate(connection: sqlite3.Connection, name: str) -> None:
+    """Run what is missing, in one transaction; another process may have done it meanwhile."""
+    before = _version(connection, name)
+    for version, file in sorted(_MIGRATIONS.items()):
+        if version > before:
+            for statement in _statements(text_of(file)):
+                connection.execute(statement)
+            connection.execute("DELETE FROM schema_version")
+            connection.execute("INSERT INTO schema_version (version) VALUES (?)", (version,))
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script. `executescript` would commit the open transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

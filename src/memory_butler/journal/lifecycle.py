@@ -1,0 +1,216 @@
+"""How working memory lives: fading, submersion, supersession, commands, the sweep. Pure.
+
+Every function takes values and gives values; `live.py` carries the plans out.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from memory_butler.domain.elapsed import elapsed
+from memory_butler.domain.transitions import START, Transition
+from memory_butler.journal.items import Item, MemoryType
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import Command, Remember
+
+# JSCH-08. Whatever has left `active` never comes back; said again it is a new item.
+STATUS_TRANSITIONS: Final = (
+    Transition(START, "tag", "active", "JSCH-08"),
+    Transition("active", "retag", "active", "JSUP-05", "same type, same words, same subject"),
+    Transition(
+        "active", "supersede", "superseded", "JSUP-01, JSUP-02", "a new feeling; a new desc of it"
+    ),
+    Transition("active", "done", "resolved", "JSUP-03", "the plan that matches best"),
+    Transition("active", "cancel", "dropped", "C-93", "the plan that matches best"),
+    Transition("active", "drop", "dropped", "JSUP-04", "the pin that matches best"),
+    Transition("active", "reveal", "resolved", "C-95", "the secret that matches best"),
+    Transition("active", "decay", "decayed", "JDEC-09", "score < 0.005; never a plan or secret"),
+)
+
+Phase = Literal["open-ended", "active", "submerged", "approaching", "grace", "overdue"]
+
+_HOUR = timedelta(hours=1)
+# "short phrase: …" (C-96). The colon needs white space after it, so neither 10:30 nor a link counts.
+_SUBJECT = re.compile(r"\s*([^\n:]{1,60}):\s")
+_SUBJECT_WORDS = 6
+_BRACKETED = re.compile(r"\[([^\[\]\n]+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class OnMind:
+    """An active item as it stands now: `score` from 0 to 1, `turns` since it was refreshed."""
+
+    item: Item
+    turns: int
+    score: float
+    phase: Phase | None
+    hidden: bool
+
+    @property
+    def submerged(self) -> bool:
+        """Whether it is a plan at the back of the head (JSUB-01)."""
+        return self.phase == "submerged"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What a memory tag does: refresh an item, or supersede some and begin a new one."""
+
+    refresh: Item | None
+    supersede: tuple[Item, ...]
+    subject: str | None
+
+
+def score(type: MemoryType, hours: float, turns: float, policy: JournalPolicy) -> float:
+    """What is left of an item: `0.5 ** (hours / H) * 0.5 ** (turns / T)`, from 0 to 1 (C-88).
+
+    Hours and turns count from the last refresh (JDEC-08). Types without a half-life stay at 1
+    (JDEC-05, JDEC-07).
+    """
+    half = policy.half_lives.get(type)
+    if half is None:
+        return 1.0
+    return float(0.5 ** (max(0.0, hours) / half.hours + max(0.0, turns) / half.turns))
+
+
+def phase(
+    due: datetime | None, created_at: datetime, now: datetime, policy: JournalPolicy
+) -> Phase:
+    """Where a plan stands on the way to its due date (JSUB-01, JSUB-02, C-92).
+
+    A visibility, computed anew each time, not a status.
+    """
+    if due is None:
+        return "open-ended"
+    if now < due - policy.resurface_hours * _HOUR:
+        young = elapsed(created_at, now) < policy.creation_spike_hours * _HOUR
+        return "active" if young else "submerged"
+    if now <= due:
+        return "approaching"
+    return "grace" if now <= due + policy.grace_hours * _HOUR else "overdue"
+
+
+def turns_after(user_turns: Sequence[datetime], since: datetime) -> int:
+    """How many user messages came after `since`; `user_turns` ascends (C-89)."""
+    return len(user_turns) - bisect_right(user_turns, since)
+
+
+def on_mind(
+    item: Item, user_turns: Sequence[datetime], now: datetime, policy: JournalPolicy
+) -> OnMind:
+    """How present an active item is (C-88, C-92).
+
+    `user_turns` are the times of the latest user messages, ascending, at least
+    `policy.turn_horizon` of them where the log holds so many.
+    """
+    turns = turns_after(user_turns, item.refreshed_at)
+    if item.type == "plan":
+        stage = phase(item.due, item.created_at, now, policy)
+        value = policy.submerged_score if stage == "submerged" else 1.0
+        return OnMind(item, turns, value, stage, hidden=value <= policy.hide_at)
+    hours = elapsed(item.refreshed_at, now) / _HOUR
+    value = score(item.type, hours, turns, policy)
+    # C-90; what has no half-life is at 1 and never hidden.
+    return OnMind(item, turns, value, None, hidden=value <= policy.hide_at)
+
+
+def plan_sweep(minds: Iterable[OnMind], policy: JournalPolicy) -> tuple[OnMind, ...]:
+    """The items whose decay is complete (JDEC-09, C-90): scored below `policy.sweep_below`.
+
+    Never a plan, however deep submerged, and never a secret.
+    """
+    return tuple(
+        one
+        for one in minds
+        if one.item.type in policy.half_lives
+        and one.item.type not in ("plan", "secret")
+        and one.score < policy.sweep_below
+    )
+
+
+def normalised(text: str) -> str:
+    """Text as a retag compares it: case and the width of white space do not count (C-91)."""
+    return " ".join(text.casefold().split())
+
+
+def subject_of(tag: Remember) -> str | None:
+    """What a desc describes: its attribute, else its `short phrase:`, lower-cased (C-96)."""
+    if tag.subject:
+        return normalised(tag.subject)
+    if tag.type != "desc":
+        return None
+    match = _SUBJECT.match(f"{tag.content}\n")
+    if match is None or len(match[1].split()) > _SUBJECT_WORDS:
+        return None
+    return normalised(match[1]) or None
+
+
+def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
+    """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91)."""
+    same_type = [item for item in active if item.type == tag.type]
+    subject = subject_of(tag)
+    words = normalised(tag.content)
+    again = [
+        item
+        for item in same_type
+        if normalised(item.content) == words and (tag.type != "desc" or item.subject == subject)
+    ]
+    if again:
+        return Arrival(max(again, key=_age), (), subject)
+    if tag.type == "feeling":
+        return Arrival(None, tuple(same_type), subject)
+    if tag.type == "desc" and subject is not None:
+        old = tuple(item for item in same_type if item.subject == subject)
+        return Arrival(None, old, subject)
+    return Arrival(None, (), subject)
+
+
+def overlap(one: str, other: str) -> float:
+    """Shared words over the larger set of words, lower-cased, from 0 to 1 (C-97).
+
+    No stemming, and punctuation belongs to its word.
+    """
+    left, right = set(one.lower().split()), set(other.lower().split())
+    return len(left & right) / max(len(left), len(right), 1)
+
+
+def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Item | None:
+    """The item that a command means (JSUP-03, JSUP-04, C-97).
+
+    The best overlap from `policy.match_threshold` on, the newest among equals; without words, the
+    newest of the type; None if nothing is like it.
+    """
+    candidates = [item for item in active if item.type == command.type]
+    if not command.text:
+        return max(candidates, key=_age, default=None)
+    scored = [(overlap(command.text, item.content), *_age(item), item) for item in candidates]
+    best = max(scored, key=lambda one: one[:3], default=None)
+    # Without a shared word nothing is alike, whatever the threshold.
+    if best is None or best[0] < policy.match_threshold or best[0] == 0.0:
+        return None
+    return best[3]
+
+
+def _age(item: Item) -> tuple[datetime, int]:
+    return (item.created_at, item.id)
+
+
+def mentioned(text: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """The fragment keys that a text mentions, in brackets or as whole words, sorted (C-98).
+
+    Case does not count, so that a key is found at the beginning of a sentence.
+    """
+    lower = text.casefold()
+    bracketed = {one.strip() for one in _BRACKETED.findall(lower)}
+    return tuple(
+        sorted(
+            key
+            for key in keys
+            if (folded := key.casefold()) in bracketed
+            # The cheap test first: there may be a thousand keys.
+            or (folded in lower and re.search(rf"(?<![\w-]){re.escape(folded)}(?![\w-])", lower))
+        )
+    )

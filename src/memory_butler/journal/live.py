@@ -1,0 +1,244 @@
+"""The live side of the journal: it logs what is said and knows what is on the companion's mind.
+
+It writes `events` and `working_memory` and reads fragments; `desk.py` is the other side (C-107).
+Calls take milliseconds and block: from async code call them through `asyncio.to_thread`.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.journal import events, lookups, memory, state
+from memory_butler.journal.assembly import Prompt, assemble
+from memory_butler.journal.due import due_date
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.items import Event, Item, is_assistant
+from memory_butler.journal.lifecycle import OnMind, plan_sweep
+from memory_butler.journal.lookups import Answer, Recollection
+from memory_butler.journal.memory import Change
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import Command, Reading, Remember, read
+from memory_butler.journal.texts import read_texts
+
+MAX_LISTED: Final = 1_000
+
+_RECALLED = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A message in the log, and what it did: changed items, and commands that nothing matched."""
+
+    event_id: int
+    ts: datetime
+    actor: str
+    reading: Reading
+    changes: tuple[Change, ...]
+    unmatched: tuple[Command, ...]
+    answers: tuple[Answer, ...]
+    decayed: tuple[Item, ...]
+
+
+def utc_now() -> datetime:
+    """The clock of a journal that is given no other."""
+    return datetime.now(UTC)
+
+
+class LiveJournal:
+    """One companion's conversation. Holds no state but the file: any process may take over."""
+
+    def __init__(
+        self,
+        file: JournalFile,
+        policy: JournalPolicy | None = None,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._file = file
+        self._policy = policy or JournalPolicy()
+        self._now = now
+
+    def log(self, content: str, actor: str | None = None, image_path: str | None = None) -> Logged:
+        """Keep a message as it is, and do what its tags say, in one durable transaction.
+
+        `actor` is who sent it. A leading identity tag may name another of the same side: a user's
+        text never speaks as the assistant. Without `actor` the tag decides, else the first user;
+        so give it wherever the text is not your own. Look-ups are answered in a reply only; the
+        answers wait for the next prompt. A user's message is a turn, and sweeps what has decayed.
+
+        Raises:
+            InvalidInput: the text is too long or cannot be stored as it stands, or the actor is no
+                name.
+            Unavailable: the file cannot be written now; nothing was kept.
+        """
+        policy = self._policy
+        reading = read(content, (*policy.assistant_actors, *policy.user_actors))
+        speaker = self._speaker(actor, reading.identity)
+        events.check(content, speaker, image_path)
+        now = self._clock()
+        # Before the transaction: the date library takes longer than the database.
+        dues = [
+            due_date(one.due, one.content, now, policy)
+            if isinstance(one, Remember) and one.type == "plan"
+            else None
+            for one in reading.changes
+        ]
+        changes: list[Change] = []
+        unmatched: list[Command] = []
+        answers: tuple[Answer, ...] = ()
+        decayed: tuple[OnMind, ...] = ()
+        with self._file.writing() as db:
+            ts = events.next_ts(db, now)
+            id = events.append(db, ts, content, speaker, image_path, reading.tags)
+            for one, due in zip(reading.changes, dues, strict=True):
+                match one:
+                    case Remember():
+                        changes += memory.remember(
+                            db, one, due=due, event_id=id, actor=speaker, at=ts
+                        )
+                    case Command():
+                        change = memory.obey(db, one, ts, policy)
+                        changes += [change] if change else []
+                        unmatched += [] if change else [one]
+            if is_assistant(speaker, policy.assistant_actors):
+                answers = self._answer(db, id, reading, now, ts)
+            else:
+                decayed = memory.sweep(db, ts, policy)
+        return Logged(
+            event_id=id,
+            ts=ts,
+            actor=speaker,
+            reading=reading,
+            changes=tuple(changes),
+            unmatched=tuple(unmatched),
+            answers=answers,
+            decayed=tuple(one.item for one in decayed),
+        )
+
+    def assemble(self, hot_event_id: int | None = None) -> Prompt:
+        """The prompt for answering a logged message, by default the latest of a user (JASM).
+
+        Changes nothing: asked twice, it answers the same. Recent holds only what came before.
+
+        Raises:
+            NotFound: there is no such message.
+        """
+        policy = self._policy
+        texts = read_texts(self._file.texts_dir)
+        with self._file.reading() as db:
+            if hot_event_id is None:
+                hot = events.newest_of_users(db, policy.assistant_actors)
+            else:
+                hot = events.get(db, hot_event_id)
+            if hot is None:
+                raise NotFound("there is no such message in the journal; log it first")
+            now = self._clock()
+            return assemble(
+                hot,
+                texts=texts,
+                minds=memory.on_minds(db, now, policy),
+                answers=_recalled(db),
+                earlier=events.before(db, hot, policy.recent_events),
+                now=now,
+                policy=policy,
+            )
+
+    def mind(self) -> tuple[OnMind, ...]:
+        """The active items with score, turns and phase, the most present first."""
+        with self._file.reading() as db:
+            minds = memory.on_minds(db, self._clock(), self._policy)
+        return tuple(sorted(minds, key=lambda one: (-one.score, -one.item.id)))
+
+    def history(self, limit: int = 100) -> tuple[Item, ...]:
+        """Items of every status, the newest first; `limit` from 1 to 1000."""
+        with self._file.reading() as db:
+            return tuple(memory.history(db, _checked(limit)))
+
+    def recall(
+        self, key: str, *, deep: bool = False, direction: Literal["out", "both"] = "out"
+    ) -> Recollection | None:
+        """What is known of a key, or None (JLOOK-01, JLOOK-02, C-99)."""
+        with self._file.reading() as db:
+            return lookups.recall(db, key, deep=deep, direction=direction)
+
+    def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
+        """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
+        with self._file.reading() as db:
+            return lookups.plans(db, self._clock(), self._policy, topic=topic, when=when)
+
+    def recalled(self) -> tuple[Answer, ...]:
+        """The answers that wait for the next prompt."""
+        with self._file.reading() as db:
+            return tuple(_recalled(db))
+
+    def sweep(self, *, dry_run: bool = False) -> tuple[OnMind, ...]:
+        """Mark as decayed what scores below the threshold (JDEC-09); the items as they were."""
+        now = self._clock()
+        if dry_run:
+            with self._file.reading() as db:
+                return plan_sweep(memory.on_minds(db, now, self._policy), self._policy)
+        with self._file.writing() as db:
+            return memory.sweep(db, now, self._policy)
+
+    def event(self, id: int) -> Event | None:
+        """One message, or None."""
+        with self._file.reading() as db:
+            return events.get(db, id)
+
+    def events(self, after_id: int | None = None, limit: int = 100) -> tuple[Event, ...]:
+        """Messages in order of time, after the given one; `limit` from 1 to 1000.
+
+        Raises:
+            NotFound: there is no message `after_id`.
+        """
+        with self._file.reading() as db:
+            since = None if after_id is None else events.get(db, after_id)
+            if after_id is not None and since is None:
+                raise NotFound(f"there is no message {after_id} in the journal")
+            ts, id = (since.ts, since.id) if since else (None, 0)
+            return tuple(events.after(db, ts, id, _checked(limit)))
+
+    def _clock(self) -> datetime:
+        return require_aware(self._now(), "the journal's clock").astimezone(UTC)
+
+    def _speaker(self, actor: str | None, identity: str | None) -> str:
+        assistants = self._policy.assistant_actors
+        if actor is None:
+            return identity or self._policy.user_actors[0]
+        same_side = identity is not None and (
+            is_assistant(identity, assistants) == is_assistant(actor, assistants)
+        )
+        return identity if same_side and identity is not None else actor
+
+    def _answer(
+        self, db: sqlite3.Connection, event_id: int, reading: Reading, now: datetime, ts: datetime
+    ) -> tuple[Answer, ...]:
+        """Answer a reply's look-ups, into the state row that the next prompt reads.
+
+        They take the place of the former answers, unless those belong to the same turn: a reply in
+        two messages keeps the look-ups of both.
+        """
+        found = lookups.answers(db, reading.lookups, now, self._policy)
+        kept: list[Answer] = []
+        newest = events.newest_of_users(db, self._policy.assistant_actors)
+        turn = newest.id if newest else 0
+        if (text := state.get(db, _RECALLED)) is not None:
+            former_turn, _, former = text.partition(" ")
+            kept = lookups.from_json(former) if int(former_turn) == turn else []
+        merged = {one.call: one for one in (*kept, *found)}
+        state.put(db, _RECALLED, f"{turn} {lookups.to_json(merged.values())}", ts)
+        return tuple(found)
+
+
+def _recalled(db: sqlite3.Connection) -> list[Answer]:
+    text = state.get(db, _RECALLED)
+    return lookups.from_json(text.partition(" ")[2]) if text else []
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= MAX_LISTED:
+        raise InvalidInput(f"limit must be from 1 to {MAX_LISTED}, not {limit}")
+    return limit

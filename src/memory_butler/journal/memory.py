@@ -1,0 +1,172 @@
+"""Working memory in the file: the rows, and the plans of `lifecycle.py` carried out on them."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_butler.domain.choices import choose
+from memory_butler.domain.elapsed import elapsed
+from memory_butler.domain.transitions import step
+from memory_butler.journal import events
+from memory_butler.journal.items import (
+    MEMORY_TYPES,
+    STATUSES,
+    Item,
+    Status,
+    to_moment,
+    to_text,
+)
+from memory_butler.journal.lifecycle import (
+    STATUS_TRANSITIONS,
+    OnMind,
+    arrive,
+    match,
+    mentioned,
+    on_mind,
+    plan_sweep,
+)
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.queries import load
+from memory_butler.journal.tags import Command, Remember
+
+SQL = load("memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led."""
+
+    item_id: int
+    event: str
+    status: Status
+
+
+def active(db: sqlite3.Connection) -> list[Item]:
+    """The active items, the oldest first."""
+    return [_item(row) for row in db.execute(SQL["active"])]
+
+
+def get(db: sqlite3.Connection, id: int) -> Item | None:
+    """One item, whatever its status."""
+    row = db.execute(SQL["get"], (id,)).fetchone()
+    return _item(row) if row else None
+
+
+def history(db: sqlite3.Connection, limit: int) -> list[Item]:
+    """The items of every status, the newest first."""
+    return [_item(row) for row in db.execute(SQL["history"], (limit,))]
+
+
+def referring_to(db: sqlite3.Connection, key: str) -> set[int]:
+    """The ids of the items that mention a fragment (JSUP-06)."""
+    return {row[0] for row in db.execute(SQL["referring_to"], (key,))}
+
+
+def on_minds(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> list[OnMind]:
+    """The active items with their scores, the oldest first.
+
+    Turns are counted up to `policy.turn_horizon` and no further back than the oldest item.
+    """
+    items = active(db)
+    fading = [item.refreshed_at for item in items if item.type in policy.half_lives]
+    turns: list[datetime] = []
+    if fading:
+        turns = events.user_turns(db, min(fading), policy.assistant_actors, policy.turn_horizon)
+    return [on_mind(item, turns, now, policy) for item in items]
+
+
+def remember(
+    db: sqlite3.Connection,
+    tag: Remember,
+    *,
+    due: datetime | None,
+    event_id: int,
+    actor: str,
+    at: datetime,
+) -> list[Change]:
+    """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
+    arrival = arrive(tag, active(db))
+    changes = [_leave(db, item, "supersede", at) for item in arrival.supersede]
+    if arrival.refresh is not None:
+        id = arrival.refresh.id
+        db.execute(SQL["refresh"], {"id": id, "at": to_text(at), "due": _text(due)})
+        changes.append(Change(id, "retag", "active"))
+    else:
+        id = _insert(db, tag, arrival.subject, due, event_id, actor, at)
+        changes.append(Change(id, "tag", "active"))
+    keys = [row[0] for row in db.execute(SQL["keys"])]
+    db.executemany(SQL["refer"], [(id, key) for key in mentioned(tag.content, keys)])
+    return changes
+
+
+def _insert(
+    db: sqlite3.Connection,
+    tag: Remember,
+    subject: str | None,
+    due: datetime | None,
+    event_id: int,
+    actor: str,
+    at: datetime,
+) -> int:
+    cursor = db.execute(
+        SQL["insert"],
+        {
+            "event_id": event_id,
+            "type": tag.type,
+            "content": tag.content,
+            "subject": subject,
+            "actor": actor,
+            "due": _text(due),
+            "at": to_text(at),
+        },
+    )
+    assert cursor.lastrowid is not None  # an INSERT has one
+    return cursor.lastrowid
+
+
+def obey(
+    db: sqlite3.Connection, command: Command, at: datetime, policy: JournalPolicy
+) -> Change | None:
+    """Carry out a command on the item that it means (JSUP-03, JSUP-04); None if there is none."""
+    item = match(command, active(db), policy)
+    return _leave(db, item, command.verb, at) if item else None
+
+
+def sweep(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> tuple[OnMind, ...]:
+    """Mark what has decayed (JDEC-09); the items as they were."""
+    gone = plan_sweep(on_minds(db, now, policy), policy)
+    for one in gone:
+        _leave(db, one.item, "decay", now)
+    return gone
+
+
+def _leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Change:
+    status = choose(step(STATUS_TRANSITIONS, item.status, event), STATUSES, "status")
+    # A clock that stepped back must not end an item before it began.
+    ended = at if elapsed(item.created_at, at) else item.created_at
+    db.execute(SQL["leave"], {"id": item.id, "status": status, "at": to_text(ended)})
+    return Change(item.id, event, status)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return to_text(moment) if moment else None
+
+
+def _item(row: Sequence[Any]) -> Item:
+    id, event_id, type, content, subject, actor, status, *moments = row
+    due, created_at, refreshed_at, resolved_at = moments
+    return Item(
+        id=id,
+        event_id=event_id,
+        type=choose(type, MEMORY_TYPES, "type"),
+        content=content,
+        subject=subject,
+        actor=actor,
+        status=choose(status, STATUSES, "status"),
+        due=to_moment(due) if due else None,
+        created_at=to_moment(created_at),
+        refreshed_at=to_moment(refreshed_at),
+        resolved_at=to_moment(resolved_at) if resolved_at else None,
+    )

@@ -1,0 +1,33 @@
+-- fragment: columns
+id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at, resolved_at
+
+-- name: active
+SELECT {columns} FROM working_memory WHERE status = 'active' ORDER BY created_at, id
+
+-- name: get
+SELECT {columns} FROM working_memory WHERE id = ?
+
+-- name: history
+SELECT {columns} FROM working_memory ORDER BY created_at DESC, id DESC LIMIT ?
+
+-- name: insert
+INSERT INTO working_memory
+    (event_id, type, content, subject, actor, due, created_at, refreshed_at)
+VALUES (:event_id, :type, :content, :subject, :actor, :due, :at, :at)
+
+-- name: refresh
+UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due)
+WHERE id = :id AND status = 'active'
+
+-- name: leave
+UPDATE working_memory SET status = :status, resolved_at = :at
+WHERE id = :id AND status = 'active'
+
+-- name: refer
+INSERT INTO working_memory_refs (wm_id, fragment_key) VALUES (?, ?) ON CONFLICT DO NOTHING
+
+-- name: keys
+SELECT key FROM fragments
+
+-- name: referring_to
+SELECT wm_id FROM working_memory_refs WHERE fragment_key = ?

@@ -1,0 +1,34 @@
+"""The key-value store of whatever must survive between two calls (JST-01).
+
+Keys in use: `recalled` (the answers to the last reply's look-ups), `ambient_pending` (a map of the
+desk that is committed and not yet in its file), `import:<hash>` (how far an import has come).
+"""
+
+import sqlite3
+from datetime import datetime
+
+from memory_butler.journal.items import to_text
+from memory_butler.journal.queries import load
+
+SQL = load("state")
+
+
+def get(db: sqlite3.Connection, key: str) -> str | None:
+    """The value of a key, or None."""
+    row = db.execute(SQL["get"], (key,)).fetchone()
+    return row[0] if row else None
+
+
+def put(db: sqlite3.Connection, key: str, value: str, at: datetime) -> None:
+    """Set a key, dated `at`."""
+    db.execute(SQL["put"], {"key": key, "value": value, "at": to_text(at)})
+
+
+def drop(db: sqlite3.Connection, key: str) -> None:
+    """Remove a key; one that is not there is no error."""
+    db.execute(SQL["drop"], (key,))
+
+
+def with_prefix(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
+    """Every key that begins with `prefix`, and its value."""
+    return dict(db.execute(SQL["with_prefix"], {"prefix": prefix}).fetchall())

@@ -1,0 +1,50 @@
+"""The texts beside a journal's file: who the companion is, how it handles a picture, what it knows.
+
+People write the first two; the desk writes `ambient.md`.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.journal.assembly import Texts
+
+WAKE: Final = "wake-context.md"
+IMAGE: Final = "image-context.md"
+AMBIENT: Final = "ambient.md"
+
+
+def read_texts(folder: Path) -> Texts:
+    """The three texts; a file that is not there is ''. `Unavailable` where one cannot be read."""
+    return Texts(*(_read(folder / name) for name in (WAKE, IMAGE, AMBIENT)))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
+
+
+def write_ambient(folder: Path, text: str) -> None:
+    """Replace `ambient.md` in one step, on disk when this returns: old or new, never half."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{AMBIENT}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(folder / AMBIENT)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

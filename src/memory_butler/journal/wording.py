@@ -1,0 +1,93 @@
+"""How things read in a prompt: lines of memory and conversation, the date, what is cut short. Pure.
+
+Stored text must not forge the prompt's structure: memory stays on one line, and every further line
+of a message is indented, so that no heading or rule of ours can begin there.
+"""
+
+from datetime import datetime
+from typing import Final, assert_never
+
+from memory_butler.domain.text import one_line, storable
+from memory_butler.journal.items import is_assistant
+from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.policy import JournalPolicy, TokenCounter
+from memory_butler.journal.tags import Piece
+
+CUT: Final = " […]"
+
+# Not strftime: its names follow the process's locale, and a prompt must not.
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
+
+
+def indented(text: str) -> str:
+    """Text with each further line two spaces in; U+2028 and its like count as line ends."""
+    return "\n  ".join(storable(text).splitlines())
+
+
+def date_words(moment: datetime, policy: JournalPolicy) -> str:
+    """ "Wednesday, 4 March 2026, 13:05", local to the user."""
+    local = moment.astimezone(policy.zone)
+    day = f"{_DAYS[local.weekday()]}, {local.day} {_MONTHS[local.month - 1]} {local.year}"
+    return f"{day}, {local:%H:%M}"
+
+
+def memory_line(one: OnMind, policy: JournalPolicy) -> str:
+    """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)"."""
+    item = one.item
+    who = one_line(item.actor) if item.actor else "unknown"
+    due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
+    return f"- [{item.type}, {who}] {one_line(item.content)}{due}"
+
+
+def conversation_line(
+    actor: str | None, piece: Piece | None, image: bool, policy: JournalPolicy
+) -> str:
+    """ "user: hello", "assistant does: waves"; no piece where a message is a picture alone."""
+    who = one_line(actor) if actor else policy.user_actors[0]
+    mark = "[image]" if image else ""
+    if piece is None:
+        return f"{who}: {mark}"
+    text = f"{mark} {indented(piece.text)}".strip()
+    match piece.kind:
+        case "plain" | "say":
+            return f"{who}: {text}"
+        case "do":
+            return f"{who} does: {text}"
+        case "narrate":
+            # Narration is nobody's speech, but it matters whose pen it is.
+            return f"{who} narrates: {text}"
+        case _:
+            assert_never(piece.kind)
+
+
+def shown_pieces(
+    actor: str | None, pieces: tuple[Piece, ...], policy: JournalPolicy
+) -> list[Piece]:
+    """The pieces of a message that the conversation shows (JASM-06, C-105).
+
+    Of a user all; of an assistant what stands in display tags, for the rest is thinking. A reply
+    without any tag counts as said where `policy.untagged_reply_is_say`.
+    """
+    if not is_assistant(actor, policy.assistant_actors):
+        return list(pieces)
+    if policy.untagged_reply_is_say and all(one.kind == "plain" for one in pieces):
+        return [Piece("say", one.text) for one in pieces]
+    return [one for one in pieces if one.kind != "plain"]
+
+
+def cut(text: str, limit: int, count: TokenCounter) -> str:
+    """`text` shortened to `limit` tokens, its mark included; '' where not even the mark fits."""
+    if count(text) <= limit:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle] + CUT) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    shortened = text[:low] + CUT
+    return shortened if low and count(shortened) <= limit else ""

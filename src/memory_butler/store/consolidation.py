@@ -1,0 +1,203 @@
+"""Claims on episodes, and the runs of consolidation, in the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+import numpy as np
+
+from memory_butler.domain.episodes import ConsolidationStatus
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, optional, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("consolidation")
+
+RunStatus = Literal["running", "succeeded", "retrying", "failed", "abandoned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An episode that a run holds; `attempts` counts this one too."""
+
+    id: UUID
+    content: str
+    created_at: datetime
+    occurred_at: datetime
+    speaker: str | None
+    session_id: UUID | None
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a run ended."""
+
+    status: RunStatus
+    counts: dict[str, int]
+    errors: list[str]
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+
+async def butlers_waiting(tx: Transaction, now: datetime) -> dict[str, int]:
+    """How many episodes each butler has that may be claimed now, in the order of the names."""
+    found = await tx.connection.fetch(SQL["butlers_waiting"], tx.tenant, now)
+    return {row["butler"]: row["episodes"] for row in found}
+
+
+async def exhausted(tx: Transaction, butler: str, now: datetime, max_attempts: int) -> list[UUID]:
+    """Episodes whose workers died more often than is allowed, locked."""
+    found = await tx.connection.fetch(SQL["exhausted"], tx.tenant, butler, now, max_attempts)
+    return [row["id"] for row in found]
+
+
+async def claim(
+    tx: Transaction, butler: str, run_id: UUID, now: datetime, until: datetime, limit: int
+) -> list[Claimed]:
+    """Take up to `limit` waiting episodes of a butler, the oldest first; nobody else gets them
+    before `until`."""
+    found = await tx.connection.fetch(SQL["claim"], tx.tenant, butler, now, limit, run_id, until)
+    claimed = [Claimed(*record) for record in found]
+    return sorted(claimed, key=lambda one: (one.created_at, one.id))
+
+
+async def give_back(tx: Transaction, run_id: UUID, ids: Sequence[UUID]) -> None:
+    """Return episodes that the model was not shown."""
+    await tx.connection.execute(SQL["give_back"], tx.tenant, run_id, list(ids))
+
+
+async def held(tx: Transaction, run_id: UUID, now: datetime) -> list[Claimed]:
+    """The episodes that a run still holds, locked until commit: the fence of every outcome."""
+    return [
+        Claimed(*record)
+        for record in await tx.connection.fetch(SQL["held"], tx.tenant, run_id, now)
+    ]
+
+
+async def vectors(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Vector]:
+    """The vectors of episodes, each of shape (384,)."""
+    found = await tx.connection.fetch(SQL["vectors"], tx.tenant, list(ids))
+    return {
+        row["id"]: np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
+        for row in found
+        if row["embedding"] is not None
+    }
+
+
+async def end_claim(
+    tx: Transaction,
+    ids: Sequence[UUID],
+    status: ConsolidationStatus,
+    error: str | None = None,
+    retry_at: datetime | None = None,
+) -> None:
+    """Write how it ended for episodes that the caller has locked."""
+    await tx.connection.execute(SQL["end_claim"], tx.tenant, list(ids), status, error, retry_at)
+
+
+async def known_facts(tx: Transaction, butler: str, limit: int) -> list[Row]:
+    """Active facts that the butler may see, the newest first (C-52)."""
+    return rows(await tx.connection.fetch(SQL["known_facts"], tx.tenant, butler, limit))
+
+
+async def known_rules(tx: Transaction, butler: str, limit: int) -> list[Row]:
+    """Rules, not forgotten, that the butler may see, the newest first (C-52)."""
+    return rows(await tx.connection.fetch(SQL["known_rules"], tx.tenant, butler, limit))
+
+
+async def begin_run(
+    tx: Transaction,
+    run_id: UUID,
+    butler: str,
+    trigger_source: str,
+    model: str,
+    episodes: int,
+    shown: dict[str, str],
+    now: datetime,
+) -> None:
+    """Open the record of a run."""
+    await tx.connection.execute(
+        SQL["begin_run"],
+        tx.tenant,
+        run_id,
+        butler,
+        trigger_source,
+        model,
+        episodes,
+        shown,
+        now,
+    )
+
+
+async def end_run(tx: Transaction, run_id: UUID, outcome: RunOutcome, now: datetime) -> None:
+    """Close the record of a run."""
+    await tx.connection.execute(
+        SQL["end_run"],
+        tx.tenant,
+        run_id,
+        outcome.status,
+        outcome.counts,
+        outcome.errors,
+        outcome.tokens_in,
+        outcome.tokens_out,
+        outcome.cost_usd,
+        now,
+    )
+
+
+async def run(tx: Transaction, run_id: UUID) -> Row | None:
+    """The record of one run."""
+    return optional(await tx.connection.fetchrow(SQL["run"], tx.tenant, run_id))
+
+
+async def runs(tx: Transaction, limit: int) -> list[Row]:
+    """The latest runs, newest first."""
+    return rows(await tx.connection.fetch(SQL["runs"], tx.tenant, limit))
+
+
+async def tokens_since(tx: Transaction, moment: datetime) -> int:
+    """Tokens, in and out, that runs begun since `moment` have used."""
+    used: int = await tx.connection.fetchval(SQL["tokens_since"], tx.tenant, moment)
+    return used
+
+
+async def abandon_stale(tx: Transaction, now: datetime, before: datetime) -> None:
+    """Close the records of runs whose worker is gone."""
+    await tx.connection.execute(SQL["abandon_stale"], tx.tenant, now, before)
+
+
+async def dead_letters(tx: Transaction, limit: int) -> list[Row]:
+    """Episodes that consolidation gave up on, the oldest first."""
+    return rows(await tx.connection.fetch(SQL["dead_letters"], tx.tenant, limit))
+
+
+async def revive(tx: Transaction, ids: Sequence[UUID] | None) -> list[UUID]:
+    """Let given-up episodes, or all of them, be tried anew; their ids."""
+    wanted = None if ids is None else list(ids)
+    return [row["id"] for row in await tx.connection.fetch(SQL["revive"], tx.tenant, wanted)]
+
+
+async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> int:
+    """How many episodes will expire before `until` without having been consolidated."""
+    count: int = await tx.connection.fetchval(SQL["expiring_unread"], tx.tenant, now, until)
+    return count
+
+
+async def extend_pending(tx: Transaction, ttl: timedelta, now: datetime) -> None:
+    """Give episodes that still wait a longer life."""
+    await tx.connection.execute(SQL["extend_pending"], tx.tenant, ttl, now)
+
+
+async def served_to(
+    tx: Transaction, sessions: Sequence[UUID], butler: str, since: datetime
+) -> frozenset[int]:
+    """Shingles of what memory handed to these sessions, or to the butler since then."""
+    found: list[Any] = await tx.connection.fetch(
+        SQL["served_to"], tx.tenant, list(sessions), butler, since
+    )
+    return frozenset(hash for row in found for hash in row["shingles"])

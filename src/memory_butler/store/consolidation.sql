@@ -1,0 +1,121 @@
+-- name: butlers_waiting
+SELECT butler, count(*)::integer AS episodes FROM episodes
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2
+  AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $2)
+  AND (claimed_until IS NULL OR claimed_until <= $2)
+GROUP BY butler ORDER BY butler
+
+-- name: exhausted
+-- Claimed once more than is allowed, and the claim ran out: its worker was killed every time.
+SELECT id FROM episodes
+WHERE tenant_id = $1 AND butler = $2 AND consolidation_status = 'pending'
+  AND consolidation_attempts > $4 AND claimed_until <= $3
+ORDER BY id FOR UPDATE SKIP LOCKED
+
+-- name: claim
+-- The attempt is counted here, before any model is called: a worker that dies has used it up.
+WITH claimable AS (
+    SELECT id AS claimable_id FROM episodes
+    WHERE tenant_id = $1 AND butler = $2 AND consolidation_status = 'pending' AND expires_at > $3
+      AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $3)
+      AND (claimed_until IS NULL OR claimed_until <= $3)
+    ORDER BY created_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
+)
+UPDATE episodes
+SET claimed_by = $5, claimed_until = $6, consolidation_attempts = consolidation_attempts + 1
+FROM claimable WHERE tenant_id = $1 AND id = claimable_id
+RETURNING id, content, created_at, occurred_at, speaker, session_id, consolidation_attempts
+
+-- name: give_back
+-- Claimed, but not shown to the model: the attempt does not count.
+UPDATE episodes
+SET claimed_by = NULL, claimed_until = NULL, consolidation_attempts = consolidation_attempts - 1
+WHERE tenant_id = $1 AND claimed_by = $2 AND id = ANY($3)
+
+-- name: held
+SELECT id, content, created_at, occurred_at, speaker, session_id, consolidation_attempts
+FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
+ORDER BY created_at, id FOR UPDATE
+
+-- name: vectors
+SELECT id, embedding FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: end_claim
+UPDATE episodes
+SET consolidation_status = $3, last_consolidation_error = $4, next_consolidation_retry_at = $5,
+    claimed_by = NULL, claimed_until = NULL
+WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: known_facts
+-- CONG-06, C-52: what the model is shown, so that it does not extract it again.
+SELECT id, subject, predicate, content, scope, permanence, entity_id FROM facts
+WHERE tenant_id = $1 AND validity = 'active'
+  AND (scope IN ('global', $2) OR source_butler = $2)
+ORDER BY created_at DESC, id LIMIT $3
+
+-- name: known_rules
+SELECT id, content, scope, maturity FROM rules
+WHERE tenant_id = $1 AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+  AND (scope IN ('global', $2) OR source_butler = $2)
+ORDER BY created_at DESC, id LIMIT $3
+
+-- name: begin_run
+INSERT INTO consolidation_runs (
+    tenant_id, id, butler, trigger_source, model, status, episodes, shown, started_at
+) VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8)
+
+-- name: end_run
+UPDATE consolidation_runs
+SET status = $3, counts = $4, errors = $5, tokens_in = tokens_in + $6, tokens_out = tokens_out + $7,
+    cost_usd = CASE WHEN $8::double precision IS NULL THEN cost_usd
+                    ELSE coalesce(cost_usd, 0) + $8 END,
+    finished_at = $9
+WHERE tenant_id = $1 AND id = $2
+
+-- name: run
+SELECT id, butler, trigger_source, model, status, episodes, shown, counts, errors, tokens_in,
+       tokens_out, cost_usd, started_at, finished_at
+FROM consolidation_runs WHERE tenant_id = $1 AND id = $2
+
+-- name: runs
+SELECT id, butler, trigger_source, model, status, episodes, counts, errors, tokens_in, tokens_out,
+       cost_usd, started_at, finished_at
+FROM consolidation_runs WHERE tenant_id = $1 ORDER BY started_at DESC, id LIMIT $2
+
+-- name: tokens_since
+SELECT coalesce(sum(tokens_in + tokens_out), 0)::bigint FROM consolidation_runs
+WHERE tenant_id = $1 AND started_at >= $2
+
+-- name: abandon_stale
+-- Runs whose worker is gone: their claims have run out long ago.
+UPDATE consolidation_runs SET status = 'abandoned', finished_at = $2
+WHERE tenant_id = $1 AND status = 'running' AND started_at < $3
+
+-- name: dead_letters
+SELECT id, butler, content, consolidation_attempts, last_consolidation_error, created_at, expires_at,
+       consolidation_status
+FROM episodes WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
+ORDER BY created_at, id LIMIT $2
+
+-- name: revive
+UPDATE episodes
+SET consolidation_status = 'pending', consolidation_attempts = 0, last_consolidation_error = NULL,
+    next_consolidation_retry_at = NULL
+WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
+  AND ($2::uuid[] IS NULL OR id = ANY($2))
+RETURNING id
+
+-- name: expiring_unread
+SELECT count(*)::integer FROM episodes
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2 AND expires_at <= $3
+
+-- name: extend_pending
+UPDATE episodes SET expires_at = created_at + $2::interval
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $3
+  AND expires_at < created_at + $2::interval
+
+-- name: served_to
+-- Sketches of what memory handed to a session, before or while the episode happened.
+SELECT shingles FROM served
+WHERE tenant_id = $1 AND (session_id = ANY($2::uuid[]) OR (butler = $3 AND served_at >= $4))
+ORDER BY served_at DESC LIMIT 200

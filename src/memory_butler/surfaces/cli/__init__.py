@@ -1,0 +1,12 @@
+"""The command line. What a command needs is imported by the command: `--help` must come at once."""
+
+import sys
+
+from memory_butler.surfaces.cli.problems import reporting
+from memory_butler.surfaces.cli.program import Serve, build
+
+
+def run(serve: Serve) -> None:
+    """Run the command line with this process's arguments, and exit; `serve` runs the server."""
+    with reporting(debug="--debug" in sys.argv):
+        build(serve).main(prog_name="memory-butler")

@@ -1,0 +1,264 @@
+"""What an operation answered, for people: sentences for writes, tables for what was found."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memory_butler.operations.views import Episode, Fact, Rule
+
+# Without a terminal there is no width to keep to; this one keeps most lines whole.
+_WIDTH_OF_A_PIPE = 140
+# What moves the cursor or changes the screen: a memory is told by others, and may hold it.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+View = Episode | Fact | Rule
+
+
+def print_json(output: BaseModel) -> None:
+    """Exactly what the operation answered."""
+    print(output.model_dump_json(indent=2))
+
+
+def console() -> Console:
+    """Where tables go: standard output."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_A_PIPE)
+
+
+def clean(text: str) -> str:
+    """A text that a terminal shows and does not obey."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def table(*columns: str) -> Table:
+    """A table; a column that ends with > is aligned to the right."""
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in columns:
+        made.add_column(
+            name.removesuffix(">"),
+            justify="right" if name.endswith(">") else "left",
+            overflow="fold",
+        )
+    return made
+
+
+def show(operation: str, output: Any) -> None:
+    """Print the answer of an operation."""
+    _SHOWN[operation](output)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _content(one: View) -> Text:
+    return Text.assemble(clean(one.content), "\n", (str(one.id), "dim"))
+
+
+def _score(one: View) -> str:
+    return "–" if one.scores is None else f"{one.scores.score:.3f}"
+
+
+def _facts(facts: Iterable[Fact]) -> Table:
+    made = table("Subject", "Predicate", "Fact", "State", "Scope", "Confidence>", "Score>")
+    for one in facts:
+        known = one.confidence if one.effective_confidence is None else one.effective_confidence
+        made.add_row(
+            Text(clean(one.subject)),
+            Text(clean(one.predicate)),
+            _content(one),
+            one.lifecycle_state,
+            Text(clean(one.scope)),
+            _number(known),
+            _score(one),
+        )
+    return made
+
+
+def _rules(rules: Iterable[Rule]) -> Table:
+    made = table("Rule", "Maturity", "Scope", "Helped>", "Harmed>", "Effective>", "Score>")
+    for one in rules:
+        made.add_row(
+            _content(one),
+            "forgotten" if one.metadata.get("forgotten") is True else one.maturity,
+            Text(clean(one.scope)),
+            str(one.success_count),
+            str(one.harmful_count),
+            _number(one.effectiveness_score),
+            _score(one),
+        )
+    return made
+
+
+def _episodes(episodes: Iterable[Episode]) -> Table:
+    made = table("Episode", "Butler", "When", "Consolidation", "Score>")
+    for one in episodes:
+        made.add_row(
+            _content(one),
+            Text(clean(one.butler)),
+            f"{one.occurred_at:%Y-%m-%d %H:%M}",
+            one.consolidation_status,
+            _score(one),
+        )
+    return made
+
+
+def _memories(found: Iterable[View]) -> None:
+    found = list(found)
+    if not found:
+        print("Nothing found.")
+        return
+    facts = [one for one in found if isinstance(one, Fact)]
+    rules = [one for one in found if isinstance(one, Rule)]
+    episodes = [one for one in found if isinstance(one, Episode)]
+    for some, made in ((facts, _facts(facts)), (rules, _rules(rules))):
+        if some:
+            console().print(made)
+    if episodes:
+        console().print(_episodes(episodes))
+    for one in found:
+        if one.scores is not None and one.scores.explain is not None:
+            parts = (f"{name}={_part(value)}" for name, value in one.scores.explain.items())
+            print(f"{one.id}: {', '.join(parts)}")
+
+
+def _part(value: float | None) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else "–" if value is None else str(value)
+
+
+def _one(output: Any) -> None:
+    """A memory with everything that is known of it."""
+    _fields(output.memory.model_dump(mode="json", exclude={"scores"}))
+
+
+def _entity(output: Any) -> None:
+    _fields(output.entity.model_dump(mode="json"))
+
+
+def _fields(values: Mapping[str, Any]) -> None:
+    made = Table(box=None, show_header=False, pad_edge=False)
+    made.add_column(style="cyan", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in values.items():
+        if value is None or value in ([], {}):
+            continue
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        made.add_row(name.replace("_", " "), Text(clean(text)))
+    console().print(made)
+
+
+def _stored_fact(output: Any) -> None:
+    superseded = output.supersedes_id
+    more = "" if superseded is None else f"; it supersedes {superseded}"
+    print(f"Stored fact {output.id}{more}.")
+
+
+def _marked(output: Any) -> None:
+    rule = output.rule
+    print(
+        f"Rule {rule.id} is {rule.maturity}: helped {rule.success_count}, "
+        f"harmed {rule.harmful_count}, effectiveness {rule.effectiveness_score:.2f}."
+    )
+
+
+def _confirmed(output: Any) -> None:
+    print(f"Confirmed {output.memory.memory_type} {output.memory.id}; its decay starts anew.")
+
+
+def _forgotten(output: Any) -> None:
+    what = f"{output.memory_type} {output.memory_id}"
+    if output.status == "forgotten":
+        print(f"Forgot {what}; `memory-butler restore {what}` brings it back.")
+    else:
+        print(f"{what.capitalize()} was forgotten before.")
+
+
+def _merged(output: Any) -> None:
+    print(
+        f"Merged {output.source_entity_id} into {output.target_entity_id}: "
+        f"{output.facts_repointed} facts moved, {output.facts_superseded} superseded, "
+        f"{output.aliases_added} aliases added."
+    )
+
+
+def _candidates(output: Any) -> None:
+    if not output.candidates:
+        print("Nobody of that name; `memory-butler entity create` registers one.")
+        return
+    made = table("Entity", "Type", "Match", "Aliases", "Score>")
+    for one in output.candidates:
+        name = Text.assemble(clean(one.canonical_name), "\n", (str(one.entity_id), "dim"))
+        aliases = Text(clean(", ".join(one.aliases)))
+        made.add_row(name, one.entity_type, one.name_match, aliases, f"{one.score:.1f}")
+    console().print(made)
+
+
+def _stats(output: Any) -> None:
+    for place, (title, figures) in enumerate(output.model_dump(mode="json").items()):
+        if place:
+            print()
+        made = Table(box=None, show_header=False, pad_edge=False, title=title.capitalize())
+        made.title_justify, made.title_style = "left", "bold"
+        made.add_column(style="cyan", no_wrap=True)
+        made.add_column(justify="right")
+        for name, value in _flat(figures):
+            made.add_row(f"  {name}", value)
+        console().print(made)
+
+
+def _flat(figures: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in figures.items():
+        shown = f"{above}{name.replace('_', ' ')}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{shown}: ")
+        else:
+            number = f"{value:.2f}" if isinstance(value, float) else str(value)
+            yield shown, "–" if value is None else number
+
+
+def _context(output: Any) -> None:
+    # As it is for a program, which puts it into a prompt; for a terminal without what it obeys.
+    text = clean(output.context) if sys.stdout.isatty() else output.context
+    print(text, end="" if text.endswith("\n") else "\n")
+
+
+def _waiting(output: Any) -> None:
+    print(f"{output.episodes} episodes wait; {output.message}.")
+    for butler, count in output.groups.items():
+        print(f"  {clean(butler)}: {count}")
+
+
+def _cleaned(output: Any) -> None:
+    print(
+        f"Deleted {output.expired_deleted} expired and {output.capacity_deleted} surplus "
+        f"episodes; {output.remaining} remain."
+    )
+
+
+_SHOWN: dict[str, Callable[[Any], None]] = {
+    "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
+    "memory_store_fact": _stored_fact,
+    "memory_store_rule": lambda output: print(f"Stored rule {output.id}."),
+    "memory_search": lambda output: _memories(output.results),
+    "memory_recall": lambda output: _memories(output.results),
+    "memory_get": _one,
+    "memory_confirm": _confirmed,
+    "memory_mark_helpful": _marked,
+    "memory_mark_harmful": _marked,
+    "memory_forget": _forgotten,
+    "memory_stats": _stats,
+    "memory_context": _context,
+    "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
+    "entity_get": _entity,
+    "entity_update": lambda output: print(f"Updated entity {output.entity.id}."),
+    "entity_resolve": _candidates,
+    "entity_merge": _merged,
+    "memory_run_consolidation": _waiting,
+    "memory_run_episode_cleanup": _cleaned,
+}

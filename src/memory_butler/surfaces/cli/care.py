@@ -1,0 +1,81 @@
+"""The installation itself: what is wrong with it, its model, its version."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from memory_butler import __version__
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.surfaces.cli.place import AsJson, Place, complete
+from memory_butler.surfaces.errors import BY_CODE
+
+if TYPE_CHECKING:
+    from memory_butler.config import Settings
+    from memory_butler.engine.diagnosis import Finding
+
+_MARKS = {"ok": ("✔", "green"), "warning": ("!", "yellow"), "failed": ("✘", "red")}
+
+
+def doctor(place: Place, as_json: AsJson = False) -> None:
+    """Say what is wrong with this installation, and the line to type.
+
+    Nothing needs to be working for it, and nothing is changed by it.
+    """
+    from memory_butler.engine.diagnosis import diagnose, healthy
+
+    settings, problem = _settings(place)
+    findings = complete(diagnose(settings, problem))
+    if as_json:
+        rows = [
+            {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
+            for one in findings
+        ]
+        print(json.dumps({"healthy": healthy(findings), "findings": rows}, indent=2))
+    else:
+        _print(findings)
+    if not healthy(findings):
+        raise typer.Exit(BY_CODE["configuration"].exit_code)
+
+
+def _settings(place: Place) -> "tuple[Settings, str | None]":
+    """The settings, or the defaults and what is wrong with those configured."""
+    from memory_butler.config import Settings
+
+    try:
+        return place.settings(), None
+    except ConfigurationError as error:
+        # Unchecked, because the environment may be what is wrong.
+        defaults = Settings.model_construct()
+        if place.data_dir is not None:
+            defaults = defaults.model_copy(update={"data_dir": place.data_dir})
+        return defaults, str(error)
+
+
+def _print(findings: "list[Finding]") -> None:
+    from memory_butler.engine.diagnosis import healthy
+    from memory_butler.surfaces.cli.answers import clean
+
+    colours = sys.stdout.isatty()
+    wide = max(len(one.name) for one in findings)
+    for one in findings:
+        mark, colour = _MARKS[one.state]
+        shown = typer.style(mark, fg=colour) if colours else mark
+        print(f"{shown} {one.name:<{wide}}  {clean(one.said)}")
+        if one.advice is not None:
+            print(f"  {'':<{wide}}  → {clean(one.advice)}")
+    failed = sum(one.state == "failed" for one in findings)
+    print("\nAll is well." if healthy(findings) else f"\n{failed} to mend.")
+
+
+def pull(place: Place) -> None:
+    """Download the embedding model into the data directory, with pip."""
+    from memory_butler.engine.administration import pull_model
+
+    print(f"The model is in {pull_model(place.settings())}.")
+
+
+def version() -> None:
+    """Show the version."""
+    print(f"memory-butler {__version__}")

@@ -1,0 +1,120 @@
+"""The database: preparing one of yours, and getting into it."""
+
+import asyncio
+import os
+import signal
+from typing import Annotated
+
+import typer
+
+from memory_butler.domain.choices import choose
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.problems import complain
+
+INIT_EXAMPLES = epilog(
+    "memory-butler db init --admin-dsn postgresql://postgres:secret@db/butler_memory",
+    "memory-butler serve --dsn <the line that it prints>",
+)
+PSQL_EXAMPLES = epilog(
+    "memory-butler psql",
+    'memory-butler psql -c "SELECT subject, predicate, content FROM facts"',
+    "memory-butler psql --role owner -- --csv -c 'SELECT DISTINCT tenant_id FROM facts'",
+)
+URL_EXAMPLES = epilog('pg_dump "$(memory-butler db-url --role owner)" > memory.sql')
+
+_ROLES = ("runtime", "owner")
+Role = Annotated[
+    str,
+    typer.Option(
+        help="runtime sees the rows of --tenant, owner those of all.",
+        metavar="runtime|owner",
+        autocompletion=lambda: list(_ROLES),
+    ),
+]
+
+
+def init(
+    place: Place,
+    admin_dsn: Annotated[
+        str,
+        typer.Option(
+            help="A login that may make roles and extensions; it is used now and not kept.",
+            metavar="DSN",
+        ),
+    ],
+    runtime_password_env: Annotated[
+        str | None,
+        typer.Option(
+            help="The environment variable with the runtime role's password; else one is made up.",
+            metavar="VARIABLE",
+        ),
+    ] = None,
+) -> None:
+    """Make roles and schema in a PostgreSQL database of yours; prints the DSN to serve with.
+
+    Safe to repeat, and what to run after an update.
+    """
+    from memory_butler.engine.administration import prepare_database
+
+    if not admin_dsn.startswith(("postgresql://", "postgres://")):
+        raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
+    password = None
+    if runtime_password_env is not None:
+        password = os.environ.get(runtime_password_env)
+        if not password:
+            raise ConfigurationError(f"the environment variable {runtime_password_env} is not set")
+    prepared = complete(prepare_database(admin_dsn, password))
+    if prepared.has_password:
+        complain("The database is ready. Keep this DSN, it is not shown again:")
+    else:
+        complain("The database is ready. The role keeps its password, which is left out here:")
+    print(prepared.runtime_dsn)
+
+
+def psql(
+    place: Place,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ARGS", help="What psql is to be told; put -- before it if in doubt."
+        ),
+    ] = None,
+    role: Role = "runtime",
+) -> None:
+    """Open psql on the database.
+
+    The runtime role sees one tenant's rows and may do what the server may; the owner sees and may
+    do everything. With --dsn, the owner's needs the login of an administrator.
+    """
+    raise typer.Exit(asyncio.run(_psql(place, role, arguments or [])))
+
+
+async def _psql(place: Place, role: str, arguments: list[str]) -> int:
+    from memory_butler.engine.administration import ROLES, database_login, psql_command
+
+    wanted = choose(role, ROLES, "role")
+    async with database_login(place.settings(), wanted, place.tenant) as dsn:
+        command, environment = psql_command(dsn)
+        # Ctrl-C is for psql, which cancels a query with it. Not SIG_IGN, which psql would inherit.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
+        child = await asyncio.create_subprocess_exec(*command, *arguments, env=environment)
+        return await child.wait()
+
+
+def url(place: Place, role: Role = "runtime") -> None:
+    """Print a DSN for psql, pg_dump or a program, with its password.
+
+    It works while something keeps the embedded database running: `memory-butler serve`, or another
+    command. Nothing runs when this command has ended alone.
+    """
+    print(complete(_url(place, role)))
+    complain("It holds a password. With the embedded database it works while that runs: serve it.")
+
+
+async def _url(place: Place, role: str) -> str:
+    from memory_butler.engine.administration import ROLES, database_login
+
+    async with database_login(place.settings(), choose(role, ROLES, "role"), place.tenant) as dsn:
+        return dsn

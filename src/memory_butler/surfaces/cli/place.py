@@ -1,0 +1,165 @@
+"""Which installation a command works on, and for which tenant: the options that all share."""
+
+import asyncio
+import inspect
+import signal
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.principals import DEFAULT_TENANT, Principal, parse_tenant
+from memory_butler.surfaces.cli.problems import TERMINATED, reporting
+
+if TYPE_CHECKING:
+    from memory_butler.config import Settings
+    from memory_butler.engine.memory import Memory
+
+PANEL = "Installation"
+Result = TypeVar("Result")
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the shared options say; None: as configured."""
+
+    data_dir: Path | None = None
+    dsn: str | None = field(default=None, repr=False)
+    config: Path | None = None
+    tenant: str = DEFAULT_TENANT
+    debug: bool = False
+
+    def settings(self, *, logs: bool = False, **flags: Any) -> "Settings":
+        """The configuration, these options and `flags` on top; sets up the logs.
+
+        `logs`: log as configured. Otherwise only warnings: a command says itself what it did.
+        """
+        from memory_butler.config import load
+        from memory_butler.surfaces.logs import configure
+
+        if self.dsn is not None and not self.dsn.startswith(("postgresql://", "postgres://")):
+            raise ConfigurationError("--dsn must look like postgresql://user:password@host/name")
+        settings = load(self.config, data_dir=self.data_dir, dsn=self.dsn, **flags)
+        configured = settings.log_level if logs else "warning"
+        configure("debug" if self.debug else configured)
+        return settings
+
+    def principal(self) -> Principal:
+        """The person at the command line, who may do everything within the tenant."""
+        return Principal(parse_tenant(self.tenant), "cli")
+
+
+_SHARED: dict[str, tuple[Any, Any]] = {
+    "data_dir": (
+        Annotated[
+            Path | None,
+            typer.Option(help="Where the data lives.", metavar="FOLDER", rich_help_panel=PANEL),
+        ],
+        None,
+    ),
+    "dsn": (
+        Annotated[
+            str | None,
+            typer.Option(
+                help="A PostgreSQL server of yours, instead of the embedded one.",
+                metavar="DSN",
+                rich_help_panel=PANEL,
+            ),
+        ],
+        None,
+    ),
+    "tenant": (
+        Annotated[
+            str,
+            typer.Option(help="Whose memory.", metavar="NAME", rich_help_panel=PANEL),
+        ],
+        DEFAULT_TENANT,
+    ),
+    "config": (
+        Annotated[
+            Path | None,
+            typer.Option(help="The configuration file.", metavar="FILE", rich_help_panel=PANEL),
+        ],
+        None,
+    ),
+    "debug": (
+        Annotated[
+            bool,
+            typer.Option("--debug", help="Log everything; show tracebacks.", rich_help_panel=PANEL),
+        ],
+        False,
+    ),
+}
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def located(command: Command, own: Sequence[inspect.Parameter] | None = None) -> Command:
+    """The command with the shared options; it gets them as its first argument, a `Place`.
+
+    `own` are its other parameters, where its signature does not tell them.
+    """
+    if own is None:
+        own = list(inspect.signature(command).parameters.values())[1:]
+
+    def run(**given: Any) -> None:
+        place = Place(**{name: given.pop(name) for name in _SHARED})
+        with reporting(debug=place.debug):
+            command(place, **given)
+
+    shared = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for name, (annotation, default) in _SHARED.items()
+    ]
+    # Keywords all: Typer goes by names, and a signature wants those with a default last.
+    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+    parameters = [*keywords, *shared]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    # Typer keeps the line breaks of all paragraphs but the first.
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    run.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)
+    return run
+
+
+def with_memory(place: Place, use: "Callable[[Memory], Awaitable[Result]]") -> Result:
+    """Open the memory, use it and close it."""
+
+    async def work() -> Result:
+        from memory_butler.engine.opening import open_memory
+
+        async with open_memory(place.settings()) as memory:
+            return await use(memory)
+
+    return complete(work())
+
+
+def complete(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run asynchronous work; Ctrl-C and SIGTERM let it close what it opened."""
+
+    async def stoppable() -> Result:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None  # noqa: S101 -- this runs in one
+        asked = asyncio.Event()
+
+        def stop() -> None:
+            asked.set()
+            task.cancel()
+
+        loop.add_signal_handler(signal.SIGTERM, stop)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if asked.is_set():
+                raise SystemExit(TERMINATED) from None
+            raise
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+
+    return asyncio.run(stoppable())

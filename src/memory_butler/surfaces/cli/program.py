@@ -1,0 +1,123 @@
+"""All commands, in the order and the groups in which `memory-butler --help` shows them."""
+
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from memory_butler.surfaces.cli import (
+    care,
+    curating,
+    database,
+    importing,
+    operations,
+    serving,
+    tokens,
+)
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.operations import CURATE, FIND, STORE
+from memory_butler.surfaces.cli.place import located
+from memory_butler.surfaces.cli.problems import exit_codes
+from memory_butler.surfaces.cli.serving import Serve
+
+__all__ = ["Serve", "build"]
+
+RUN = "Run"
+OPERATE = "Operate"
+
+# Sections of the help, each with its commands; one that is missing here comes last.
+_ORDER = (
+    ("serve", "mcp", "doctor"),
+    ("recall", "search", "context", "get", "links", "stats"),
+    ("store-fact", "store-rule", "store-episode", "import", "link"),
+    ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
+    ("consolidate", "cleanup"),
+    ("token", "db", "psql", "db-url", "model", "version"),
+)
+
+
+def build(serve: Serve) -> TyperGroup:
+    """The whole command line."""
+    app = typer.Typer(
+        name="memory-butler",
+        help="Long-term memory for LLM agents: [bold]episodes[/], [bold]facts[/] and "
+        "[bold]rules[/] that agents reach over MCP, programs over REST, and you from here.",
+        epilog=_epilog(),
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        callback=_root,
+    )
+    add = app.command
+    add("serve", rich_help_panel=RUN, epilog=serving.SERVE_EXAMPLES)(
+        located(serving.serve_command(serve))
+    )
+    add("mcp", rich_help_panel=RUN, epilog=serving.MCP_EXAMPLES)(located(serving.mcp))
+    add("doctor", rich_help_panel=RUN)(located(care.doctor))
+    add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
+    add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
+    add("links", rich_help_panel=FIND)(located(curating.links))
+    add("restore", rich_help_panel=CURATE)(located(curating.restore))
+    add(
+        "psql",
+        rich_help_panel=OPERATE,
+        epilog=database.PSQL_EXAMPLES,
+        context_settings={"ignore_unknown_options": True},
+    )(located(database.psql))
+    add("db-url", rich_help_panel=OPERATE, epilog=database.URL_EXAMPLES)(located(database.url))
+    add("version", rich_help_panel=OPERATE)(care.version)
+
+    token = typer.Typer(help="Let agents and programs in.", no_args_is_help=True)
+    token.command("create", epilog=tokens.EXAMPLES)(located(tokens.create))
+    token.command("list")(located(tokens.list_))
+    token.command("revoke")(located(tokens.revoke))
+    app.add_typer(token, name="token", rich_help_panel=OPERATE)
+
+    db = typer.Typer(help="Prepare a PostgreSQL server of yours.", no_args_is_help=True)
+    db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
+    app.add_typer(db, name="db", rich_help_panel=OPERATE)
+
+    model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)
+    model.command("pull")(located(care.pull))
+    app.add_typer(model, name="model", rich_help_panel=OPERATE)
+
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
+    operations.add_commands(group)
+    _sort(group)
+    return group
+
+
+def _sort(group: TyperGroup) -> None:
+    order = [name for section in _ORDER for name in section]
+    places = {name: place for place, name in enumerate(order)}
+    commands = sorted(group.commands.items(), key=lambda one: places.get(one[0], len(order)))
+    group.commands = dict(commands)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        care.version()
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
+    ] = False,
+) -> None:
+    pass
+
+
+def _epilog() -> str:
+    codes = ", ".join(f"{code} {title.lower()}" for code, title in exit_codes())
+    return (
+        epilog(
+            "memory-butler serve",
+            'memory-butler store-fact user favorite_color "Prefers dark green"',
+            'memory-butler recall "which colour for the poster?"',
+        )
+        + f"\n\n[dim]Exit codes: {codes}.[/]"
+    )

@@ -1,0 +1,181 @@
+"""docs/cli.md, made from the commands themselves."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.text import Text
+from typer.core import TyperArgument, TyperGroup, TyperOption
+
+from memory_butler.engine.import_format import LINES
+from memory_butler.surfaces.cli.lazy import LazyCommand
+from memory_butler.surfaces.cli.place import PANEL
+from memory_butler.surfaces.cli.problems import exit_codes
+from memory_butler.surfaces.cli.program import build
+
+_GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
+
+_INTRO = """\
+# Command line
+
+Every command works on an installation: the one of the configuration, or the one that the options at
+the end of its help name. Commands work beside a running server, and beside each other: they share
+the embedded database, which is started by the first that needs it and stopped after the last.
+
+An input of `-` reads the text from standard input. With `--json` a command prints exactly what the
+operation answers over MCP and REST, and nothing else, on standard output; whatever else there is to
+say goes to standard error.
+"""
+
+_SHARED_INTRO = "These options belong to every command but `version`:\n"
+
+_CODES_INTRO = """\
+## Exit codes
+
+An error is one line on standard error, `error: ` and what to do. A line that begins with `bug: ` is
+a mistake of ours.
+"""
+
+_IMPORT_INTRO = """\
+## Import format
+
+`memory-butler import` reads JSON Lines: an object a line, UTF-8, blank lines ignored. `kind` says
+what the line is; the other keys are those of the tables below, and an unknown one is an error.
+Moments are ISO 8601 with a time zone. Lines are stored in the order of the file: a fact supersedes
+an earlier one of the same subject, predicate and scope.
+
+```json
+{"kind": "entity", "id": "ana", "canonical_name": "Ana Silva", "entity_type": "person"}
+{"kind": "episode", "id": "e1", "content": "Ana said she moved to Lisbon", "butler": "notes"}
+{"kind": "fact", "id": "f1", "subject": "Ana", "predicate": "city", "content": "Lives in Lisbon", "entity_id": "ana", "source_episode_id": "e1"}
+{"kind": "rule", "id": "r1", "content": "Ask Ana before booking trains"}
+{"kind": "link", "source_type": "fact", "source_id": "f1", "target_type": "rule", "target_id": "r1", "relation": "supports"}
+```
+
+An `id` is the file's own: it stands for the memory in later lines of the same file, and is not kept.
+Where no earlier line of the kind has it, a reference is taken for an id of the store.
+
+**Nothing is stored twice.** The id that a memory gets follows from its tenant and its line, byte for
+byte, and from how many equal lines stand before it in the file. So an import that was interrupted,
+or left out bad lines, is finished by running the same command again; so may a file that has grown be
+imported again. A line that another file had already is there already too.
+
+A bad line is told with its number and the reason, and left out; the exit code is then 3. With
+`--strict` the import stops at the first, and what stands before it is stored.
+"""
+
+
+def render_cli_reference() -> str:
+    """The whole page."""
+    group = build(_nobody)
+    commands = list(_commands(group, ()))
+    parts = [_GENERATED + "\n", _INTRO, _overview(commands)]
+    parts += [_SHARED_INTRO, _table(("Option", "Meaning"), _shared(commands[0][1]))]
+    for words, command in commands:
+        parts += _command(words, command)
+    codes = ((str(code), title) for code, title in exit_codes())
+    parts += [_CODES_INTRO, _table(("Code", "Meaning"), codes), _IMPORT_INTRO]
+    for line in LINES:
+        parts += [f"### {line.model_fields['kind'].annotation.__args__[0]}\n"]  # type: ignore[union-attr]
+        parts += [f"{line.__doc__}\n", _table(("Key", "Default", "Meaning"), _keys(line))]
+    return "\n".join(parts)
+
+
+async def _nobody(*_: Any) -> None:
+    """Serves nothing: only the help is wanted."""
+
+
+def _commands(group: TyperGroup, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from _commands(command, (*above, name))
+        else:
+            loaded = command.loaded() if isinstance(command, LazyCommand) else command
+            yield (*above, name), loaded
+
+
+def _overview(commands: Sequence[tuple[tuple[str, ...], Any]]) -> str:
+    rows = (
+        (f"[`{' '.join(words)}`](#memory-butler-{'-'.join(words)})", _first(command.help))
+        for words, command in commands
+    )
+    return _table(("Command", "What it does"), rows)
+
+
+def _first(help_text: str) -> str:
+    return help_text.partition("\n\n")[0]
+
+
+def _command(words: tuple[str, ...], command: Any) -> Iterator[str]:
+    name = f"memory-butler {' '.join(words)}"
+    arguments = [one for one in command.params if isinstance(one, TyperArgument)]
+    own = [
+        one
+        for one in command.params
+        if isinstance(one, TyperOption) and one.rich_help_panel != PANEL
+    ]
+    shown = [_shown(one) for one in arguments]
+    yield f"## {name}\n"
+    yield f"    {' '.join([name, *shown, *(['[OPTIONS]'] if own else [])])}\n"
+    yield f"{command.help}\n"
+    if arguments or own:
+        yield _table(
+            ("Parameter", "Meaning"),
+            [
+                *((f"`{one.metavar}`", _plain(one.help)) for one in arguments),
+                *((_option(one), _meaning(one)) for one in own),
+            ],
+        )
+    if command.epilog:
+        lines = [line.strip() for line in _plain(command.epilog).splitlines()[1:]]
+        yield "\n".join(["```console", *(f"$ {line}" for line in lines), "```", ""])
+
+
+def _shown(argument: TyperArgument) -> str:
+    return str(argument.metavar) if argument.required else f"[{argument.metavar}]"
+
+
+def _option(option: TyperOption) -> str:
+    value = "" if option.is_flag else f" {option.metavar}"
+    return f"`{option.opts[0]}{value}`"
+
+
+def _meaning(option: TyperOption) -> str:
+    said = _plain(option.help)
+    default = option.default
+    if option.required:
+        return f"{said} Required."
+    if default is None or option.is_flag or "[default:" in said:
+        return said
+    return f"{said} [default: {default}]"
+
+
+def _shared(command: Any) -> list[tuple[str, str]]:
+    return [
+        (_option(one), _meaning(one))
+        for one in command.params
+        if isinstance(one, TyperOption) and one.rich_help_panel == PANEL
+    ]
+
+
+def _keys(line: Any) -> Iterator[tuple[str, str, str]]:
+    for name, one in line.model_fields.items():
+        if name != "kind":
+            default = "required" if one.is_required() else _default(one.default)
+            yield f"`{name}`", default, one.description or ""
+
+
+def _default(value: object) -> str:
+    return "" if value is None else f"`{value}`"
+
+
+def _plain(markup: str | None) -> str:
+    return Text.from_markup(markup or "").plain
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,111 @@
+"""Serving: over HTTP, and over standard input and output."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import Command, Place
+from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complain
+
+if TYPE_CHECKING:
+    from memory_butler.config import Settings
+
+Serve = Callable[["Settings", Callable[[str], None]], Awaitable[None]]
+
+SERVE_EXAMPLES = epilog(
+    "memory-butler serve",
+    "memory-butler serve --port 9000 --require-token",
+    "memory-butler serve --dsn postgresql://butler_memory_runtime@db/butler_memory",
+)
+MCP_EXAMPLES = epilog("claude mcp add memory -- memory-butler mcp")
+
+
+def serve_command(serve: Serve) -> Command:
+    """The command `serve`, around what runs a server."""
+
+    def command(
+        place: Place,
+        host: Annotated[
+            str | None,
+            typer.Option(help="Address to bind; any but loopback demands tokens.", metavar="HOST"),
+        ] = None,
+        port: Annotated[
+            int | None, typer.Option(help="Port to bind; 0 takes a free one.", metavar="NUMBER")
+        ] = None,
+        require_token: Annotated[
+            bool, typer.Option("--require-token", help="Demand a token on loopback too.")
+        ] = False,
+    ) -> None:
+        """Serve agents over MCP and programs over REST, until Ctrl-C."""
+        settings = place.settings(
+            logs=True, host=host, port=port, require_token=require_token or None
+        )
+        asyncio.run(_served(serve, settings))
+
+    return command
+
+
+async def _served(serve: Serve, settings: "Settings") -> None:
+    await serve(settings, lambda url: _announce(settings, url))
+
+
+def _announce(settings: "Settings", url: str) -> None:
+    from memory_butler.surfaces.guard import is_loopback
+
+    locked = settings.require_token or not is_loopback(settings.host)
+    header = ' --header "Authorization: Bearer <token>"' if locked else ""
+    lives = "a PostgreSQL server of yours" if settings.dsn else str(settings.data_dir)
+    lines = [
+        f"Memory Butler serves on {url}",
+        "",
+        f"  MCP          {url}/mcp",
+        f"  Claude Code  claude mcp add --transport http memory {url}/mcp{header}",
+        f"  Data         {lives}",
+    ]
+    if locked:
+        lines.append("  Token        memory-butler token create --name <whose>")
+    lines += ["", "Ctrl-C stops it."]
+    # Flushed: whoever started this through a pipe waits for it.
+    print("\n".join(lines), flush=True)
+
+
+def mcp(place: Place) -> None:
+    """Serve one client over MCP on standard input and output.
+
+    For clients that start a command instead of connecting to a server. Any number may run at once,
+    beside each other and beside `serve`: they share the database.
+    """
+    asyncio.run(_serve_stdio(place))
+
+
+async def _serve_stdio(place: Place) -> None:
+    from memory_butler.engine.opening import open_memory
+    from memory_butler.surfaces.mcp import serve_stdio
+
+    stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    loop = asyncio.get_running_loop()
+    for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
+        loop.add_signal_handler(number, _settle, stopped, code)
+    async with open_memory(place.settings()) as memory:
+        if sys.stdin.isatty():
+            complain("This speaks MCP on standard input; Ctrl-C stops it.")
+        serving = asyncio.create_task(serve_stdio(memory, place.principal()))
+        either: set[asyncio.Future[Any]] = {serving, stopped}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+            return
+    # The reader of standard input sits in a system call that nothing interrupts, and a usual exit
+    # would wait for it. Everything of ours is closed.
+    os._exit(stopped.result())
+
+
+def _settle(stopped: "asyncio.Future[int]", code: int) -> None:
+    if not stopped.done():
+        stopped.set_result(code)
