@@ -12,6 +12,7 @@ import uvicorn
 
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.engine.jobs import schedule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
 from memory_butler.surfaces.http import build_app
@@ -56,7 +57,8 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: "_St
             )
             server = _Server(config, lambda: announce(url))
             stop.server = server
-            await server.serve(sockets=[listening])
+            async with schedule.running(memory):
+                await server.serve(sockets=[listening])
     finally:
         listening.close()
 

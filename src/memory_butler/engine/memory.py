@@ -8,6 +8,7 @@ import asyncpg
 
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.store.embeddings import Embedded
 
 
@@ -21,7 +22,8 @@ class Memory:
     """An open memory. Use cases are functions on it; each opens its own tenant transaction (C-108).
 
     `pool` is of the runtime role, so that row-level security holds; `embedding_version_id` is the
-    registry's id of the embedder's model.
+    registry's id of the embedder's model. `language_model` works in consolidation only; None means
+    that nothing is consolidated.
     """
 
     pool: asyncpg.Pool
@@ -29,6 +31,7 @@ class Memory:
     embedding_version_id: int
     config: MemoryModuleConfig
     clock: Callable[[], datetime] = utc_now
+    language_model: LanguageModel | None = None
 
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""

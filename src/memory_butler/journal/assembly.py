@@ -196,7 +196,7 @@ def _best_first(one: OnMind) -> tuple[float, float, int]:
 
 
 def _recalled(answers: Iterable[Answer], policy: JournalPolicy) -> _Filled:
-    """Answers in the order of their questions; the first that does not fit is cut and is the last."""
+    """Answers in the order of the questions; the first that does not fit is cut, and the last."""
     filled = _Filled()
     full = False
     for answer in answers:
@@ -274,8 +274,13 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
             break
     filled.lines.reverse()
     filled.included.reverse()
-    used = {name: getattr(budget, name) - room for name, room in pools.room.items()}
-    return filled, {**used, "flex": budget.flex - pools.flex}
+    used: dict[str, int] = {
+        "user": budget.user - pools.room["user"],
+        "say": budget.say - pools.room["say"],
+        "do": budget.do - pools.room["do"],
+        "flex": budget.flex - pools.flex,
+    }
+    return filled, used
 
 
 def _conversation(event: Event, policy: JournalPolicy) -> Iterator[tuple[str, Stream]]:

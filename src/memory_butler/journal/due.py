@@ -26,8 +26,8 @@ _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 # inside a sentence must have one of these; other languages are taken as they come.
 _CONVINCING = re.compile(
     rf"\d|\b(?:(?:{_WEEKDAYS})day|today|tonight|tomorrow|noon|midnight)\b"
-    rf"|\b(?:next|this|coming|in an?|within an?)\s+\w|\b(?:in|by|until|before|on|from)\s+(?:{_MONTHS}"
-    rf"|{_WEEKDAYS})[a-z]*$",
+    rf"|\b(?:next|this|coming|in an?|within an?)\s+\w"
+    rf"|\b(?:in|by|until|before|on|from)\s+(?:{_MONTHS}|{_WEEKDAYS})[a-z]*$",
     re.IGNORECASE,
 )
 # "the 1st" alone: dateparser takes a number up to 12 for a month.

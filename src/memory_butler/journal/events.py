@@ -62,12 +62,8 @@ def append(
     tags: Iterable[str],
 ) -> int:
     """Add a message with its tags; its id."""
-    cursor = db.execute(
-        SQL["append"],
-        {"ts": to_text(ts), "content": content, "actor": actor, "image_path": image_path},
-    )
-    id = cursor.lastrowid
-    assert id is not None  # an INSERT has one
+    row = {"ts": to_text(ts), "content": content, "actor": actor, "image_path": image_path}
+    id = int(db.execute(SQL["append"], row).fetchall()[0][0])
     db.executemany(SQL["tag"], [(id, tag) for tag in tags])
     return id
 
@@ -104,6 +100,16 @@ def after(db: sqlite3.Connection, ts: datetime | None, id: int, limit: int) -> l
     """Messages after (`ts`, `id`), the oldest first; from the beginning where `ts` is None."""
     parameters = {"ts": to_text(ts) if ts else "", "id": id, "limit": limit}
     return [_event(row) for row in db.execute(SQL["after"], parameters)]
+
+
+def appended_after(db: sqlite3.Connection, id: int, limit: int) -> list[Event]:
+    """Messages in the order in which they reached the log, imported ones among them."""
+    return [_event(row) for row in db.execute(SQL["appended_after"], {"id": id, "limit": limit})]
+
+
+def newest_id(db: sqlite3.Connection) -> int:
+    """The id of the message that reached the log last; 0 for an empty one."""
+    return int(db.execute(SQL["newest_id"]).fetchone()[0])
 
 
 def user_turns(

@@ -4,7 +4,7 @@ e.id, e.ts, e.content, e.actor, e.image_path,
 
 -- name: append
 INSERT INTO events (ts, content, actor, image_path)
-VALUES (:ts, :content, :actor, :image_path)
+VALUES (:ts, :content, :actor, :image_path) RETURNING id
 
 -- name: tag
 INSERT INTO event_tags (event_id, tag) VALUES (?, ?)
@@ -27,6 +27,12 @@ WHERE (e.ts, e.id) < (:ts, :id) ORDER BY e.ts DESC, e.id DESC LIMIT :limit
 -- name: after
 SELECT {columns} FROM events AS e
 WHERE (e.ts, e.id) > (:ts, :id) ORDER BY e.ts, e.id LIMIT :limit
+
+-- name: appended_after
+SELECT {columns} FROM events AS e WHERE e.id > :id ORDER BY e.id LIMIT :limit
+
+-- name: newest_id
+SELECT coalesce(max(id), 0) FROM events
 
 -- name: user_turns
 -- Answered by the index alone; the limit keeps it from reading the whole log.

@@ -33,7 +33,7 @@ STATUS_TRANSITIONS: Final = (
 Phase = Literal["open-ended", "active", "submerged", "approaching", "grace", "overdue"]
 
 _HOUR = timedelta(hours=1)
-# "short phrase: …" (C-96). The colon needs white space after it, so neither 10:30 nor a link counts.
+# "short phrase: …" (C-96). White space follows the colon, so neither 10:30 nor a link counts.
 _SUBJECT = re.compile(r"\s*([^\n:]{1,60}):\s")
 _SUBJECT_WORDS = 6
 _BRACKETED = re.compile(r"\[([^\[\]\n]+)\]")
@@ -125,9 +125,7 @@ def plan_sweep(minds: Iterable[OnMind], policy: JournalPolicy) -> tuple[OnMind, 
     return tuple(
         one
         for one in minds
-        if one.item.type in policy.half_lives
-        and one.item.type not in ("plan", "secret")
-        and one.score < policy.sweep_below
+        if one.item.type in policy.half_lives and one.score < policy.sweep_below
     )
 
 

@@ -110,7 +110,7 @@ def _insert(
     actor: str,
     at: datetime,
 ) -> int:
-    cursor = db.execute(
+    rows = db.execute(
         SQL["insert"],
         {
             "event_id": event_id,
@@ -121,9 +121,8 @@ def _insert(
             "due": _text(due),
             "at": to_text(at),
         },
-    )
-    assert cursor.lastrowid is not None  # an INSERT has one
-    return cursor.lastrowid
+    ).fetchall()
+    return int(rows[0][0])
 
 
 def obey(

@@ -13,7 +13,7 @@ SELECT {columns} FROM working_memory ORDER BY created_at DESC, id DESC LIMIT ?
 -- name: insert
 INSERT INTO working_memory
     (event_id, type, content, subject, actor, due, created_at, refreshed_at)
-VALUES (:event_id, :type, :content, :subject, :actor, :due, :at, :at)
+VALUES (:event_id, :type, :content, :subject, :actor, :due, :at, :at) RETURNING id
 
 -- name: refresh
 UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due)

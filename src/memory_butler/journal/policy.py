@@ -3,10 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from types import MappingProxyType
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.journal.items import MemoryType
@@ -85,7 +84,7 @@ class JournalPolicy:
 
     assistant_actors: tuple[str, ...] = ("assistant",)
     user_actors: tuple[str, ...] = ("user",)
-    zone: tzinfo = ZoneInfo("UTC")
+    zone: tzinfo = UTC
     languages: tuple[str, ...] = ("en",)
     half_lives: Mapping[MemoryType, HalfLife] = field(default_factory=lambda: HALF_LIVES)
     # C-90: the prompt leaves an item out before the sweep takes it, so that maintenance can see
@@ -112,6 +111,8 @@ class JournalPolicy:
         names = [*self.assistant_actors, *self.user_actors]
         if len({name.casefold() for name in names}) < len(names) or not all(names):
             raise InvalidInput(f"actors must have different names, which {names} do not")
+        if set(self.half_lives) != set(HALF_LIVES):
+            raise InvalidInput(f"half_lives must name {', '.join(HALF_LIVES)}, and no other type")
         if not 0.0 < self.sweep_below <= self.hide_at < 1.0:
             raise InvalidInput("thresholds must satisfy 0 < sweep_below <= hide_at < 1")
         if not 0.0 <= self.match_threshold <= 1.0 or not 0.0 <= self.submerged_score <= 1.0:

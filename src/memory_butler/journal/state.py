@@ -1,7 +1,8 @@
 """The key-value store of whatever must survive between two calls (JST-01).
 
-Keys in use: `recalled` (the answers to the last reply's look-ups), `ambient_pending` (a map of the
-desk that is committed and not yet in its file), `import:<hash>` (how far an import has come).
+Keys in use: `recalled` (the answers to the last reply's look-ups), `run:<id>` and `compiled_until`
+(how far into the log a maintenance run, and the last one completed, could see), `ambient_pending`
+(a map that is committed and not yet in its file), `import:<digest>` (how far an import has come).
 """
 
 import sqlite3

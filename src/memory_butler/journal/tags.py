@@ -47,7 +47,8 @@ _TAG = re.compile(
 _ATTRIBUTES = re.compile(r"""([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
 _IDENTITY = re.compile(r"\s*<([^<>/\s]{1,64})>")
 _COMMAND = re.compile(
-    r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:]|$)[ \t]*:?(?P<text>[^\n]*)",
+    r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:]|$)"
+    r"[ \t]*:?(?P<text>[^\n]*)",
     re.IGNORECASE,
 )
 _VERB = re.compile(r"\s*(?P<verb>[a-z]+)(?=[\s:]|$)\s*:?(?P<text>.*)", re.IGNORECASE | re.DOTALL)

@@ -4,6 +4,7 @@ Stored text must not forge the prompt's structure: memory stays on one line, and
 of a message is indented, so that no heading or rule of ours can begin there.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
@@ -63,9 +64,7 @@ def conversation_line(
             assert_never(piece.kind)
 
 
-def shown_pieces(
-    actor: str | None, pieces: tuple[Piece, ...], policy: JournalPolicy
-) -> list[Piece]:
+def shown_pieces(actor: str | None, pieces: Sequence[Piece], policy: JournalPolicy) -> list[Piece]:
     """The pieces of a message that the conversation shows (JASM-06, C-105).
 
     Of a user all; of an assistant what stands in display tags, for the rest is thinking. A reply

@@ -14,6 +14,7 @@ from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 DATABASE = "butler_memory"
+QUEUE_SCHEMA = "pgqueuer"
 
 # The newest revision. Revisions are numbered in order, so that text comparison orders them; a test
 # holds this against the migrations, because reading them all at every start would take longer than
@@ -115,6 +116,7 @@ async def _make_roles(
         await connection.execute(f"ALTER ROLE {runtime} PASSWORD '{scram_verifier(password)}'")
     await connection.execute(f"GRANT {owner} TO CURRENT_USER")
     await connection.execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {owner}")
+    await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {QUEUE_SCHEMA} AUTHORIZATION {owner}")
     return password
 
 

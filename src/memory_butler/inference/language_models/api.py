@@ -97,7 +97,7 @@ class ApiModel:
             from pydantic_ai.models.anthropic import AnthropicModel
             from pydantic_ai.providers.anthropic import AnthropicProvider
 
-            provider = AnthropicProvider(api_key=self._api_key or "", base_url=self._base_url)
+            provider = AnthropicProvider(api_key=self._api_key or "unset", base_url=self._base_url)
             return AnthropicModel(self._model, provider=provider)
         if self._provider == "ollama":
             from pydantic_ai.models.ollama import OllamaModel
@@ -111,7 +111,7 @@ class ApiModel:
 
         # Features of OpenAI's own are not asked of other servers.
         if self._base_url == ENDPOINTS["openai"]:
-            openai = OpenAIProvider(base_url=self._base_url, api_key=self._api_key or "")
+            openai = OpenAIProvider(base_url=self._base_url, api_key=self._api_key or "unset")
             return OpenAIChatModel(self._model, provider=openai)
         compatible = OpenAICompatibleProvider(
             "compatible", base_url=self._base_url, api_key=self._api_key
@@ -199,8 +199,6 @@ class ApiModel:
                 )
             case failed.ModelRequestRejectedError() | failed.ContentFilterError():
                 return ModelRejectedRequest(f"{self.name} rejected the request{told}")
-            case failed.OutputTokenLimitExceeded():
-                return ModelOutputTooLong(f"{self.name} was cut off at the output's bound")
             case failed.ModelAPIError():
                 return ModelUnreachable(f"{self.name} cannot be reached or is in trouble{told}")
             case _:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,9 +70,10 @@ async def run(
 
 
 async def _converse(process: Process, stdin: bytes, max_output_bytes: int) -> Ended:
-    feed = asyncio.create_task(_feed(process, stdin))
-    output = asyncio.create_task(_read_bounded(process, max_output_bytes))
-    errors = asyncio.create_task(_read_tail(process))
+    to_program, stdout, stderr = _pipes(process)
+    feed = asyncio.create_task(_feed(to_program, stdin))
+    output = asyncio.create_task(_read_bounded(stdout, max_output_bytes))
+    errors = asyncio.create_task(_read_tail(stderr))
     exited = asyncio.create_task(_exit(process))
     try:
         await asyncio.wait({output, exited}, return_when=asyncio.FIRST_COMPLETED)
@@ -87,29 +89,32 @@ async def _converse(process: Process, stdin: bytes, max_output_bytes: int) -> En
         await asyncio.gather(feed, output, errors, exited, return_exceptions=True)
 
 
-async def _feed(process: Process, stdin: bytes) -> None:
-    assert process.stdin is not None
+def _pipes(process: Process) -> tuple[StreamWriter, StreamReader, StreamReader]:
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise RuntimeError("the program was started without pipes")
+    return process.stdin, process.stdout, process.stderr
+
+
+async def _feed(to_program: StreamWriter, stdin: bytes) -> None:
     # A program may answer, or fail, without reading all that it is told.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.write(stdin)
-        await process.stdin.drain()
-    process.stdin.close()
+        to_program.write(stdin)
+        await to_program.drain()
+    to_program.close()
 
 
-async def _read_bounded(process: Process, max_bytes: int) -> bytes:
-    assert process.stdout is not None
+async def _read_bounded(stream: StreamReader, max_bytes: int) -> bytes:
     content = bytearray()
-    while chunk := await process.stdout.read(_CHUNK_BYTES):
+    while chunk := await stream.read(_CHUNK_BYTES):
         content += chunk
         if len(content) > max_bytes:
             raise OutputBoundPassed
     return bytes(content)
 
 
-async def _read_tail(process: Process) -> bytes:
-    assert process.stderr is not None
+async def _read_tail(stream: StreamReader) -> bytes:
     content = bytearray()
-    while chunk := await process.stderr.read(_CHUNK_BYTES):
+    while chunk := await stream.read(_CHUNK_BYTES):
         content += chunk
         del content[:-STDERR_TAIL_BYTES]
     return bytes(content)
@@ -118,7 +123,7 @@ async def _read_tail(process: Process) -> bytes:
 async def _exit(process: Process) -> int:
     # Not `process.wait()`: in Python 3.11 that waits until the pipes are closed as well, which a
     # child of the program can put off for ever.
-    while process.returncode is None:
+    while process.returncode is None:  # noqa: ASYNC110 (no event tells of the exit alone)
         await asyncio.sleep(_POLL_SECONDS)
     return process.returncode
 
@@ -131,12 +136,11 @@ def _kill_group(process: Process) -> None:
 
 async def _farewell(process: Process) -> None:
     """Wait until the program is reaped and its pipes are closed."""
-    assert process.stdout is not None
-    assert process.stderr is not None
+    _, stdout, stderr = _pipes(process)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_FAREWELL_SECONDS):
             # What is still in the pipes would keep them open.
-            for stream in (process.stdout, process.stderr):
+            for stream in (stdout, stderr):
                 while await stream.read(_CHUNK_BYTES):
                     pass
             await process.wait()

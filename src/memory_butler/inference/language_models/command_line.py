@@ -41,6 +41,14 @@ _LIMITED: Final = re.compile(
 )
 
 
+def _two_folders(created: Path) -> tuple[Path, Path]:
+    """One for the files that we give to the tool, and an empty one for it to start in."""
+    scratch, folder = created / "files", created / "empty"
+    scratch.mkdir()
+    folder.mkdir()
+    return scratch, folder
+
+
 class CommandLineModel:
     """Claude Code, Codex or Gemini, started for each request.
 
@@ -75,11 +83,10 @@ class CommandLineModel:
 
     async def complete(self, request: Request) -> Completion:
         """Run the tool once. Raises as `LanguageModel.complete` does."""
-        with tempfile.TemporaryDirectory(prefix="memory-butler-") as created:
-            # Two folders: what the tool starts in is empty, and its files are elsewhere.
-            scratch, folder = Path(created, "files"), Path(created, "empty")
-            scratch.mkdir()
-            folder.mkdir()
+        with tempfile.TemporaryDirectory(
+            prefix="memory-butler-", ignore_cleanup_errors=True
+        ) as created:
+            scratch, folder = _two_folders(Path(created))
             start = prepare(self._tool, request, scratch, self._max_cost_usd, self._model)
             ended = await self._run(
                 [self._program, *start.arguments],

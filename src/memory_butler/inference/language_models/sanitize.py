@@ -28,7 +28,7 @@ _SECRETS = re.compile(
     | \beyJ[\w-]{8,}(?:\.[\w-]+)*                              # JSON web tokens
     | (?<=bearer\ )\S+
     | (?<=://)[^\s/@]+(?=@)                                    # user:password in an address
-    | \b[\w+/=-]{32,}                                          # anything else that is long and dense
+    | \b[\w+/=-]{32,}                                         # whatever else is long and dense
     """,
     re.VERBOSE | re.IGNORECASE,
 )

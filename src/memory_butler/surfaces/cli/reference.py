@@ -45,19 +45,23 @@ an earlier one of the same subject, predicate and scope.
 
 ```json
 {"kind": "entity", "id": "ana", "canonical_name": "Ana Silva", "entity_type": "person"}
-{"kind": "episode", "id": "e1", "content": "Ana said she moved to Lisbon", "butler": "notes"}
-{"kind": "fact", "id": "f1", "subject": "Ana", "predicate": "city", "content": "Lives in Lisbon", "entity_id": "ana", "source_episode_id": "e1"}
-{"kind": "rule", "id": "r1", "content": "Ask Ana before booking trains"}
-{"kind": "link", "source_type": "fact", "source_id": "f1", "target_type": "rule", "target_id": "r1", "relation": "supports"}
+{"kind": "episode", "id": "call", "content": "Ana called: she lives in Lisbon", "butler": "notes"}
+{"kind": "fact", "id": "1", "subject": "Ana", "predicate": "city", "content": "Lisbon",
+ "entity_id": "ana", "source_episode_id": "call"}
+{"kind": "rule", "id": "2", "content": "Ask Ana before booking trains"}
+{"kind": "link", "source_type": "fact", "source_id": "1", "target_type": "rule", "target_id": "2",
+ "relation": "supports"}
 ```
 
-An `id` is the file's own: it stands for the memory in later lines of the same file, and is not kept.
-Where no earlier line of the kind has it, a reference is taken for an id of the store.
+(Here folded; in the file each object is one line.)
 
-**Nothing is stored twice.** The id that a memory gets follows from its tenant and its line, byte for
-byte, and from how many equal lines stand before it in the file. So an import that was interrupted,
-or left out bad lines, is finished by running the same command again; so may a file that has grown be
-imported again. A line that another file had already is there already too.
+An `id` is the file's own: it stands for the memory in later lines of the same file, and is not
+kept. Where no earlier line of the kind has it, a reference is taken for an id of the store.
+
+**Nothing is stored twice.** The id that a memory gets follows from its tenant and its line, byte
+for byte, and from how many equal lines stand before it in the file. So an import that was
+interrupted, or left out bad lines, is finished by running the same command again, and a file that
+has grown may be imported again. A line that another file had already is there already too.
 
 A bad line is told with its number and the reason, and left out; the exit code is then 3. With
 `--strict` the import stops at the first, and what stands before it is stored.

@@ -48,3 +48,8 @@ CREATE TABLE job_runs (
 );
 CREATE INDEX idx_job_runs_started ON job_runs (started_at DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON job_runs TO {runtime};
+
+-- PgQueuer keeps its own tables, outside the rules of this schema (no tenant data is in them).
+GRANT USAGE ON SCHEMA {queue} TO {runtime};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {queue} TO {runtime};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {queue} TO {runtime};

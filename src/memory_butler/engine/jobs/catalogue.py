@@ -1,0 +1,74 @@
+"""The jobs that run by themselves: what each does in one tenant (SCH-01, SCH-03)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from memory_butler.config import ScheduleConfig
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.run import run_consolidation
+from memory_butler.engine.lifecycle import cleanup, sweep
+from memory_butler.engine.memory import Memory
+from memory_butler.store.jobs import Work
+
+JobName = Literal["consolidate", "decay_sweep", "episode_cleanup"]
+
+# Events of what a job did name it as their actor.
+ACTOR: Final = "schedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its name, what a butler would be told to do, and the work of one tenant."""
+
+    name: JobName
+    prompt: str
+    work: Work
+    run: Callable[[Memory, Principal], Awaitable[dict[str, Any]]]
+
+    def cron(self, schedule: ScheduleConfig) -> str:
+        """When it runs, in UTC."""
+        cron: str = getattr(schedule, self.name)
+        return cron
+
+
+async def _consolidate(memory: Memory, principal: Principal) -> dict[str, Any]:
+    report = await run_consolidation(memory, principal, memory.language_model)
+    return {
+        "dry_run": report.dry_run,
+        "waiting": report.waiting,
+        "groups": [
+            {"butler": one.butler, "status": one.status, "counts": one.counts}
+            for one in report.groups
+        ],
+        "errors": report.errors,
+        "message": report.message,
+    }
+
+
+async def _sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
+    return (await sweep.run(memory, principal)).payload()
+
+
+async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
+    return asdict(await cleanup.clean_up(memory, principal))
+
+
+# The prompts are those of the documents' butler.toml (C-78).
+JOBS: Final[tuple[Job, ...]] = (
+    Job("consolidate", "Run memory consolidation", "consolidation", _consolidate),
+    Job(
+        "decay_sweep",
+        "Run confidence decay sweep and flag fading memories",
+        "decay",
+        _sweep,
+    ),
+    Job(
+        "episode_cleanup",
+        "Expire old episodes and enforce capacity limits",
+        "cleanup",
+        _clean,
+    ),
+)
+
+BY_NAME: Final[dict[str, Job]] = {job.name: job for job in JOBS}

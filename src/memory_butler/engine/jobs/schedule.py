@@ -1,0 +1,130 @@
+"""The schedule of a server: PgQueuer wakes it, and the database decides who runs a tick.
+
+Any number of servers may run this on one database. PgQueuer hands a due schedule to one of them,
+and keeps it due while nobody is there, so that ticks missed meanwhile are caught up by one run.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from croniter import croniter
+from pgqueuer.core.sm import SchedulerManager
+from pgqueuer.models import Schedule
+
+from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.engine.jobs.catalogue import JOBS, Job
+from memory_butler.engine.jobs.ticks import run_tick
+from memory_butler.engine.memory import Memory
+from memory_butler.store import jobs
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import OUTAGES
+
+log = structlog.get_logger()
+
+_RESTART_SECONDS = 15.0
+_STOP_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A job with its cron expression and the next time that it is due, in UTC."""
+
+    job: str
+    cron: str
+    next_run: datetime
+
+
+def planned(memory: Memory) -> list[Planned]:
+    """When each job runs next."""
+    now = memory.clock()
+    return [
+        Planned(job.name, cron, _next(cron, now))
+        for job in JOBS
+        for cron in [job.cron(memory.config.schedule)]
+    ]
+
+
+async def recent(memory: Memory, limit: int) -> list[Row]:
+    """The latest runs of all jobs, newest first."""
+    try:
+        return await jobs.latest(memory.pool, limit)
+    except OUTAGES as error:
+        raise Unavailable("the database did not answer") from error
+
+
+@asynccontextmanager
+async def running(memory: Memory) -> AsyncIterator[None]:
+    """Run the schedule in the background for as long as the block lasts, if it is enabled.
+
+    Raises:
+        ConfigurationError: a cron expression is none.
+    """
+    if not memory.config.schedule.enabled:
+        yield
+        return
+    for job in JOBS:
+        if not croniter.is_valid(job.cron(memory.config.schedule)):
+            raise ConfigurationError(
+                f"modules.memory.schedule.{job.name}: "
+                f"{job.cron(memory.config.schedule)!r} is no cron expression"
+            )
+    stop = asyncio.Event()
+    task = asyncio.create_task(_run(memory, stop), name="schedule")
+    try:
+        yield
+    finally:
+        stop.set()
+        # A job that does not end soon is cut off: each is safe to interrupt, and found again.
+        with suppress(asyncio.CancelledError, TimeoutError):
+            await asyncio.wait_for(task, _STOP_SECONDS)
+
+
+async def _run(memory: Memory, stop: asyncio.Event) -> None:
+    """Keep a scheduler alive: after an outage of the database it is started anew."""
+    while not stop.is_set():
+        manager = _manager(memory)
+        closing = asyncio.create_task(_close(manager, stop))
+        try:
+            await manager.run()
+        except OUTAGES as error:
+            log.warning("the schedule lost the database", reason=type(error).__name__)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), _RESTART_SECONDS)
+        finally:
+            closing.cancel()
+
+
+async def _close(manager: SchedulerManager, stop: asyncio.Event) -> None:
+    await stop.wait()
+    manager.shutdown.set()
+
+
+def _manager(memory: Memory) -> SchedulerManager:
+    manager = SchedulerManager(jobs.queue(memory.pool))
+    for job in JOBS:
+        manager.schedule(job.name, job.cron(memory.config.schedule))(_handler(memory, job))
+    return manager
+
+
+def _handler(memory: Memory, job: Job) -> Callable[[Schedule], Awaitable[None]]:
+    async def handle(_: Schedule) -> None:
+        now = memory.clock()
+        await run_tick(memory, job, _previous(job.cron(memory.config.schedule), now))
+
+    return handle
+
+
+def _previous(cron: str, now: datetime) -> datetime:
+    """The tick that is due: the latest one that has passed, the same on every server."""
+    # A second of tolerance, because PgQueuer wakes within the second before as well.
+    moment: datetime = croniter(cron, now + timedelta(seconds=1)).get_prev(datetime)
+    return moment.astimezone(UTC)
+
+
+def _next(cron: str, now: datetime) -> datetime:
+    moment: datetime = croniter(cron, now).get_next(datetime)
+    return moment.astimezone(UTC)

@@ -1,0 +1,302 @@
+"""The maintenance desk: it turns what was said into fragments, one transaction a run (C-107).
+
+It writes fragments, edges, sources, versions and runs, and reads events. Who proposes the
+operations (a model, a person) is not its business: it takes them as values. Like `live.py` it
+blocks for milliseconds: call it through `asyncio.to_thread`.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from memory_butler.domain.choices import choose
+from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.journal import events, state
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.fragments import (
+    RUN_TYPES,
+    Difference,
+    Fragment,
+    Operation,
+    RunType,
+    compose_ambient,
+    plan,
+)
+from memory_butler.journal.items import Event, to_moment, to_text
+from memory_butler.journal.live import utc_now
+from memory_butler.journal.queries import load
+from memory_butler.journal.texts import write_ambient
+
+SQL = load("fragments")
+
+MAX_LISTED = 1_000
+
+_PENDING = "ambient_pending"
+_COMPILED = "compiled_until"
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A maintenance run; without `completed_at` it crashed, or is still at work (JST-02)."""
+
+    id: int
+    started_at: datetime
+    completed_at: datetime | None
+    run_type: RunType
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a fragment was from `known_from` up to, not including, `known_until`; UTC."""
+
+    fragment: Fragment
+    known_from: datetime
+    known_until: datetime
+    run_id: int
+
+
+class MaintenanceDesk:
+    """The other side of the journal: compiled knowledge."""
+
+    def __init__(self, file: JournalFile, now: Callable[[], datetime] = utc_now) -> None:
+        """Finishes the rewrite of ambient.md that a crash after a commit has left undone."""
+        self._file = file
+        self._now = now
+        with file.reading() as db:
+            pending = state.get(db, _PENDING) is not None
+        if pending:
+            self._rewrite_ambient()
+
+    def begin(self, run_type: RunType) -> int:
+        """Note that a run has started; its id. Crash, and the row stays without an end (JST-02)."""
+        kind = choose(run_type, RUN_TYPES, "run type")
+        with self._file.writing() as db:
+            now = self._clock()
+            row = {"at": to_text(now), "run_type": kind}
+            id = int(db.execute(SQL["begin_run"], row).fetchall()[0][0])
+            state.put(db, f"run:{id}", str(events.newest_id(db)), now)
+            return id
+
+    def propose(self, operations: Iterable[Operation]) -> list[Difference]:
+        """What the operations would change, and nothing changed.
+
+        Raises:
+            InvalidInput: an operation that cannot work; the message gives its number.
+        """
+        with self._file.reading() as db:
+            return _plan(db, operations)
+
+    def complete(
+        self, run_id: int, operations: Iterable[Operation], ambient: str | None = None
+    ) -> list[Difference]:
+        """Carry out the operations and end the run, all in one transaction or nothing (JST-02).
+
+        Then, and only then, ambient.md is rewritten: with `ambient`, or the map composed from the
+        fragments. Former states go to `fragment_versions`.
+
+        Raises:
+            InvalidInput: an operation that cannot work; nothing was changed.
+            NotFound: there is no such run.
+            Conflict: the run has ended already.
+        """
+        with self._file.writing() as db:
+            run = _run(db, run_id)
+            if run.completed_at is not None:
+                raise Conflict(f"maintenance run {run_id} has ended; begin another")
+            differences = _plan(db, operations)
+            # Later than every state that it ends, also where the clock stepped back.
+            former = [one.before.updated_at for one in differences if one.before]
+            at = max([self._clock(), run.started_at, *(one + _TICK for one in former if one)])
+            _write(db, differences, run_id, at)
+            db.execute(SQL["complete_run"], {"id": run_id, "at": to_text(at)})
+            state.put(db, _COMPILED, state.get(db, f"run:{run_id}") or "0", at)
+            state.drop(db, f"run:{run_id}")
+            text = compose_ambient(_all(db).values()) if ambient is None else ambient
+            _check_ambient(text)
+            state.put(db, _PENDING, text, at)
+        self._rewrite_ambient()
+        return differences
+
+    def apply(
+        self, run_type: RunType, operations: Iterable[Operation], ambient: str | None = None
+    ) -> list[Difference]:
+        """A whole run: `begin` and `complete`."""
+        return self.complete(self.begin(run_type), operations, ambient)
+
+    def unread_events(self, limit: int = 100, after_id: int | None = None) -> tuple[Event, ...]:
+        """The messages that reached the log since the last completed run began, in that order.
+
+        Imported ones count from their import. `limit` is from 1 to 1000; for the next page give
+        the id of the last message as `after_id`.
+        """
+        with self._file.reading() as db:
+            id = int(state.get(db, _COMPILED) or "0") if after_id is None else after_id
+            return tuple(events.appended_after(db, id, _checked(limit)))
+
+    def fragments(self, as_of: datetime | None = None) -> dict[str, Fragment]:
+        """Every fragment by key, now or as it was known at a moment."""
+        moment = to_text(require_aware(as_of, "as_of")) if as_of else None
+        with self._file.reading() as db:
+            current = _all(db)
+            if moment is None:
+                return current
+            then = {
+                one.key: one
+                for one in current.values()
+                if one.updated_at and to_text(one.updated_at) <= moment
+            }
+            for key, text in db.execute(SQL["versions_at"], {"at": moment}):
+                then[key] = _from_json(key, text)
+            return dict(sorted(then.items()))
+
+    def versions(self, key: str) -> tuple[Version, ...]:
+        """The former states of a fragment, the oldest first; a deleted one keeps its own."""
+        with self._file.reading() as db:
+            return tuple(
+                Version(_from_json(key, text), to_moment(start), to_moment(end), run_id)
+                for start, end, text, run_id in db.execute(SQL["versions_of"], (key,))
+            )
+
+    def runs(self, limit: int = 100) -> tuple[Run, ...]:
+        """Runs, the newest first; `limit` from 1 to 1000."""
+        with self._file.reading() as db:
+            return tuple(_to_run(row) for row in db.execute(SQL["runs"], (_checked(limit),)))
+
+    def _rewrite_ambient(self) -> None:
+        """Bring ambient.md to what was committed last.
+
+        Inside a writing transaction: it keeps two processes from writing in the wrong order.
+        """
+        with self._file.writing() as db:
+            text = state.get(db, _PENDING)
+            if text is not None:
+                write_ambient(self._file.texts_dir, text)
+                state.drop(db, _PENDING)
+
+    def _clock(self) -> datetime:
+        return require_aware(self._now(), "the desk's clock").astimezone(UTC)
+
+
+def _plan(db: sqlite3.Connection, operations: Iterable[Operation]) -> list[Difference]:
+    differences = plan(_all(db), operations)
+    wanted = {id for one in differences if one.after for id in one.after.sources}
+    known = {row[0] for row in db.execute(SQL["known_events"], (json.dumps(sorted(wanted)),))}
+    if missing := sorted(wanted - known):
+        raise InvalidInput(f"no such source events: {', '.join(map(str, missing[:10]))}")
+    return differences
+
+
+def _write(
+    db: sqlite3.Connection, differences: Sequence[Difference], run_id: int, at: datetime
+) -> None:
+    """Carry out a plan: remember what was, then fragments, then what points at them."""
+    for one in differences:
+        if one.before is not None:
+            _keep_version(db, one.before, run_id, at)
+            db.execute(SQL["forget_edges"], (one.key,))
+            db.execute(SQL["forget_sources"], (one.key,))
+        if one.after is not None:
+            row = {
+                "key": one.key,
+                "ambient": one.after.ambient,
+                "recognition": one.after.recognition,
+                "inventory": one.after.inventory,
+                "created_at": to_text(one.after.created_at or at),
+                "at": to_text(at),
+            }
+            db.execute(SQL["put"], row)
+    for one in differences:
+        if one.after is None:
+            db.execute(SQL["forget_refs"], (one.key,))
+            db.execute(SQL["delete"], (one.key,))
+            continue
+        edges = [(one.key, target, relation) for target, relation in one.after.edges]
+        db.executemany(SQL["add_edge"], edges)
+        db.executemany(SQL["add_source"], [(one.key, id) for id in one.after.sources])
+
+
+def _keep_version(db: sqlite3.Connection, old: Fragment, run_id: int, at: datetime) -> None:
+    tiers = {"ambient": old.ambient, "recognition": old.recognition, "inventory": old.inventory}
+    links = {"edges": old.edges, "sources": old.sources}
+    dates = {
+        "created_at": to_text(old.created_at) if old.created_at else None,
+        "updated_at": to_text(old.updated_at) if old.updated_at else None,
+    }
+    row = {
+        "key": old.key,
+        "known_from": to_text(old.updated_at or at),
+        "known_until": to_text(at),
+        "state": json.dumps({**tiers, **links, **dates}),
+        "run_id": run_id,
+    }
+    db.execute(SQL["add_version"], row)
+
+
+def _from_json(key: str, text: str) -> Fragment:
+    kept = json.loads(text)
+    return Fragment(
+        key,
+        kept["ambient"],
+        kept["recognition"],
+        kept["inventory"],
+        tuple((target, relation) for target, relation in kept["edges"]),
+        tuple(kept["sources"]),
+        to_moment(kept["created_at"]),
+        to_moment(kept["updated_at"]),
+    )
+
+
+def _all(db: sqlite3.Connection) -> dict[str, Fragment]:
+    edges: dict[str, list[tuple[str, str | None]]] = {}
+    for source, target, relation in db.execute(SQL["edges"]):
+        edges.setdefault(source, []).append((target, relation))
+    sources: dict[str, list[int]] = {}
+    for key, id in db.execute(SQL["sources"]):
+        sources.setdefault(key, []).append(id)
+    return {
+        key: Fragment(
+            key,
+            ambient,
+            recognition,
+            inventory,
+            tuple(edges.get(key, ())),
+            tuple(sources.get(key, ())),
+            to_moment(created_at),
+            to_moment(updated_at),
+        )
+        for key, ambient, recognition, inventory, created_at, updated_at in db.execute(SQL["all"])
+    }
+
+
+def _run(db: sqlite3.Connection, id: int) -> Run:
+    row = db.execute(SQL["run"], (id,)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no maintenance run {id}; begin one")
+    return _to_run(row)
+
+
+def _to_run(row: Sequence[str]) -> Run:
+    id, started_at, completed_at, run_type = row
+    return Run(
+        int(id),
+        to_moment(started_at),
+        to_moment(completed_at) if completed_at else None,
+        choose(run_type, RUN_TYPES, "run type"),
+    )
+
+
+def _check_ambient(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput("the ambient prose holds half of a surrogate pair") from error
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= MAX_LISTED:
+        raise InvalidInput(f"limit must be from 1 to {MAX_LISTED}, not {limit}")
+    return limit

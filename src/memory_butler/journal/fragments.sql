@@ -1,0 +1,60 @@
+-- name: all
+SELECT key, ambient, recognition, inventory, created_at, updated_at FROM fragments ORDER BY key
+
+-- name: edges
+SELECT source_key, target_key, relation FROM fragment_edges ORDER BY source_key, target_key
+
+-- name: sources
+SELECT fragment_key, event_id FROM fragment_sources ORDER BY fragment_key, event_id
+
+-- name: put
+INSERT INTO fragments (key, ambient, recognition, inventory, created_at, updated_at)
+VALUES (:key, :ambient, :recognition, :inventory, :created_at, :at)
+ON CONFLICT (key) DO UPDATE SET ambient = excluded.ambient, recognition = excluded.recognition,
+    inventory = excluded.inventory, created_at = excluded.created_at,
+    updated_at = excluded.updated_at
+
+-- name: delete
+DELETE FROM fragments WHERE key = ?
+
+-- name: forget_refs
+DELETE FROM working_memory_refs WHERE fragment_key = ?
+
+-- name: forget_edges
+DELETE FROM fragment_edges WHERE source_key = ?
+
+-- name: forget_sources
+DELETE FROM fragment_sources WHERE fragment_key = ?
+
+-- name: add_edge
+INSERT INTO fragment_edges (source_key, target_key, relation) VALUES (?, ?, ?)
+
+-- name: add_source
+INSERT INTO fragment_sources (fragment_key, event_id) VALUES (?, ?)
+
+-- name: known_events
+SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: add_version
+INSERT INTO fragment_versions (fragment_key, known_from, known_until, state, run_id)
+VALUES (:key, :known_from, :known_until, :state, :run_id)
+
+-- name: versions_at
+SELECT fragment_key, state FROM fragment_versions
+WHERE known_from <= :at AND :at < known_until
+
+-- name: versions_of
+SELECT known_from, known_until, state, run_id FROM fragment_versions
+WHERE fragment_key = ? ORDER BY known_from, id
+
+-- name: begin_run
+INSERT INTO maintenance_runs (started_at, run_type) VALUES (:at, :run_type) RETURNING id
+
+-- name: run
+SELECT id, started_at, completed_at, run_type FROM maintenance_runs WHERE id = ?
+
+-- name: runs
+SELECT id, started_at, completed_at, run_type FROM maintenance_runs ORDER BY id DESC LIMIT ?
+
+-- name: complete_run
+UPDATE maintenance_runs SET completed_at = :at WHERE id = :id AND completed_at IS NULL

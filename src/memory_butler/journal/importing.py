@@ -1,0 +1,168 @@
+"""Import of a former conversation from JSON Lines: resumable, and nothing twice.
+
+A line is an object with `actor` and `content`, and optionally `ts` (ISO 8601 with a time zone) and
+`image_path`. Imported messages become history: their tags are kept as tags, but working memory is
+not touched, since what somebody felt last year is on nobody's mind. A bootstrap run of the desk
+compiles them.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.journal import events, state
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.live import utc_now
+from memory_butler.journal.tags import read
+
+# Lines a transaction: a conversation that goes on meanwhile waits a few milliseconds at most.
+BATCH_LINES: Final = 500
+# The longest message with every character escaped, and room for the rest of the line.
+MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+
+_PREFIX = "import:"
+_FIELDS = {"actor", "content", "ts", "image_path"}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`lines` of the file are in the journal: `resumed` from before, `added` now, and `known`
+    ones that the log held already."""
+
+    lines: int
+    resumed: int
+    added: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that was read; `digest` is of the file up to and including it."""
+
+    number: int
+    digest: str
+    content: str
+    actor: str
+    ts: datetime | None
+    image_path: str | None
+
+
+def import_lines(
+    file: JournalFile, source: Path, now: Callable[[], datetime] = utc_now
+) -> Imported:
+    """Append the messages of `source` to the log, in the order of the file.
+
+    How far an import has come is committed with the messages themselves, under a digest of what was
+    read: after a crash, or when the file has grown, call it again. A file is known by its content,
+    wherever it lies. A message with a `ts` that the log holds already, same in everything, is
+    skipped; one without gets the time of the import.
+
+    Raises:
+        InvalidInput: a line that is no message; the lines before its batch are in, and the import
+            goes on there once the line is mended.
+        Conflict: the same file is being imported by somebody else.
+    """
+    moment = require_aware(now(), "the clock").astimezone(UTC)
+    with source.open("rb") as lines:
+        key, recorded = _progress(file, lines)
+    done = int(recorded.partition(" ")[0]) if recorded else 0
+    added = known = 0
+    number = done
+    with source.open("rb") as stream:
+        parsed = _parsed(stream, done, moment)
+        while batch := list(islice(parsed, BATCH_LINES)):
+            with file.writing() as db:
+                key = key or f"{_PREFIX}{batch[-1].digest[:32]}"
+                if state.get(db, key) != recorded:
+                    raise Conflict("this file is being imported already; wait for that to end")
+                new = sum(_add(db, line, moment) for line in batch)
+                number = batch[-1].number
+                recorded = f"{number} {batch[-1].digest}"
+                state.put(db, key, recorded, moment)
+            added += new
+            known += len(batch) - new
+    return Imported(lines=number, resumed=done, added=added, known=known)
+
+
+def _progress(file: JournalFile, lines: IO[bytes]) -> tuple[str | None, str | None]:
+    """The state row of the import that has come furthest through this very text, if any."""
+    with file.reading() as db:
+        rows = {value: key for key, value in state.with_prefix(db, _PREFIX).items()}
+    furthest: tuple[str | None, str | None] = (None, None)
+    if rows:
+        for number, digest, _ in _digested(lines):
+            if (value := f"{number} {digest}") in rows:
+                furthest = (rows[value], value)
+    return furthest
+
+
+def _digested(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
+    """Every line with its number, from 1, and the digest of the file so far."""
+    digest = hashlib.sha256()
+    number = 0
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            raise InvalidInput(f"line {number} is longer than {MAX_LINE_BYTES} bytes")
+        # As if every line ended alike: the last one may not end at all, until the file grows.
+        line = raw.rstrip(b"\r\n")
+        digest.update(line + b"\n")
+        yield number, digest.hexdigest(), line
+
+
+def _parsed(stream: IO[bytes], done: int, now: datetime) -> Iterator[_Line]:
+    for number, digest, line in _digested(stream):
+        if number <= done or not line.strip():
+            continue
+        try:
+            yield _message(number, digest, line, now)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {number}: {error}") from error
+
+
+def _message(number: int, digest: str, line: bytes, now: datetime) -> _Line:
+    try:
+        given: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("this is no JSON; each line must be one object") from error
+    if not isinstance(given, dict) or not {"actor", "content"} <= set(given) <= _FIELDS:
+        raise InvalidInput("an object with actor, content and optionally ts, image_path is needed")
+    texts = [given["actor"], given["content"], given.get("ts"), given.get("image_path")]
+    if not all(isinstance(one, str) for one in texts if one is not None) or None in texts[:2]:
+        raise InvalidInput("actor, content, ts and image_path must be strings")
+    actor, content, ts, image_path = texts
+    events.check(content, actor, image_path)
+    return _Line(number, digest, content, actor, _moment(ts, now), image_path)
+
+
+def _moment(text: str | None, now: datetime) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = require_aware(datetime.fromisoformat(text), "ts").astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"ts {text[:40]!r} is no ISO 8601 time") from error
+    if moment > now:
+        raise InvalidInput(f"ts {text[:40]!r} lies in the future; history does not")
+    return moment
+
+
+def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
+    """Add a message; False where the log holds it."""
+    ts = line.ts
+    if ts is None:
+        ts = events.next_ts(db, now)
+    elif events.holds(db, ts, line.content, line.actor, line.image_path):
+        return False
+    events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
+    return True

@@ -1,0 +1,74 @@
+"""Ticks of the schedule in the database, and where PgQueuer keeps its tables."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import asyncpg
+
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.schema import QUEUE_SCHEMA
+
+if TYPE_CHECKING:
+    from pgqueuer.domain.settings import DBSettings
+    from pgqueuer.queries import Queries
+
+SQL = load("jobs")
+
+Work = Literal["consolidation", "decay", "cleanup"]
+
+
+def queue_settings() -> "DBSettings":
+    """PgQueuer in a schema of its own, whatever the environment says."""
+    # Imported when the schedule is made or migrated: a command line call needs neither.
+    from pgqueuer.domain.settings import DBSettings
+
+    return DBSettings(db_schema=QUEUE_SCHEMA)
+
+
+def queue(pool: asyncpg.Pool) -> "Queries":
+    """PgQueuer's access to its tables, over our pool."""
+    from pgqueuer.adapters.persistence import qb
+    from pgqueuer.db import AsyncpgPoolDriver
+    from pgqueuer.queries import Queries
+
+    settings = queue_settings()
+    return Queries(
+        AsyncpgPoolDriver(pool),
+        qbe=qb.QueryBuilderEnvironment(settings),
+        qbq=qb.QueryQueueBuilder(settings),
+        qbs=qb.QuerySchedulerBuilder(settings),
+    )
+
+
+async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> bool:
+    """Take a tick; False if another server has it."""
+    return await pool.fetchval(SQL["begin"], job, tick, now) is not None
+
+
+async def end(
+    pool: asyncpg.Pool,
+    job: str,
+    tick: datetime,
+    status: Literal["succeeded", "failed"],
+    detail: dict[str, Any],
+    now: datetime,
+) -> None:
+    """Write how a tick went."""
+    await pool.execute(SQL["end"], job, tick, status, detail, now)
+
+
+async def latest(pool: asyncpg.Pool, limit: int) -> list[Row]:
+    """The latest runs, newest first."""
+    return rows(await pool.fetch(SQL["latest"], limit))
+
+
+async def forget_before(pool: asyncpg.Pool, moment: datetime) -> None:
+    """Drop the record of older runs."""
+    await pool.execute(SQL["forget_before"], moment)
+
+
+async def tenants_with_work(pool: asyncpg.Pool, kind: Work, now: datetime) -> list[str]:
+    """The tenants that a job has to visit."""
+    found = await pool.fetch(SQL["tenants_with_work"], kind, now)
+    return [row[0] for row in found]

@@ -1,0 +1,19 @@
+-- name: begin
+-- The key arbitrates: of several servers that wake for one tick, one gets the row back.
+INSERT INTO job_runs (job, scheduled_for, started_at, status)
+VALUES ($1, $2, $3, 'running')
+ON CONFLICT DO NOTHING
+RETURNING true
+
+-- name: end
+UPDATE job_runs SET status = $3, detail = $4, finished_at = $5 WHERE job = $1 AND scheduled_for = $2
+
+-- name: latest
+SELECT job, scheduled_for, started_at, finished_at, status, detail FROM job_runs
+ORDER BY started_at DESC, job LIMIT $1
+
+-- name: forget_before
+DELETE FROM job_runs WHERE started_at < $1
+
+-- name: tenants_with_work
+SELECT tenants_with_work($1, $2)
