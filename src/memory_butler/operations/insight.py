@@ -1,11 +1,10 @@
-"""The state of a memory as a whole: figures, and what waits for consolidation."""
+"""The state of a memory as a whole, in figures."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.statistics import memory_statistics
 from memory_butler.operations.operation import Operation, Route
@@ -99,43 +98,4 @@ STATS = Operation(
     read_only=True,
     idempotent=True,
     route=Route("GET", "/api/memory/stats"),
-)
-
-
-class RunConsolidationInput(Input):
-    """TOOL-17."""
-
-
-class RunConsolidationOutput(Output):
-    """C-62: without a language model, what would be consolidated."""
-
-    status: Literal["dry_run"]
-    message: str
-    episodes: int = Field(description="Episodes that wait.")
-    groups: dict[str, int] = Field(description="How many, by butler.")
-
-
-async def _consolidate(
-    memory: Memory, principal: Principal, _given: RunConsolidationInput
-) -> RunConsolidationOutput:
-    waiting = await pending(memory, principal)
-    return RunConsolidationOutput(
-        status="dry_run",
-        message="no language model is configured: nothing was consolidated, nothing changed",
-        episodes=waiting.episodes,
-        groups=waiting.groups,
-    )
-
-
-RUN_CONSOLIDATION = Operation(
-    name="memory_run_consolidation",
-    title="Run consolidation",
-    description=(
-        "Maintenance: turn waiting episodes into facts and rules. Without a language model on the "
-        "server it only counts what waits. Runs on a schedule by itself; call it only when asked."
-    ),
-    input_model=RunConsolidationInput,
-    output_model=RunConsolidationOutput,
-    handler=_consolidate,
-    needs="admin",
 )

@@ -3,11 +3,13 @@
 from typing import Any
 
 from memory_butler.operations import (
+    consolidation,
     curation,
     entities,
     episodes,
     facts,
     insight,
+    jobs,
     retrieval,
     rules,
 )
@@ -32,8 +34,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     entities.UPDATE,
     entities.RESOLVE,
     entities.MERGE,
-    insight.RUN_CONSOLIDATION,
+    consolidation.RUN_CONSOLIDATION,
     episodes.RUN_EPISODE_CLEANUP,
+    consolidation.LIST_DEAD_LETTERS,
+    consolidation.RETRY_DEAD_LETTERS,
+    jobs.JOBS,
 )
 
 

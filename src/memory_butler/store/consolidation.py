@@ -176,10 +176,16 @@ async def dead_letters(tx: Transaction, limit: int) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["dead_letters"], tx.tenant, limit))
 
 
-async def revive(tx: Transaction, ids: Sequence[UUID] | None) -> list[UUID]:
-    """Let given-up episodes, or all of them, be tried anew; their ids."""
+async def dead_letters_for_update(tx: Transaction, ids: Sequence[UUID] | None) -> list[UUID]:
+    """Those of the episodes, or all, that were given up on, locked."""
     wanted = None if ids is None else list(ids)
-    return [row["id"] for row in await tx.connection.fetch(SQL["revive"], tx.tenant, wanted)]
+    found = await tx.connection.fetch(SQL["dead_letters_for_update"], tx.tenant, wanted)
+    return [row["id"] for row in found]
+
+
+async def revive(tx: Transaction, ids: Sequence[UUID]) -> None:
+    """Let given-up episodes be tried anew."""
+    await tx.connection.execute(SQL["revive"], tx.tenant, list(ids))
 
 
 async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> int:

@@ -97,13 +97,17 @@ SELECT id, butler, content, consolidation_attempts, last_consolidation_error, cr
 FROM episodes WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
 ORDER BY created_at, id LIMIT $2
 
+-- name: dead_letters_for_update
+SELECT id FROM episodes
+WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
+  AND ($2::uuid[] IS NULL OR id = ANY($2))
+ORDER BY id FOR UPDATE
+
 -- name: revive
 UPDATE episodes
 SET consolidation_status = 'pending', consolidation_attempts = 0, last_consolidation_error = NULL,
     next_consolidation_retry_at = NULL
-WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
-  AND ($2::uuid[] IS NULL OR id = ANY($2))
-RETURNING id
+WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: expiring_unread
 SELECT count(*)::integer FROM episodes

@@ -7,53 +7,23 @@ and keeps it due while nobody is there, so that ticks missed meanwhile are caugh
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 import structlog
-from croniter import croniter
 from pgqueuer.core.sm import SchedulerManager
 from pgqueuer.models import Schedule
 
-from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.engine.jobs.calendar import is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
 from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
-from memory_butler.store.rows import Row
 from memory_butler.store.transaction import OUTAGES
 
 log = structlog.get_logger()
 
 _RESTART_SECONDS = 15.0
 _STOP_SECONDS = 8.0
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A job with its cron expression and the next time that it is due, in UTC."""
-
-    job: str
-    cron: str
-    next_run: datetime
-
-
-def planned(memory: Memory) -> list[Planned]:
-    """When each job runs next."""
-    now = memory.clock()
-    return [
-        Planned(job.name, cron, _next(cron, now))
-        for job in JOBS
-        for cron in [job.cron(memory.config.schedule)]
-    ]
-
-
-async def recent(memory: Memory, limit: int) -> list[Row]:
-    """The latest runs of all jobs, newest first."""
-    try:
-        return await jobs.latest(memory.pool, limit)
-    except OUTAGES as error:
-        raise Unavailable("the database did not answer") from error
 
 
 @asynccontextmanager
@@ -67,7 +37,7 @@ async def running(memory: Memory) -> AsyncIterator[None]:
         yield
         return
     for job in JOBS:
-        if not croniter.is_valid(job.cron(memory.config.schedule)):
+        if not is_cron(job.cron(memory.config.schedule)):
             raise ConfigurationError(
                 f"modules.memory.schedule.{job.name}: "
                 f"{job.cron(memory.config.schedule)!r} is no cron expression"
@@ -113,18 +83,6 @@ def _manager(memory: Memory) -> SchedulerManager:
 def _handler(memory: Memory, job: Job) -> Callable[[Schedule], Awaitable[None]]:
     async def handle(_: Schedule) -> None:
         now = memory.clock()
-        await run_tick(memory, job, _previous(job.cron(memory.config.schedule), now))
+        await run_tick(memory, job, previous(job.cron(memory.config.schedule), now))
 
     return handle
-
-
-def _previous(cron: str, now: datetime) -> datetime:
-    """The tick that is due: the latest one that has passed, the same on every server."""
-    # A second of tolerance, because PgQueuer wakes within the second before as well.
-    moment: datetime = croniter(cron, now + timedelta(seconds=1)).get_prev(datetime)
-    return moment.astimezone(UTC)
-
-
-def _next(cron: str, now: datetime) -> datetime:
-    moment: datetime = croniter(cron, now).get_next(datetime)
-    return moment.astimezone(UTC)

@@ -1,0 +1,45 @@
+"""Dead letters: episodes that consolidation gave up on, and those it may never come to."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.memory import Memory
+from memory_butler.store import consolidation, events, versions
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import transaction
+
+# Long enough before the end to do something about it.
+UNREAD_WINDOW = timedelta(hours=48)
+
+
+async def dead_letters(memory: Memory, principal: Principal, limit: int) -> list[Row]:
+    """The episodes in the states dead_letter and failed, the oldest first."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await consolidation.dead_letters(tx, inputs.limit(limit))
+
+
+async def retry_dead_letters(
+    memory: Memory, principal: Principal, ids: Sequence[UUID] | None = None
+) -> list[UUID]:
+    """Put them back into line, their attempts forgotten; the ids of those that were."""
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        revived = await consolidation.dead_letters_for_update(tx, ids)
+        await versions.keep(tx, "episode", revived, now)
+        await consolidation.revive(tx, revived)
+        happened: list[events.Event] = [
+            ("episode_retry_scheduled", {"memory_type": "episode", "memory_id": str(id)})
+            for id in revived
+        ]
+        await events.record(tx, principal.actor, happened, now)
+        return revived
+
+
+async def expiring_unread(memory: Memory, principal: Principal) -> int:
+    """How many episodes expire within 48 hours without ever having been consolidated."""
+    now = memory.clock()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await consolidation.expiring_unread(tx, now, now + UNREAD_WINDOW)

@@ -1,0 +1,59 @@
+"""When jobs run, and when they ran; light enough for a command line call."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from croniter import croniter
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.engine.jobs.catalogue import JOBS
+from memory_butler.engine.memory import Memory
+from memory_butler.store import jobs
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import OUTAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A job with its cron expression and the next time that it is due, in UTC."""
+
+    job: str
+    cron: str
+    next_run: datetime
+
+
+def planned(memory: Memory) -> list[Planned]:
+    """When each job runs next."""
+    now = memory.clock()
+    return [
+        Planned(job.name, cron, following(cron, now))
+        for job in JOBS
+        for cron in [job.cron(memory.config.schedule)]
+    ]
+
+
+async def recent(memory: Memory, limit: int) -> list[Row]:
+    """The latest runs of all jobs, newest first."""
+    try:
+        return await jobs.latest(memory.pool, limit)
+    except OUTAGES as error:
+        raise Unavailable("the database did not answer") from error
+
+
+def is_cron(expression: str) -> bool:
+    """Whether a text is a cron expression."""
+    valid: bool = croniter.is_valid(expression)
+    return valid
+
+
+def previous(cron: str, now: datetime) -> datetime:
+    """The tick that is due: the latest one that has passed, the same on every server."""
+    # A second of tolerance, because PgQueuer wakes within the second before as well.
+    moment: datetime = croniter(cron, now + timedelta(seconds=1)).get_prev(datetime)
+    return moment.astimezone(UTC)
+
+
+def following(cron: str, now: datetime) -> datetime:
+    """The next tick after now, in UTC."""
+    moment: datetime = croniter(cron, now).get_next(datetime)
+    return moment.astimezone(UTC)

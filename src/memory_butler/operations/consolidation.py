@@ -1,0 +1,172 @@
+"""Consolidation: running it now, and what it gave up on."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.letters import dead_letters, retry_dead_letters
+from memory_butler.engine.consolidation.run import Report, run_consolidation
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class RunConsolidationInput(Input):
+    """TOOL-17."""
+
+
+class ConsolidatedGroup(Output):
+    """What became of one butler's episodes."""
+
+    butler: str
+    status: Literal["succeeded", "retrying", "failed", "given_back", "lost"]
+    episodes: int
+    counts: dict[str, int]
+    errors: list[str]
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+
+
+class RunConsolidationOutput(Output):
+    """C-62: without a language model, what would be consolidated."""
+
+    status: Literal["dry_run", "done"]
+    message: str
+    episodes: int = Field(description="Episodes that waited.")
+    groups: dict[str, int] = Field(description="How many waited, by butler.")
+    consolidated: list[ConsolidatedGroup] = Field(default=[], description="What was done.")
+    facts_created: int = 0
+    facts_updated: int = 0
+    facts_confirmed: int = 0
+    rules_created: int = 0
+    errors: list[str] = Field(default=[])
+
+
+async def _consolidate(
+    memory: Memory, principal: Principal, _given: RunConsolidationInput
+) -> RunConsolidationOutput:
+    return _shown(
+        await run_consolidation(
+            memory, principal, memory.language_model, trigger_source="tool:consolidation"
+        )
+    )
+
+
+def _shown(report: Report) -> RunConsolidationOutput:
+    return RunConsolidationOutput(
+        status="dry_run" if report.dry_run else "done",
+        message=report.message,
+        episodes=sum(report.waiting.values()),
+        groups=report.waiting,
+        consolidated=[
+            ConsolidatedGroup(
+                butler=one.butler,
+                status=one.status,
+                episodes=one.episodes,
+                counts=one.counts,
+                errors=one.errors,
+                tokens_in=one.usage.tokens_in,
+                tokens_out=one.usage.tokens_out,
+                cost_usd=one.usage.cost_usd,
+            )
+            for one in report.groups
+        ],
+        facts_created=report.total("facts_created"),
+        facts_updated=report.total("facts_updated"),
+        facts_confirmed=report.total("facts_confirmed"),
+        rules_created=report.total("rules_created"),
+        errors=report.errors,
+    )
+
+
+RUN_CONSOLIDATION = Operation(
+    name="memory_run_consolidation",
+    title="Run consolidation",
+    description=(
+        "Maintenance: turn waiting episodes into facts and rules. Without a language model on the "
+        "server it only counts what waits. Runs on a schedule by itself; call it only when asked."
+    ),
+    input_model=RunConsolidationInput,
+    output_model=RunConsolidationOutput,
+    handler=_consolidate,
+    needs="admin",
+)
+
+
+class DeadLettersInput(Input):
+    """What to list."""
+
+    limit: int = Field(50, ge=1, le=200, description="How many, the oldest first.")
+
+
+class DeadLetter(Output):
+    """An episode that consolidation gave up on."""
+
+    id: UUID
+    butler: str
+    content: str
+    consolidation_status: str
+    consolidation_attempts: int
+    last_consolidation_error: str | None
+    created_at: Moment
+    expires_at: Moment
+
+
+class DeadLettersOutput(Output):
+    """The oldest first."""
+
+    dead_letters: list[DeadLetter]
+
+
+async def _list(memory: Memory, principal: Principal, given: DeadLettersInput) -> DeadLettersOutput:
+    rows: list[dict[str, Any]] = await dead_letters(memory, principal, given.limit)
+    return DeadLettersOutput(dead_letters=[DeadLetter.model_validate(row) for row in rows])
+
+
+LIST_DEAD_LETTERS = Operation(
+    name="dead_letters_list",
+    title="List dead letters",
+    description="The episodes that consolidation gave up on, with the last error of each.",
+    input_model=DeadLettersInput,
+    output_model=DeadLettersOutput,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    route=Route("GET", "/api/memory/dead-letters"),
+)
+
+
+class RetryDeadLettersInput(Input):
+    """Which to try anew."""
+
+    episode_ids: list[UUID] | None = Field(None, description="All of them when left out.")
+
+
+class RetryDeadLettersOutput(Output):
+    """The episodes that wait again."""
+
+    retried: list[UUID]
+
+
+async def _retry(
+    memory: Memory, principal: Principal, given: RetryDeadLettersInput
+) -> RetryDeadLettersOutput:
+    ids = await retry_dead_letters(memory, principal, given.episode_ids)
+    return RetryDeadLettersOutput(retried=ids)
+
+
+RETRY_DEAD_LETTERS = Operation(
+    name="dead_letters_retry",
+    title="Retry dead letters",
+    description="Let the next consolidation try episodes again that it gave up on.",
+    input_model=RetryDeadLettersInput,
+    output_model=RetryDeadLettersOutput,
+    handler=_retry,
+    needs="admin",
+    toolset=None,
+)

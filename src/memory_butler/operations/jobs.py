@@ -1,0 +1,78 @@
+"""The schedule: what runs when, what ran and how it went."""
+
+from typing import Any
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.letters import expiring_unread
+from memory_butler.engine.jobs import calendar
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class JobsInput(Input):
+    """What to list."""
+
+    limit: int = Field(20, ge=1, le=200, description="How many past runs.")
+
+
+class PlannedJob(Output):
+    """When a job runs next."""
+
+    job: str
+    cron: str
+    next_run: Moment
+
+
+class JobRun(Output):
+    """A past run; `detail` has only the caller's tenant."""
+
+    job: str
+    scheduled_for: Moment
+    started_at: Moment
+    finished_at: Moment | None
+    status: str
+    detail: dict[str, Any]
+
+
+class JobsOutput(Output):
+    """The schedule of this server's configuration, and the runs of all servers."""
+
+    enabled: bool
+    language_model: str | None = Field(description="Null: consolidation only counts.")
+    planned: list[PlannedJob]
+    runs: list[JobRun]
+    expiring_unread: int = Field(
+        description="Episodes that expire within 48 hours without having been consolidated."
+    )
+
+
+async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsOutput:
+    runs = await calendar.recent(memory, given.limit)
+    return JobsOutput(
+        enabled=memory.config.schedule.enabled,
+        language_model=None if memory.language_model is None else memory.language_model.name,
+        planned=[
+            PlannedJob(job=one.job, cron=one.cron, next_run=one.next_run)
+            for one in calendar.planned(memory)
+        ],
+        runs=[JobRun(**{**row, "detail": row["detail"].get(principal.tenant, {})}) for row in runs],
+        expiring_unread=await expiring_unread(memory, principal),
+    )
+
+
+JOBS = Operation(
+    name="memory_jobs",
+    title="Scheduled jobs",
+    description="What runs by itself and when, and how the last runs went.",
+    input_model=JobsInput,
+    output_model=JobsOutput,
+    handler=_jobs,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    route=Route("GET", "/api/memory/jobs"),
+)
