@@ -8,16 +8,16 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from conftest import NOW, Clock, Connection
 
+from conftest import NOW, Clock, Connection
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.facts import FactKey
 from memory_butler.domain.permanence import DECAY_RATES
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.store.facts import FactKey
 
 from .store_views import count, event_types, row, states
 
@@ -49,7 +49,11 @@ async def test_an_episode_is_stored_with_everything(
     )
     stored = await row(admin, "episodes", id)
     assert stored["content"] == "we planned the  trip to Lisbon"  # as it was, spaces and all
-    assert (stored["butler"], stored["session_id"], stored["importance"]) == ("travel", session, 7.5)
+    assert (stored["butler"], stored["session_id"], stored["importance"]) == (
+        "travel",
+        session,
+        7.5,
+    )
     assert (stored["speaker"], stored["turn"]) == ("Ann", 3)
     assert stored["occurred_at"] == NOW - timedelta(hours=2)
     assert stored["created_at"] == stored["last_referenced_at"] == NOW
@@ -105,7 +109,7 @@ async def test_permanence_sets_the_decay_rate_of_facts_and_rules(
         assert (stored["permanence"], stored["decay_rate"]) == (permanence, rate)
 
 
-@pytest.mark.requirement("STO-08", "RULE-19", "RULE-03", "EMB-05")
+@pytest.mark.requirement("STO-08", "RULE-19", "RULE-03", "EMB-05", "MAT-01")
 async def test_a_rule_begins_as_a_candidate(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -155,7 +159,7 @@ async def test_another_key_touches_nothing(
         (principal, "user", "color", {"entity_id": ann["id"]}),  # C-22
         (other_tenant, "user", "color", {}),
     ):
-        _, superseded = await store_fact(memory, who, subject, predicate, "x", **extra)  # type: ignore[arg-type]
+        _, superseded = await store_fact(memory, who, subject, predicate, "x", **extra)
         assert superseded is None
     assert await admin.fetchval("SELECT count(*) FROM facts WHERE validity = 'active'") == 6
 
@@ -194,7 +198,7 @@ async def test_sixty_four_writers_of_one_key_all_succeed_and_one_stays(
         chain.append(step)
         step = before[step]
     assert sorted(chain) == sorted(id for id, _ in stored)
-    assert before == {id: superseded for id, superseded in stored}
+    assert before == dict(stored)
     links = await admin.fetch("SELECT source_id, target_id FROM memory_links")
     assert {row["source_id"]: row["target_id"] for row in links} == {
         id: old for id, old in before.items() if old is not None
@@ -381,7 +385,12 @@ async def test_bad_episodes_and_rules_are_refused(
     for changes in bad_episodes:
         with pytest.raises(InvalidInput):
             await store_episode(memory, principal, **{"content": "c", "butler": "b", **changes})
-    for changes in ({"content": " "}, {"permanence": "forever"}, {"scope": "x" * 501}):
+    bad_rules: list[dict[str, Any]] = [
+        {"content": " "},
+        {"permanence": "forever"},
+        {"scope": "x" * 501},
+    ]
+    for changes in bad_rules:
         with pytest.raises(InvalidInput):
             await store_rule(memory, principal, **{"content": "c", **changes})
     assert await _nothing_stored(admin)
@@ -421,7 +430,7 @@ async def test_a_write_that_fails_leaves_nothing_behind(
 ) -> None:
     old, _ = await store_fact(memory, principal, "user", "home", "Rome")
     await admin.execute(
-        "ALTER TABLE memory_events ADD CONSTRAINT full CHECK (event_type <> 'fact_superseded')"
+        "ALTER TABLE memory_events ADD CONSTRAINT no_room CHECK (event_type <> 'fact_superseded')"
         " NOT VALID"
     )
     with pytest.raises(Exception, match="the store refused the change"):

@@ -4,15 +4,15 @@ import math
 from datetime import datetime, timedelta
 
 import pytest
-from conftest import NOW, Connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import NOW, Connection
 from memory_butler.domain.confidence import effective_confidence
 
 Case = tuple[float, float, datetime | None]
 
-# Below these PostgreSQL calls a product an underflow, which is an error there; no policy comes near.
+# Below these a product may underflow, an error in PostgreSQL; no policy comes near.
 confidences = st.just(0.0) | st.floats(1e-9, 1.0)
 rates = (
     st.sampled_from([0.0, 0.002, 0.008, 0.01, 0.03, 0.1, 1e308])

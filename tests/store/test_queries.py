@@ -3,8 +3,8 @@
 from importlib.resources import files
 
 import pytest
-from conftest import Connection
 
+from conftest import Connection
 from memory_butler.store.queries import Queries, load
 
 NOUNS = sorted(

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from conftest import NOW, Connection, Database
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +32,9 @@ def _vector() -> Any:
     return np.random.default_rng(2).standard_normal(384).astype(np.float32)
 
 
-async def _plan_inside(connection: Connection, question: str, *, vector: bool, role: str = "") -> str:
+async def _plan_inside(
+    connection: Connection, question: str, *, vector: bool, role: str = ""
+) -> str:
     """The plan of the statement inside the function; a plain EXPLAIN shows a Function Scan only."""
     notices: list[str] = []
     connection.add_log_listener(lambda _, message: notices.append(str(message)))

@@ -5,37 +5,20 @@ from collections.abc import AsyncIterator
 import asyncpg
 import numpy as np
 import pytest
-from conftest import Connection, Database
 
+from conftest import Connection, Database
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import tokens
-from memory_butler.store.migrations.versions.memory.mem_005_tenancy import TENANT_TABLES
 from memory_butler.store.transaction import open_pool, refuse_bypass, transaction
+
+from .tenant_tables import ROWS, TENANT_TABLES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-03")]
 
 SEARCHES = ("search_episodes", "search_facts", "search_rules")
-
-# One row a tenant table, of the tenant in $1.
-ROWS = {
-    "episodes": "INSERT INTO episodes (tenant_id, butler, content) VALUES ($1, 'b', 'c')",
-    "facts": "INSERT INTO facts (tenant_id, subject, predicate, content) VALUES ($1, 's', 'p', 'c')",
-    "rules": "INSERT INTO rules (tenant_id, content) VALUES ($1, 'c')",
-    "memory_links": "INSERT INTO memory_links (tenant_id, source_type, source_id, target_type,"
-    " target_id, relation) VALUES ($1, 'fact', gen_random_uuid(), 'rule', gen_random_uuid(),"
-    " 'supports')",
-    "entities": "INSERT INTO entities (tenant_id, canonical_name, entity_type)"
-    " VALUES ($1, 'Ann', 'person')",
-    "memory_events": "INSERT INTO memory_events (tenant_id, event_type) VALUES ($1, 'x')",
-    "rule_applications": "INSERT INTO rule_applications (tenant_id, rule_id, outcome)"
-    " SELECT tenant_id, id, 'helpful' FROM rules WHERE tenant_id = $1",
-    "memory_versions": "INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until,"
-    " state) VALUES ($1, 'fact', gen_random_uuid(), now(), now() + interval '1 day', '{}')",
-    "served": "INSERT INTO served (tenant_id, operation, item_ids) VALUES ($1, 'recall', '{}')",
-}
 
 
 @pytest.fixture
@@ -56,11 +39,8 @@ async def filled(admin: Connection) -> None:
 async def _as_tenant(runtime: Connection, tenant: str, statement: str) -> list[asyncpg.Record]:
     async with runtime.transaction():
         await runtime.execute("SELECT set_config('butler.tenant_id', $1, true)", tenant)
-        return await runtime.fetch(statement)
-
-
-def test_each_tenant_table_has_a_row_here() -> None:
-    assert set(ROWS) == set(TENANT_TABLES)
+        found: list[asyncpg.Record] = await runtime.fetch(statement)
+    return found
 
 
 async def test_row_security_is_forced_on_every_tenant_table(admin: Connection) -> None:
@@ -166,7 +146,9 @@ async def test_a_tenant_cannot_write_for_another(runtime: Connection) -> None:
     for statement in ("UPDATE facts SET tenant_id = 'other'", "UPDATE rules SET tenant_id = 'x'"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
             await _as_tenant(runtime, "default", statement)
-    hidden = "WITH d AS (DELETE FROM episodes WHERE tenant_id = 'other' RETURNING 1) SELECT * FROM d"
+    hidden = (
+        "WITH d AS (DELETE FROM episodes WHERE tenant_id = 'other' RETURNING 1) SELECT * FROM d"
+    )
     assert await _as_tenant(runtime, "default", hidden) == []
 
 
@@ -195,7 +177,9 @@ async def test_a_reference_across_tenants_is_impossible_even_for_a_superuser(
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("EVTT-03")
-@pytest.mark.parametrize("change", ["UPDATE memory_events SET actor = 'x'", "DELETE FROM memory_events"])
+@pytest.mark.parametrize(
+    "change", ["UPDATE memory_events SET actor = 'x'", "DELETE FROM memory_events"]
+)
 async def test_events_are_append_only(runtime: Connection, change: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied"):
         await _as_tenant(runtime, "default", change)
@@ -230,9 +214,9 @@ async def test_a_token_is_found_by_its_hash_until_it_is_revoked(
 
 async def _search(runtime: Connection, function: str, memory: Memory) -> list[asyncpg.Record]:
     vector = await memory.embedder.embed("tea")
-    return await runtime.fetch(
-        f"SELECT * FROM {function}($1, 'tea', NULL, 0, $2, 10)", vector, memory.clock()
-    )
+    search = f"SELECT * FROM {function}($1, 'tea', NULL, 0, $2, 10)"
+    found: list[asyncpg.Record] = await runtime.fetch(search, vector, memory.clock())
+    return found
 
 
 @pytest.fixture

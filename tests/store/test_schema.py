@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 from alembic.script import ScriptDirectory
-from conftest import Connection, Database, Template
 
+from conftest import Connection, Database, Template
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store import schema
 from memory_butler.store.migrations.run import alembic_config, migrate
-from memory_butler.store.migrations.versions.memory.mem_005_tenancy import TENANT_TABLES
 from memory_butler.store.transaction import open_pool
+
+from .tenant_tables import GLOBAL_TABLES, TENANT_TABLES
 
 TIMESTAMP = "timestamp with time zone"
 OPTIONAL, REQUIRED = True, False
@@ -409,8 +410,7 @@ def test_the_extensions_are_there(catalog: Catalog) -> None:
 @pytest.mark.requirement("TEN-01", "EPI-17", "FACT-22", "RULE-18")
 def test_every_table_of_tenant_data_has_the_tenant_column(catalog: Catalog) -> None:
     tables = {table for table, _ in catalog.columns}
-    global_tables = {"alembic_version", "embedding_versions", "tenants", "tokens"}
-    assert tables - global_tables == set(TENANT_TABLES)
+    assert tables - GLOBAL_TABLES == set(TENANT_TABLES)
     for table in TENANT_TABLES:
         assert catalog.columns[table, "tenant_id"] == ("text", REQUIRED, "'default'::text")
 
@@ -537,7 +537,7 @@ def test_the_revisions_are_one_chain_and_only_the_first_has_the_label() -> None:
     assert [script.down_revision for script in reversed(scripts)] == [None, *chain[:-1]]
     declared = {script.revision: script.module.branch_labels for script in scripts}
     assert declared == {chain[0]: ("memory",), **dict.fromkeys(chain[1:])}
-    assert schema.HEAD == chain[-1]
+    assert chain[-1] == schema.HEAD
 
 
 @pytest.mark.anyio
@@ -564,7 +564,7 @@ async def test_the_schema_goes_up_and_down_and_up_again(empty_database: Database
 async def test_each_revision_can_be_taken_back_by_itself(empty_database: Database) -> None:
     dsn, roles = empty_database.admin_dsn, empty_database.roles
     await schema.prepare(dsn)
-    for _ in range(5):
+    for _ in range(int(schema.HEAD.removeprefix("mem_")) - 1):
         await migrate(dsn, roles, "-1")
     assert {"episodes", "facts", "rules", "memory_links", "alembic_version"} == {
         table for table, _ in (await _read_catalog(dsn)).columns
@@ -589,9 +589,7 @@ async def test_four_processes_may_prepare_an_empty_database_at_once(
 @pytest.mark.anyio
 async def test_a_database_is_made_once_even_by_four_at_once(server: Any) -> None:
     name = "memory_scratch_four"
-    await asyncio.gather(
-        *(schema.ensure_database(server.dsn("postgres"), name) for _ in range(4))
-    )
+    await asyncio.gather(*(schema.ensure_database(server.dsn("postgres"), name) for _ in range(4)))
     connection = await asyncpg.connect(server.dsn("postgres"))
     await connection.execute(f"DROP DATABASE {name}")
     await connection.close()

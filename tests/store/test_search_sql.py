@@ -1,9 +1,10 @@
 """The keyword arm parses whatever a person or a model may send, and relaxes AND to OR."""
 
 import pytest
-from conftest import Connection
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+
+from conftest import Connection
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-04")]
 

@@ -10,6 +10,7 @@ import asyncpg
 
 from memory_butler.domain.entities import (
     FUZZY_MIN_CHARS,
+    SYSTEM_METADATA_KEYS,
     Candidate,
     EntityType,
     ResolvedEntity,
@@ -77,7 +78,7 @@ def new_entity(
     """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
     name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
-    return NewEntity(id or uuid4(), name, kind, _aliases(aliases), inputs.metadata(metadata))
+    return NewEntity(id or uuid4(), name, kind, _aliases(aliases), _metadata(metadata))
 
 
 async def insert_entity(
@@ -134,7 +135,7 @@ async def update_entity(
                     id,
                     name,
                     before["aliases"] if aliases is None else _aliases(aliases),
-                    (before["metadata"] or {}) | inputs.metadata(metadata),
+                    (before["metadata"] or {}) | _metadata(metadata),
                     now,
                 )
         except asyncpg.UniqueViolationError:
@@ -314,3 +315,12 @@ def _companions(hints: Mapping[str, Any]) -> list[str]:
     if isinstance(named, str):
         return [named]
     return [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+
+
+def _metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A caller's metadata; the keys by which merging is told are not the caller's to set."""
+    clean = inputs.metadata(value)
+    reserved = sorted(SYSTEM_METADATA_KEYS & clean.keys())
+    if reserved:
+        raise InvalidInput(f"metadata {', '.join(reserved)} is set by entity_merge alone")
+    return clean

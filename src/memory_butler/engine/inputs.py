@@ -59,9 +59,12 @@ def query(what: str, value: str) -> str:
 
 def number(what: str, value: float) -> float:
     """A finite number, as given: importance is not clamped (C-50)."""
-    if isinstance(value, bool) or not math.isfinite(value):
-        raise InvalidInput(f"{what} must be a finite number, not {value}")
-    return float(value)
+    try:
+        if not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    except OverflowError:  # an integer beyond the range of a float
+        pass
+    raise InvalidInput(f"{what} must be a finite number, not {str(value)[:40]}")
 
 
 def turn(value: int | None) -> int | None:

@@ -7,13 +7,14 @@ values give the same prompt, character for character.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, Literal
 
 from memory_butler.journal.items import Event, is_assistant
 from memory_butler.journal.lifecycle import OnMind
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import read
+from memory_butler.journal.tags import Piece, read
 from memory_butler.journal.wording import (
     conversation_line,
     cut,
@@ -28,6 +29,9 @@ RULE: Final = "\n\n---\n\n"
 MAX_ITEM_TOKENS: Final = 400
 # Less than this of an answer is not worth showing.
 _MIN_CUT_TOKENS = 20
+# At most 8 million characters of everyday messages; a longer one is read each time.
+_CACHED_MESSAGES = 1_000
+_CACHED_CHARS = 8_000
 
 Part = Literal["wake", "image", "ambient", "lingering", "recalled", "recent", "time", "hot"]
 Stream = Literal["user", "say", "do"]
@@ -256,6 +260,8 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
     pools = _Pools({"user": budget.user, "say": budget.say, "do": budget.do}, budget.flex)
     filled = _Filled()
     for event in earlier:
+        if _streams(event, policy) <= pools.closed:
+            continue
         for line, stream in reversed(list(_conversation(event, policy))):
             what = f"event {event.id} ({stream})"
             cost = policy.count(f"{line}\n")
@@ -283,10 +289,32 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
     return filled, used
 
 
+def _streams(event: Event, policy: JournalPolicy) -> set[Stream]:
+    """The streams that a message may feed, told by actor and tags alone: a closed one spares the
+    reading of the text."""
+    if not is_assistant(event.actor, policy.assistant_actors):
+        return {"user"}
+    streams: set[Stream] = {"do"} if {"do", "narrate"} & set(event.tags) else set()
+    if "say" in event.tags or event.image_path or policy.untagged_reply_is_say:
+        streams.add("say")
+    return streams
+
+
+def _pieces(event: Event, policy: JournalPolicy) -> Sequence[Piece]:
+    names = (*policy.assistant_actors, *policy.user_actors)
+    # Messages never change, and the next prompt shows mostly the same ones.
+    read_again = _pieces_of if len(event.content) <= _CACHED_CHARS else _pieces_of.__wrapped__
+    return shown_pieces(event.actor, read_again(event.content, names), policy)
+
+
+@lru_cache(maxsize=_CACHED_MESSAGES)
+def _pieces_of(content: str, names: tuple[str, ...]) -> tuple[Piece, ...]:
+    return read(content, names).pieces
+
+
 def _conversation(event: Event, policy: JournalPolicy) -> Iterator[tuple[str, Stream]]:
     """The lines of a message and the pool of each: by actor first, by tag second (C-105)."""
-    names = (*policy.assistant_actors, *policy.user_actors)
-    pieces = shown_pieces(event.actor, read(event.content, names).pieces, policy)
+    pieces = _pieces(event, policy)
     theirs = is_assistant(event.actor, policy.assistant_actors)
     image = event.image_path is not None
     if not pieces and image:

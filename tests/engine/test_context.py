@@ -1,0 +1,192 @@
+"""The memory block for a prompt, from a real recall."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import NOW, Clock, Connection
+from memory_butler.config import ContextQuotas, MemoryModuleConfig, RetrievalConfig, ScoreWeights
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_episode, store_fact, store_rule
+
+from .store_views import row
+
+pytestmark = pytest.mark.anyio
+
+HEADER = "# Memory Context\n"
+
+
+def _with(memory: Memory, **retrieval: object) -> Memory:
+    config = MemoryModuleConfig(retrieval=RetrievalConfig.model_validate(retrieval))
+    return replace(memory, config=config)
+
+
+@pytest.mark.requirement("CTX-01", "CTX-02", "CTX-03", "CTX-07")
+async def test_the_block_has_facts_and_rules_as_laid_down(
+    memory: Memory, principal: Principal
+) -> None:
+    await store_fact(memory, principal, "user", "drink", "green tea")
+    await store_rule(memory, principal, "offer tea first")
+    context = await build_context(memory, principal, "tea", "general")
+    assert context.text == (
+        "# Memory Context\n"
+        "\n## Key Facts\n"
+        "- [user] [drink]: green tea (confidence: 1.00)\n"
+        "\n## Active Rules\n"
+        "- offer tea first (maturity: candidate, effectiveness: 0.00)\n"
+    )
+
+
+@pytest.mark.requirement("CTX-02")
+async def test_the_confidence_shown_is_the_effective_one(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "mood", "tea", permanence="ephemeral")
+    clock.advance(days=10)
+    context = await build_context(memory, principal, "tea", "general")
+    assert "(confidence: 0.37)" in context.text
+
+
+@pytest.mark.requirement("CTX-04")
+async def test_the_annotated_layout(memory: Memory, principal: Principal, clock: Clock) -> None:
+    annotated = _with(
+        memory,
+        context_format="annotated",
+        context_quotas=ContextQuotas(facts=0.5, rules=0.3, episodes=0.2).model_dump(),
+    )
+    await store_fact(
+        memory, principal, "user", "name", "User's name is John", permanence="permanent"
+    )
+    await store_rule(memory, principal, "call John by his name")
+    clock.advance(days=2)
+    await store_episode(memory, principal, "John said hello", "general")
+    clock.advance(hours=2)
+    context = await build_context(annotated, principal, "John", "general")
+    assert context.text == (
+        "## Your Memory\n"
+        "\n### What You Know (Facts)\n"
+        "- User's name is John [permanent, confirmed 2d ago]\n"
+        "\n### How To Behave (Rules)\n"
+        "- call John by his name [candidate, global]\n"
+        "\n### Recent Context (Episodes)\n"
+        "- [2h ago] John said hello\n"
+    )
+
+
+@pytest.mark.requirement("CTX-01")
+@pytest.mark.parametrize("prompt", ["", "anything"])
+async def test_an_empty_memory_gives_the_bare_header(
+    memory: Memory, principal: Principal, prompt: str
+) -> None:
+    assert (await build_context(memory, principal, prompt, "general")).text == HEADER
+
+
+@pytest.mark.requirement("CTX-08")
+async def test_the_butler_is_the_scope_and_twenty_are_recalled(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    session = uuid4()
+    for n in range(25):
+        await store_fact(memory, principal, "user", f"tea {n}", f"tea {n}", scope="health")
+    await store_fact(memory, principal, "user", "secret", "tea", scope="finance")
+    context = await build_context(memory, principal, "tea", "health", session_id=session)
+    assert len(context.included) == 20
+    assert "secret" not in context.text
+    served = await admin.fetchrow("SELECT * FROM served")
+    assert (served["operation"], served["butler"], served["session_id"]) == (
+        "context",
+        "health",
+        session,
+    )
+
+
+@pytest.mark.requirement("CTX-06", "ORD-01", "ORD-02")
+async def test_the_best_comes_first_and_ties_go_by_age_then_id(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    weights = ScoreWeights(relevance=0, importance=1, recency=0, confidence=0)
+    tied = _with(memory, score_weights=weights.model_dump())
+    old = [(await store_fact(memory, principal, "user", f"p{n}", f"tea {n}"))[0] for n in range(4)]
+    clock.advance(seconds=1)
+    new, _ = await store_fact(memory, principal, "user", "new", "tea")
+    best, _ = await store_fact(memory, principal, "user", "best", "tea", importance=9)
+    context = await build_context(tied, principal, "tea", "general")
+    assert list(context.included) == [best, new, *sorted(old)]
+
+
+@pytest.mark.requirement("ORD-01", "ORD-03", "MAT-06")
+async def test_equal_inputs_give_equal_bytes(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for n in range(12):
+        await store_fact(memory, principal, "user", f"p{n}", f"tea number {n}")
+        await store_rule(memory, principal, f"tea rule {n}")
+    texts = {
+        (await build_context(memory, principal, "tea", "general", token_budget=150)).text
+        for _ in range(4)  # each call bumps, at the same moment
+    }
+    assert len(texts) == 1
+
+
+@pytest.fixture
+async def stocked(memory: Memory, principal: Principal) -> Memory:
+    for n in range(6):
+        await store_fact(memory, principal, f"subject {n}", "p", "tea " * (n * n + 1) + "🫖")
+        await store_rule(memory, principal, "always offer tea " * (n + 1))
+    return memory
+
+
+@pytest.mark.requirement("CTX-05", "CTX-06", "ORD-03")
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(budget=st.integers(0, 400), share=st.floats(0, 1))
+async def test_the_budget_is_never_exceeded(
+    stocked: Memory, principal: Principal, budget: int, share: float
+) -> None:
+    quotas = ContextQuotas(facts=share, rules=1 - share).model_dump()
+    memory = _with(stocked, context_quotas=quotas)
+    context = await build_context(memory, principal, "tea", "general", token_budget=budget)
+    assert len(context.text) <= budget * 4
+    assert context.text.startswith(HEADER) or (context.text == "" and budget * 4 < len(HEADER))
+    assert len(context.included) + len(context.left_out) == 12
+    assert context.text.count("\n- ") == len(context.included)
+
+
+@pytest.mark.requirement("CTX-07")
+async def test_the_configured_budget_is_the_default(stocked: Memory, principal: Principal) -> None:
+    memory = _with(stocked, context_token_budget=40)
+    context = await build_context(memory, principal, "tea", "general")
+    given = await build_context(stocked, principal, "tea", "general", token_budget=40)
+    assert context.text == given.text
+    assert 0 < len(context.text) <= 160
+    assert stocked.config.retrieval.context_token_budget == 3000
+
+
+@pytest.mark.requirement("FAIL-02")
+async def test_bad_arguments_are_refused(memory: Memory, principal: Principal) -> None:
+    for budget in (-1, MAX_TOKEN_BUDGET + 1):
+        with pytest.raises(InvalidInput, match="token_budget must be between"):
+            await build_context(memory, principal, "tea", "general", token_budget=budget)
+    with pytest.raises(InvalidInput, match="butler is empty"):
+        await build_context(memory, principal, "tea", " ")
+    with pytest.raises(InvalidInput, match="is no UUID"):
+        await build_context(memory, principal, "tea", "general", session_id="1")
+
+
+@pytest.mark.requirement("RCL-02", "RCL-03")
+async def test_fading_memories_stay_out_and_the_rest_is_bumped(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    fading, _ = await store_fact(memory, principal, "u", "a", "tea", permanence="ephemeral")
+    clock.advance(timedelta(days=20))
+    sure, _ = await store_fact(memory, principal, "u", "b", "tea")
+    context = await build_context(memory, principal, "tea", "general")
+    assert context.included == (sure,)
+    assert (await row(admin, "facts", sure))["reference_count"] == 1
+    assert (await row(admin, "facts", fading))["last_referenced_at"] == NOW
