@@ -40,6 +40,7 @@ from memory_butler.store.transaction import prepare_connection
 WARM_UP = 20
 DEPTH = 20
 TENANT = "default"
+VERSION = "SELECT id FROM embedding_versions WHERE is_current"
 
 PEOPLE = (
     "Ada Bela Cyrus Dana Emil Farah Goran Hana Igor Jutta Kofi Lena Milo Nadia Oskar Pia".split()
@@ -95,6 +96,7 @@ async def _fill(connection: asyncpg.Connection, engine: Embedder, count: int) ->
     """Facts straight into the table: the load is not what is measured."""
     rng = random.Random(1)
     texts = [sentence(rng) for _ in range(count)]
+    version = await connection.fetchval(VERSION)
     began = time.perf_counter()
     vectors = engine.embed_arrays(texts)
     print(f"embedded {count} texts in {time.perf_counter() - began:.0f} s", file=sys.stderr)
@@ -104,11 +106,12 @@ async def _fill(connection: asyncpg.Connection, engine: Embedder, count: int) ->
         await connection.executemany(
             """
             INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector,
-                               created_at, last_referenced_at, last_confirmed_at)
-            VALUES ($1, $2, $3, $4, $5, to_tsvector('english', $4), $6, $6, $6)
+                               created_at, last_referenced_at, last_confirmed_at,
+                               embedding_version_id)
+            VALUES ($1, $2, $3, $4, $5, to_tsvector('english', $4), $6, $6, $6, $7)
             """,
             [
-                (TENANT, "someone", f"says_{place}", text, vectors[place], now)
+                (TENANT, "someone", f"says_{place}", text, vectors[place], now, version)
                 for place, text in enumerate(texts)
             ],
         )
@@ -126,6 +129,7 @@ async def _measure(
 ) -> None:
     client = Client(url)
     rng, numbers = random.Random(2), count(1)
+    version = await connection.fetchval(VERSION)
 
     async def bare_search() -> None:
         asked = question(rng)
@@ -133,7 +137,9 @@ async def _measure(
         async with connection.transaction():
             await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
             for query in (search.SQL["facts"], search.SQL["rules"]):
-                await connection.fetch(query, vector, asked, None, 0.2, datetime.now(UTC), DEPTH)
+                await connection.fetch(
+                    query, vector, asked, None, 0.2, datetime.now(UTC), DEPTH, version
+                )
 
     async def bare_insert() -> None:
         subject, predicate, text = "someone", f"bare_{next(numbers)}", sentence(rng)
@@ -192,9 +198,7 @@ async def _measure(
             await way()
             if turn >= WARM_UP:
                 taken[name].append((time.perf_counter() - began) * 1000)
-    print(
-        f"Machine: {machine()}; {size} facts, {calls} calls each, one client, no query repeats\n"
-    )
+    print(f"Machine: {machine()}; {size} facts, {calls} calls each, one client, no query repeats\n")
     print("| call | p50 ms | p95 ms | p99 ms | p50 / bare p50 |")
     print("|---|---|---|---|---|")
     bare = 0.0

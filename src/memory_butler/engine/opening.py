@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.inference.embedder import get_embedding_engine
+from memory_butler.inference.embedder import Embedder, get_embedding_engine
+from memory_butler.inference.model_files import MODEL_NAME
+from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import OUTAGES, open_pool, refuse_bypass
 
@@ -86,10 +88,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
         try:
             await refuse_bypass(pool)
             await schema.refuse_stale(pool)
-            engine = get_embedding_engine(
-                model_folder=settings.memory.embedding_path,
-                pulled_folder=settings.data_dir / "models" / settings.memory.embedding_model,
-            )
+            engine = _embedding_engine(settings)
             version_id = await embeddings.register(
                 pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
             )
@@ -105,6 +104,17 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
                 await embedder.aclose()
         finally:
             await pool.close()
+
+
+def _embedding_engine(settings: Settings) -> Embedder:
+    """The engine of the configured model: ours for the one we ship, the extra for any other."""
+    model = settings.memory.embedding_model
+    if model != MODEL_NAME:
+        return SentenceTransformerEngine(model)
+    return get_embedding_engine(
+        model_folder=settings.memory.embedding_path,
+        pulled_folder=settings.data_dir / "models" / MODEL_NAME,
+    )
 
 
 async def _note_use(memory: Memory) -> None:

@@ -167,6 +167,7 @@ class _Question:
     min_confidence: float
     depth: int
     now: datetime
+    version_id: int
 
     @classmethod
     def of(
@@ -187,6 +188,7 @@ class _Question:
             min_confidence=inputs.share("min_confidence", min_confidence),
             depth=max(limit, memory.config.retrieval.candidate_depth),
             now=memory.clock(),
+            version_id=memory.embedding_version_id,
         )
 
 
@@ -207,6 +209,7 @@ async def _search_one(
         min_confidence=asked.min_confidence,
         now=asked.now,
         depth=asked.depth,
+        version_id=asked.version_id,
     )
     by_id = {one.id: one for one in found}
     fused = fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), asked.depth)

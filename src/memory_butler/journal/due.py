@@ -151,6 +151,9 @@ def _search(text: str, now: datetime, policy: JournalPolicy) -> _Found | None:
     for phrase, _ in found or ():
         if "en" in policy.languages and not _CONVINCING.search(phrase):
             continue
+        # An ordinal with a preposition was found above; without one it counts something else.
+        if _ORDINAL.fullmatch(phrase.strip()):
+            continue
         # Parsed again for its period; what only the search understands is left alone.
         one = _parse(re.sub(r"^(?:by|until|before|due)\s+", "", phrase), now, policy)
         if one is not None and _window(one).end > now:

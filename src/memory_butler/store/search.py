@@ -47,6 +47,7 @@ async def candidates(
     min_confidence: float,
     now: datetime,
     depth: int,
+    version_id: int,
 ) -> list[Found]:
     """The candidates of both arms, each `depth` deep, unordered for the caller's purposes.
 
@@ -55,6 +56,7 @@ async def candidates(
         question: preprocessed; '' leaves the keyword arm out (SRCH-05).
         scope: SCP-01 and SCP-02; None searches every scope.
         min_confidence: of the effective confidence; episodes are exempt (C-39).
+        version_id: the model that made `embedding`; only vectors of it are compared.
     """
     match memory_type:
         case "episode":
@@ -66,6 +68,6 @@ async def candidates(
         case _:
             assert_never(memory_type)
     records = await tx.connection.fetch(
-        query, embedding, question, scope, min_confidence, now, depth
+        query, embedding, question, scope, min_confidence, now, depth, version_id
     )
     return [Found(*record) for record in records]

@@ -1,6 +1,6 @@
 """The decay sweep in the database: counted, found and applied by sets."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -25,40 +25,34 @@ class SweepCounts:
     recover: int = 0
     expire: int = 0
 
-    @property
-    def changed(self) -> int:
-        """How many change at all."""
-        return self.fade + self.recover + self.expire
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a sweep would do now: how much of what, and the ids of all that change."""
+
+    counts: SweepCounts
+    ids: list[UUID]
 
 
-async def counts(
+async def judge(
     tx: Transaction,
     kind: Kind,
     now: datetime,
     thresholds: ConfidenceThresholds,
     besides: Collection[UUID] = (),
-) -> SweepCounts:
-    """What a sweep would do now, not counting the ids in `besides`."""
+) -> Judged:
+    """Look at every active memory of a kind that decays, but for the ids in `besides`."""
     row = await tx.connection.fetchrow(
-        SQL[f"count_{_TABLE[kind]}"],
+        SQL[f"judge_{_TABLE[kind]}"],
         tx.tenant,
         now,
         thresholds.retrieval,
         thresholds.expiry,
         list(besides),
     )
-    return SweepCounts(**dict(row))
-
-
-async def changing(
-    tx: Transaction, kind: Kind, now: datetime, thresholds: ConfidenceThresholds, batch: int
-) -> AsyncIterator[list[UUID]]:
-    """The ids of what changes, `batch` at a time, from one snapshot."""
-    cursor = await tx.connection.cursor(
-        SQL[f"changing_{_TABLE[kind]}"], tx.tenant, now, thresholds.retrieval, thresholds.expiry
-    )
-    while rows := await cursor.fetch(batch):
-        yield [row["id"] for row in rows]
+    counted = dict(row)
+    ids = counted.pop("ids")
+    return Judged(SweepCounts(**counted), ids)
 
 
 async def lock(tx: Transaction, kind: Kind, ids: list[UUID]) -> None:

@@ -21,26 +21,25 @@ tenant_id = $1 AND validity = 'active' AND decay_rate > 0
 tenant_id = $1 AND decay_rate > 0 AND maturity <> 'anti_pattern'
 AND metadata->>'forgotten' IS DISTINCT FROM 'true'
 
--- name: count_facts
-SELECT count(*)::integer AS evaluated,
-       count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
-       count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
-       count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
-FROM (SELECT {outcome_now} AS outcome FROM facts WHERE {swept_facts} AND id <> ALL($5)) judged
+-- fragment: judgement
+count(*)::integer AS evaluated,
+count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
+count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
+count(*) FILTER (WHERE outcome = 'expire')::integer AS expire,
+coalesce(array_agg(id) FILTER (WHERE outcome IS NOT NULL), '{}') AS ids
 
--- name: count_rules
-SELECT count(*)::integer AS evaluated,
-       count(*) FILTER (WHERE outcome = 'fade')::integer AS fade,
-       count(*) FILTER (WHERE outcome = 'recover')::integer AS recover,
-       count(*) FILTER (WHERE outcome = 'expire')::integer AS expire
-FROM (SELECT {outcome_now} AS outcome FROM rules WHERE {swept_rules} AND id <> ALL($5)) judged
+-- name: judge_facts
+-- One pass over the table, by parallel workers; an id is 16 bytes, so all that change fit in memory.
+SELECT {judgement}
+FROM (
+    SELECT id, {outcome_now} AS outcome FROM facts WHERE {swept_facts} AND id <> ALL($5)
+) judged
 
--- name: changing_facts
--- One pass over the table; read through a cursor, so that a million rows need no memory.
-SELECT id FROM facts WHERE {swept_facts} AND {outcome_now} IS NOT NULL
-
--- name: changing_rules
-SELECT id FROM rules WHERE {swept_rules} AND {outcome_now} IS NOT NULL
+-- name: judge_rules
+SELECT {judgement}
+FROM (
+    SELECT id, {outcome_now} AS outcome FROM rules WHERE {swept_rules} AND id <> ALL($5)
+) judged
 
 -- name: lock_facts
 -- A statement of its own: one that had waited for a lock would still see older versions and events.
@@ -58,10 +57,14 @@ WITH judged AS (
 ), kept AS (
     INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
     SELECT f.tenant_id, 'fact', f.id, since.known_from, $2,
-           to_jsonb(f) - ARRAY['tenant_id', 'id', 'subject', 'predicate', 'content', 'embedding',
-                               'search_vector', 'reference_count', 'last_referenced_at',
-                               'created_at']
+           to_jsonb(state)
     FROM facts f JOIN judged ON judged_id = f.id, LATERAL (
+        -- Named one by one: writing a vector as JSON, to drop it then, takes a third of the sweep.
+        SELECT f.importance, f.confidence, f.decay_rate, f.permanence, f.source_butler,
+               f.source_episode_id, f.supersedes_id, f.entity_id, f.validity, f.scope,
+               f.valid_from, f.valid_until, f.retired_at, f.last_confirmed_at, f.tags, f.metadata,
+               f.embedding_version_id
+    ) state, LATERAL (
         SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
     ) since
@@ -94,9 +97,13 @@ WITH judged AS (
 ), kept AS (
     INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
     SELECT r.tenant_id, 'rule', r.id, since.known_from, $2,
-           to_jsonb(r) - ARRAY['tenant_id', 'id', 'embedding', 'search_vector', 'reference_count',
-                               'last_referenced_at', 'created_at']
+           to_jsonb(state)
     FROM rules r JOIN judged ON judged_id = r.id, LATERAL (
+        SELECT r.content, r.scope, r.maturity, r.confidence, r.decay_rate, r.permanence,
+               r.effectiveness_score, r.applied_count, r.success_count, r.harmful_count,
+               r.source_episode_id, r.source_butler, r.last_applied_at, r.last_evaluated_at,
+               r.last_confirmed_at, r.tags, r.metadata, r.embedding_version_id
+    ) state, LATERAL (
         SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
     ) since

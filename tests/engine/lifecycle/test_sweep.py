@@ -359,10 +359,9 @@ async def test_sql_and_python_agree(
         columns = [list(column) for column in zip(*clear.values(), strict=True)]
         await admin.execute(fill, list(clear), *columns)
         tx = Transaction(admin, "default")
-        counted = await store.counts(tx, kind, NOW, thresholds)
-        found = [id async for ids in store.changing(tx, kind, NOW, thresholds, 100) for id in ids]
-        await store.lock(tx, kind, found)
-        applied = await store.apply(tx, kind, found, NOW, thresholds, "tester")
+        judged = await store.judge(tx, kind, NOW, thresholds)
+        await store.lock(tx, kind, judged.ids)
+        applied = await store.apply(tx, kind, judged.ids, NOW, thresholds, "tester")
         told = {
             UUID(event["payload"]["memory_id"]): _OUTCOMES[event["event_type"]]
             for event in await admin.fetch("SELECT * FROM memory_events")
@@ -370,9 +369,9 @@ async def test_sql_and_python_agree(
     finally:
         await changes.rollback()
     assert told == expected
-    assert sorted(found) == sorted(expected)
+    assert sorted(judged.ids) == sorted(expected)
     assert applied == Counter(expected.values())
-    assert counted == SweepCounts(
+    assert judged.counts == SweepCounts(
         evaluated=sum(case[1] > 0 for case in clear.values()), **Counter(expected.values())
     )
 
@@ -419,7 +418,7 @@ async def test_what_is_confirmed_before_its_batch_stays(
     confirmed = await _fact(admin, 1.0, last_confirmed_at=long_ago)
     other = await _fact(admin, 1.0, last_confirmed_at=long_ago)
     async with transaction(memory.pool, principal.tenant) as tx:
-        (found,) = [ids async for ids in store.changing(tx, "fact", NOW, DEFAULTS, 10)]
+        found = (await store.judge(tx, "fact", NOW, DEFAULTS)).ids
     assert set(found) == {confirmed, other}
     await confirm_memory(memory, principal, "fact", confirmed)
     async with transaction(memory.pool, principal.tenant) as tx:
@@ -436,9 +435,7 @@ async def test_recall_finishes_while_a_batch_is_open(
     clock.advance(days=250)
     fresh, _ = await store_fact(memory, principal, "user", "pot", "a tea pot")
     async with transaction(memory.pool, principal.tenant) as tx:
-        found = [
-            id async for ids in store.changing(tx, "fact", clock(), DEFAULTS, 10) for id in ids
-        ]
+        found = (await store.judge(tx, "fact", clock(), DEFAULTS)).ids
         await store.lock(tx, "fact", found)
         assert await store.apply(tx, "fact", found, clock(), DEFAULTS, "tester") == {"fade": 1}
         async with asyncio.timeout(10):

@@ -12,7 +12,7 @@ from memory_butler.store.transaction import transaction
 
 # Rows a transaction: a batch holds its rows for some tens of milliseconds, and a reader that bumps
 # one of them waits no longer than that.
-BATCH = 1000
+BATCH = 500
 
 SWEEPER = "memory"  # the butler whose episode tells of a sweep (C-27)
 
@@ -48,10 +48,10 @@ async def plan(memory: Memory, principal: Principal) -> SweepReport:
     thresholds, now = memory.config.facts.thresholds(), memory.clock()
     inverted = [row["id"] for row in await to_invert(memory, principal)]
     async with transaction(memory.pool, principal.tenant) as tx:
-        facts = await sweep.counts(tx, "fact", now, thresholds)
+        facts = await sweep.judge(tx, "fact", now, thresholds)
         # A warning does not decay (C-26), and rules are turned around before the rest decays.
-        rules = await sweep.counts(tx, "rule", now, thresholds, besides=inverted)
-    return SweepReport(facts, rules, len(inverted))
+        rules = await sweep.judge(tx, "rule", now, thresholds, besides=inverted)
+    return SweepReport(facts.counts, rules.counts, len(inverted))
 
 
 async def run(memory: Memory, principal: Principal) -> SweepReport:
@@ -65,25 +65,22 @@ async def run(memory: Memory, principal: Principal) -> SweepReport:
 
 
 async def _sweep(memory: Memory, principal: Principal, kind: sweep.Kind) -> SweepCounts:
-    """One table: found in one snapshot, changed batch by batch on a second connection.
+    """One table: judged in one statement, changed in batches that judge anew under their locks.
 
     A batch reads the clock under its locks: nothing that it changes was changed later than that.
     """
-    thresholds, now = memory.config.facts.thresholds(), memory.clock()
+    thresholds = memory.config.facts.thresholds()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        judged = await sweep.judge(tx, kind, memory.clock(), thresholds)
     done = {"fade": 0, "recover": 0, "expire": 0}
-    async with transaction(memory.pool, principal.tenant) as reading:
-        counted = await sweep.counts(reading, kind, now, thresholds)
-        if counted.changed == 0:
-            return counted
-        async for ids in sweep.changing(reading, kind, now, thresholds, BATCH):
-            async with transaction(memory.pool, principal.tenant) as tx:
-                await sweep.lock(tx, kind, ids)
-                changed = await sweep.apply(
-                    tx, kind, ids, memory.clock(), thresholds, principal.actor
-                )
-            for outcome, count in changed.items():
-                done[outcome] += count
-    return SweepCounts(counted.evaluated, **done)
+    for start in range(0, len(judged.ids), BATCH):
+        ids = judged.ids[start : start + BATCH]
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await sweep.lock(tx, kind, ids)
+            changed = await sweep.apply(tx, kind, ids, memory.clock(), thresholds, principal.actor)
+        for outcome, count in changed.items():
+            done[outcome] += count
+    return SweepCounts(judged.counts.evaluated, **done)
 
 
 async def _tell(memory: Memory, principal: Principal, report: SweepReport) -> None:

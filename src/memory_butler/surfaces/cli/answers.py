@@ -228,10 +228,47 @@ def _context(output: Any) -> None:
     print(text, end="" if text.endswith("\n") else "\n")
 
 
-def _waiting(output: Any) -> None:
-    print(f"{output.episodes} episodes wait; {output.message}.")
+def _consolidated(output: Any) -> None:
+    waited = "wait" if output.status == "dry_run" else "waited"
+    print(f"{output.episodes} episodes {waited}; {clean(output.message)}.")
     for butler, count in output.groups.items():
         print(f"  {clean(butler)}: {count}")
+    if output.status != "dry_run":
+        print(
+            f"Facts: {output.facts_created} new, {output.facts_updated} updated, "
+            f"{output.facts_confirmed} confirmed. Rules: {output.rules_created} new."
+        )
+    for error in output.errors:
+        print(f"  failed: {clean(error)}")
+
+
+def _jobs(output: Any) -> None:
+    if not output.enabled:
+        print("Nothing runs by itself: the schedule is off.")
+    made = table("Job", "Schedule", "Next")
+    for one in output.planned:
+        made.add_row(one.job, one.cron, f"{one.next_run:%Y-%m-%d %H:%M}")
+    console().print(made)
+    runs = table("Job", "Began", "Ended", "Status")
+    for one in output.runs:
+        ended = "–" if one.finished_at is None else f"{one.finished_at:%Y-%m-%d %H:%M}"
+        runs.add_row(one.job, f"{one.started_at:%Y-%m-%d %H:%M}", ended, one.status)
+    if output.runs:
+        console().print(runs)
+    print(f"Language model: {output.language_model or 'none, so consolidation only counts'}.")
+    print(f"{output.expiring_unread} episodes expire within 48 hours without having been read.")
+
+
+def _dead_letters(output: Any) -> None:
+    if not output.dead_letters:
+        print("None: consolidation gave up on no episode.")
+        return
+    made = table("Episode", "Butler", "Attempts>", "Last error")
+    for one in output.dead_letters:
+        text = Text.assemble(clean(one.content), "\n", (str(one.id), "dim"))
+        error = Text(clean(one.last_consolidation_error or "–"))
+        made.add_row(text, Text(clean(one.butler)), str(one.consolidation_attempts), error)
+    console().print(made)
 
 
 def _cleaned(output: Any) -> None:
@@ -259,6 +296,9 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "entity_update": lambda output: print(f"Updated entity {output.entity.id}."),
     "entity_resolve": _candidates,
     "entity_merge": _merged,
-    "memory_run_consolidation": _waiting,
+    "memory_run_consolidation": _consolidated,
     "memory_run_episode_cleanup": _cleaned,
+    "memory_jobs": _jobs,
+    "dead_letters_list": _dead_letters,
+    "dead_letters_retry": lambda output: print(f"{len(output.retried)} episodes wait again."),
 }

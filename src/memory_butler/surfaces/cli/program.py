@@ -16,7 +16,7 @@ from memory_butler.surfaces.cli import (
     tokens,
 )
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.operations import CURATE, FIND, STORE
+from memory_butler.surfaces.cli.names import CURATE, FIND, STORE
 from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.serving import Serve
@@ -32,7 +32,7 @@ _ORDER = (
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
-    ("consolidate", "cleanup"),
+    ("consolidate", "cleanup", "jobs", "dead-letters"),
     ("token", "db", "psql", "db-url", "model", "version"),
 )
 

@@ -3,10 +3,11 @@
 --
 -- * plan_cache_mode: a cached generic plan of one tenant would serve every other.
 -- * ivfflat.probes = lists: whatever plan is chosen, the nearest rows are the true ones.
+-- * version_id: vectors of two models are never compared; without it any vector counts.
 -- * hits is capped: ts_rank reads each matching document, and a common word matches most of a store.
 CREATE FUNCTION search_{table}(
     query_embedding vector, question text, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer
+    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, semantic_rank bigint, similarity double precision,
     keyword_rank bigint, text_rank real, matches_all boolean,
@@ -33,6 +34,7 @@ BEGIN
           AND (scope_name IS NULL OR {scoped})
           AND {confident}
           AND query_embedding IS NOT NULL AND m.embedding IS NOT NULL
+          AND (version_id IS NULL OR m.embedding_version_id = version_id)
         ORDER BY m.embedding <=> query_embedding, m.id
         LIMIT depth
     ), semantic AS (

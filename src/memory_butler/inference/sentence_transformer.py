@@ -1,0 +1,75 @@
+"""Any sentence-transformers model of 384 dimensions, for those who install that extra."""
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.inference.embedder import Vectors
+
+DIMENSIONS = 384
+
+
+class SentenceTransformerEngine:
+    """A model by name or folder, loaded when the first text is embedded; safe for threads."""
+
+    def __init__(self, model: str) -> None:
+        self._name = model
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def dimensions(self) -> int:
+        return DIMENSIONS
+
+    @property
+    def model_name(self) -> str:
+        return self._name
+
+    @property
+    def model_version(self) -> str:
+        """A digest of the name: the library tells no version of the weights it loads."""
+        return hashlib.sha256(self._name.encode()).hexdigest()[:12]
+
+    def embed(self, text: str | None) -> list[float]:
+        """Return the unit vector of one text as 384 floats."""
+        vector: list[float] = self.embed_arrays([text])[0].tolist()
+        return vector
+
+    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
+        """Return one unit vector of 384 floats for each text."""
+        vectors: list[list[float]] = self.embed_arrays(texts).tolist()
+        return vectors
+
+    def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
+        """Return unit vectors, float32 (len(texts), 384); None and '' count as one space."""
+        if not texts:
+            return np.empty((0, DIMENSIONS), np.float32)
+        with self._lock:
+            encoded = self._loaded().encode(
+                [text or " " for text in texts], normalize_embeddings=True, convert_to_numpy=True
+            )
+        vectors: Vectors = np.asarray(encoded, dtype=np.float32)
+        return vectors
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            try:
+                from sentence_transformers import SentenceTransformer
+            except ImportError:
+                raise ConfigurationError(
+                    f"the embedding model {self._name!r} needs the extra: "
+                    "pip install 'memory-butler[sentence-transformers]'"
+                ) from None
+            model = SentenceTransformer(self._name)
+            found = model.get_sentence_embedding_dimension()
+            if found != DIMENSIONS:
+                raise ConfigurationError(
+                    f"the embedding model {self._name!r} has {found} dimensions; "
+                    f"this store holds vectors of {DIMENSIONS}"
+                )
+            self._model = model
+        return self._model

@@ -1,0 +1,57 @@
+"""Moving a store to another embedding model, a batch at a time."""
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+import asyncpg
+
+from memory_butler.domain.facts import search_text
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("reembedding")
+
+Table = Literal["episodes", "facts", "rules"]
+TABLES: tuple[Table, ...] = ("episodes", "facts", "rules")
+
+
+async def tenants(pool: asyncpg.Pool, version_id: int) -> dict[str, int]:
+    """How many memories of each tenant have vectors of another model."""
+    return {
+        row["tenant_id"]: row["memories"] for row in await pool.fetch(SQL["tenants"], version_id)
+    }
+
+
+async def stale(
+    tx: Transaction, table: Table, version_id: int, after: UUID, limit: int
+) -> list[tuple[UUID, str]]:
+    """Up to `limit` memories beyond the id `after` with a vector of another model, in id order:
+    id, and the text to embed (C-20)."""
+    found = await tx.connection.fetch(SQL[f"stale_{table}"], tx.tenant, version_id, limit, after)
+    if table == "facts":
+        return [
+            (row["id"], search_text(row["subject"], row["predicate"], row["content"]))
+            for row in found
+        ]
+    return [(row["id"], row["text"]) for row in found]
+
+
+async def write(
+    tx: Transaction,
+    table: Table,
+    items: Sequence[tuple[UUID, str]],
+    vectors: Sequence[Vector],
+    version_id: int,
+) -> None:
+    """Replace the vectors of these memories, each of shape (384,)."""
+    # Only a rule can have changed its text since it was read.
+    text_too = table == "rules"
+    await tx.connection.executemany(
+        SQL[f"write_{table}"],
+        [
+            (tx.tenant, id, vector, version_id, *([text] if text_too else []))
+            for (id, text), vector in zip(items, vectors, strict=True)
+        ],
+    )

@@ -1,0 +1,28 @@
+-- name: tenants
+SELECT tenant_id, memories FROM tenants_to_reembed($1)
+
+-- name: stale_episodes
+SELECT id, content AS text FROM episodes
+WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
+ORDER BY id LIMIT $3
+
+-- name: stale_facts
+SELECT id, subject, predicate, content FROM facts
+WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
+ORDER BY id LIMIT $3
+
+-- name: stale_rules
+SELECT id, content AS text FROM rules
+WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
+ORDER BY id LIMIT $3
+
+-- name: write_episodes
+UPDATE episodes SET embedding = $3, embedding_version_id = $4 WHERE tenant_id = $1 AND id = $2
+
+-- name: write_facts
+UPDATE facts SET embedding = $3, embedding_version_id = $4 WHERE tenant_id = $1 AND id = $2
+
+-- name: write_rules
+-- A rule that was inverted meanwhile has another text, and a vector of the new model already.
+UPDATE rules SET embedding = $3, embedding_version_id = $4
+WHERE tenant_id = $1 AND id = $2 AND content = $5

@@ -1,0 +1,107 @@
+"""How the operations of the registry are called at the command line: the one table of names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+FIND: Final = "Find"
+STORE: Final = "Store"
+CURATE: Final = "Curate"
+KEEP: Final = "Keep in order"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How an operation is called here. `assumed` makes options of required inputs."""
+
+    words: str
+    operation: str
+    panel: str
+    summary: str
+    examples: tuple[str, ...] = ()
+    assumed: Mapping[str, str] = field(default_factory=dict)
+
+
+_COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --tag taste'
+
+COMMANDS: Final[tuple[Named, ...]] = (
+    Named(
+        "recall",
+        "memory_recall",
+        FIND,
+        "The facts and rules that matter most for a topic.",
+        ('memory-butler recall "dinner with Ana" --limit 5', "memory-butler recall travel --json"),
+    ),
+    Named(
+        "search",
+        "memory_search",
+        FIND,
+        "Find episodes, facts and rules by meaning and by words.",
+        ('memory-butler search "lost luggage" --type episode --mode keyword',),
+    ),
+    Named(
+        "context",
+        "memory_context",
+        FIND,
+        "The memory block for a prompt, as a session gets it.",
+        ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
+    ),
+    Named("get", "memory_get", FIND, "One memory, whole and in whatever state it is."),
+    Named("stats", "memory_stats", FIND, "How much memory there is, and how healthy it is."),
+    Named(
+        "store-fact",
+        "memory_store_fact",
+        STORE,
+        "Store what is true; the fact of the same subject and predicate is superseded.",
+        (_COLOUR, "memory-butler store-fact user city Lisbon --valid-from 2026-01-01T00:00:00Z"),
+    ),
+    Named(
+        "store-rule",
+        "memory_store_rule",
+        STORE,
+        "Store a lesson on how to behave.",
+        ('memory-butler store-rule "Confirm before sending messages"',),
+    ),
+    Named(
+        "store-episode",
+        "memory_store_episode",
+        STORE,
+        "Store what happened; - reads it from standard input.",
+        (
+            'memory-butler store-episode "Ana called about the trip"',
+            "memory-butler store-episode - --butler notes < today.txt",
+        ),
+        {"butler": "cli"},
+    ),
+    Named("confirm", "memory_confirm", CURATE, "Say that a fact or rule still holds."),
+    Named("forget", "memory_forget", CURATE, "Take a memory out of retrieval, recoverably."),
+    Named("mark-helpful", "memory_mark_helpful", CURATE, "Say that a rule helped."),
+    Named("mark-harmful", "memory_mark_harmful", CURATE, "Say that a rule did harm."),
+    Named(
+        "entity create",
+        "entity_create",
+        CURATE,
+        "Register a person, organisation or place.",
+        ('memory-butler entity create "Ana Silva" person --alias Ana',),
+    ),
+    Named("entity get", "entity_get", CURATE, "One entity with its names."),
+    Named("entity update", "entity_update", CURATE, "Correct an entity."),
+    Named("entity resolve", "entity_resolve", CURATE, "Whom a name may mean, the likeliest first."),
+    Named("entity merge", "entity_merge", CURATE, "Make two entities one."),
+    Named("consolidate", "memory_run_consolidation", KEEP, "Turn waiting episodes into facts."),
+    Named("cleanup", "memory_run_episode_cleanup", KEEP, "Delete episodes that had their time."),
+    Named("jobs", "memory_jobs", KEEP, "What runs by itself and when, and how the last runs went."),
+    Named(
+        "dead-letters list",
+        "dead_letters_list",
+        KEEP,
+        "The episodes that consolidation gave up on, and why.",
+    ),
+    Named(
+        "dead-letters retry",
+        "dead_letters_retry",
+        KEEP,
+        "Let the next consolidation try them again.",
+        ("memory-butler dead-letters retry", "memory-butler dead-letters retry --episode-id 6f1c…"),
+    ),
+)
