@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
+from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import embedded, embeddings, schema
@@ -95,7 +97,13 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             embedder = BatchingEmbedder(
                 engine, query_cache=settings.memory.retrieval.query_cache_size
             )
-            memory = Memory(pool, embedder, version_id, settings.memory)
+            memory = Memory(
+                pool,
+                embedder,
+                version_id,
+                settings.memory,
+                language_model=find_model(settings.memory.consolidation, os.environ),
+            )
             noting = asyncio.create_task(_note_use(memory), name="embedding-use")
             try:
                 yield memory

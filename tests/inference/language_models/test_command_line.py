@@ -1,0 +1,387 @@
+"""Agents' command lines, with real programs in their place: what they get, and how they end."""
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.inference.language_models.agent_tools import CLAUDE, CODEX, GEMINI, TOOLS
+from memory_butler.inference.language_models.command_line import CommandLineModel
+from memory_butler.inference.language_models.port import (
+    ModelAccessDenied,
+    ModelAnswerUnreadable,
+    ModelError,
+    ModelExited,
+    ModelOutputTooLong,
+    ModelRateLimited,
+    ModelTimedOut,
+    Request,
+)
+
+from .fake_tool import FakeTool, make
+
+pytestmark = pytest.mark.anyio
+
+KEY = "sk-ant-REALLY-secret-0123456789"
+PROMPT = 'E1: Ada\'s safe is behind the clock; $(touch /tmp/x) `id` "quoted" ü\nE2: --help'
+SCHEMA = {"type": "object", "properties": {"topic": {"type": "string"}}}
+REQUEST = Request("Draw facts from the episodes.", PROMPT, SCHEMA, 500)
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/home/ada",
+    "LANG": "C.UTF-8",
+    "ANTHROPIC_API_KEY": KEY,
+    "OPENAI_API_KEY": "sk-openai-0123456789",
+    "GEMINI_API_KEY": "AIzaSyA-0123456789-0123456789-0123456",
+    "DATABASE_PASSWORD": "hunter2",
+    "LD_PRELOAD": "/opt/evil.so",
+    "MEMORY_BUTLER_DSN": "postgresql://ada@host/db",
+}
+CLAUDE_ANSWER = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "result": "Here it is.",
+    "structured_output": {"topic": "safes"},
+    "total_cost_usd": 0.0123,
+    "usage": {
+        "input_tokens": 10,
+        "cache_creation_input_tokens": 200,
+        "cache_read_input_tokens": 3000,
+        "output_tokens": 40,
+    },
+    "modelUsage": {"claude-haiku-5-5": {"costUSD": 0.0123}},
+}
+CODEX_EVENTS = [
+    {"type": "thread.started", "thread_id": "t"},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": "{}"}},
+    {"type": "turn.completed", "usage": {"input_tokens": 700, "output_tokens": 30}},
+]
+GEMINI_ANSWER = {
+    "response": '```json\n{"topic": "safes"}\n```',
+    "stats": {
+        "models": {"gemini-flash": {"tokens": {"prompt": 90, "candidates": 8, "thoughts": 2}}}
+    },
+}
+
+
+def model(fake: FakeTool, tool: str = "claude", **settings: Any) -> CommandLineModel:
+    settings = {
+        "environment": ENVIRONMENT,
+        "timeout_seconds": 20,
+        "max_output_bytes": 100_000,
+        "max_cost_usd": 0.5,
+        **settings,
+    }
+    return CommandLineModel(TOOLS[tool], fake.path, **settings)
+
+
+def says(document: Any) -> str:
+    return f"print({json.dumps(document)!r})"
+
+
+def after(arguments: list[str], flag: str) -> str:
+    return arguments[arguments.index(flag) + 1]
+
+
+async def test_claude_code_gets_one_question_and_no_means(tmp_path: Path) -> None:
+    fake = make(tmp_path, says(CLAUDE_ANSWER))
+    done = await model(fake).complete(REQUEST)
+
+    assert json.loads(done.text) == {"topic": "safes"}
+    assert (done.tokens_in, done.tokens_out, done.cost_usd) == (3210, 40, 0.0123)
+    assert (done.model, done.estimated) == ("claude-haiku-5-5", False)
+
+    call = fake.call()
+    arguments = call["arguments"]
+    assert call["stdin"] == PROMPT
+    assert not any("Ada" in argument for argument in arguments)  # they show in every `ps`
+    assert call["folder"] == []
+    assert after(arguments, "--system-prompt") == REQUEST.system
+    assert json.loads(after(arguments, "--json-schema")) == SCHEMA
+    assert after(arguments, "--tools") == ""
+    assert after(arguments, "--max-budget-usd") == "0.5"
+    assert after(arguments, "--model") == CLAUDE.default_model
+    assert {"-p", "--restricted", "--strict-mcp-config", "--no-session-persistence"} <= {*arguments}
+
+
+async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(event) for event in CODEX_EVENTS)
+    answer = "Path(arguments[arguments.index('-o') + 1]).write_text('{\"topic\": \"safes\"}')"
+    fake = make(tmp_path, f"{answer}\nprint({lines!r})")
+    done = await model(fake, "codex").complete(REQUEST)
+
+    assert json.loads(done.text) == {"topic": "safes"}
+    assert (done.tokens_in, done.tokens_out, done.cost_usd) == (700, 30, None)
+    assert not done.estimated
+
+    call = fake.call()
+    arguments = call["arguments"]
+    assert call["stdin"] == f"{REQUEST.system}\n\n{PROMPT}"
+    assert call["folder"] == []
+    assert arguments[0] == "exec"
+    assert arguments[-1] == "-"
+    assert after(arguments, "-s") == "read-only"
+    assert {"--ephemeral", "--ignore-user-config", "--skip-git-repo-check"} <= {*arguments}
+    assert "-m" not in arguments
+    # Its strict mode refuses schemas that leave anything open.
+    schema = json.loads(call["files"][after(arguments, "--output-schema")])
+    assert schema == SCHEMA | {"required": ["topic"], "additionalProperties": False}
+
+
+async def test_gemini_gets_instructions_and_settings_as_files(tmp_path: Path) -> None:
+    fake = make(tmp_path, says(GEMINI_ANSWER))
+    done = await model(fake, "gemini", model="flash-lite").complete(REQUEST)
+
+    assert done.text == GEMINI_ANSWER["response"]
+    assert (done.tokens_in, done.tokens_out, done.model) == (90, 10, "gemini-flash")
+
+    call = fake.call()
+    environment, files = call["environment"], call["files"]
+    assert call["stdin"] == PROMPT
+    assert call["folder"] == []
+    assert after(call["arguments"], "--model") == "flash-lite"
+    system = files[environment["GEMINI_SYSTEM_MD"]]
+    assert system.startswith(REQUEST.system)
+    assert '"topic"' in system  # it has no flag for a schema
+    settings = json.loads(files[environment["GEMINI_CLI_SYSTEM_SETTINGS_PATH"]])
+    assert settings == {"tools": {"core": ["no_tool"]}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "keys"),
+    [
+        (CLAUDE, CLAUDE_ANSWER, {"ANTHROPIC_API_KEY"}),
+        (GEMINI, GEMINI_ANSWER, {"GEMINI_API_KEY", *GEMINI.environment}),
+    ],
+    ids=["claude", "gemini"],
+)
+async def test_the_environment_is_an_allow_list(
+    tmp_path: Path, tool: Any, answer: Any, keys: set[str]
+) -> None:
+    fake = make(tmp_path, says(answer))
+    await model(fake, tool.program).complete(REQUEST)
+    # What the interpreter of the fake adds by itself.
+    added = {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
+    assert set(fake.call()["environment"]) - added == {"PATH", "HOME", "LANG", *keys}
+
+
+async def test_without_a_schema_none_is_given(tmp_path: Path) -> None:
+    plain = {"result": "Hello.", "is_error": False}
+    fake = make(tmp_path, says(plain))
+    done = await model(fake).complete(Request("Be brief.", "Say hello.", None, 100))
+    assert done.text == "Hello."
+    assert done.estimated
+    assert done.tokens_in > 0
+    assert "--json-schema" not in fake.call()["arguments"]
+
+
+async def test_nothing_is_left_in_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    await model(make(tmp_path, says(CLAUDE_ANSWER))).complete(REQUEST)
+    with pytest.raises(ModelExited):
+        await model(make(tmp_path, "sys.exit(3)")).complete(REQUEST)
+    assert list(temporary.iterdir()) == []
+
+
+CHILD = """\
+child = subprocess.Popen([sys.executable, "-IS", "-c", "import time; time.sleep(60)"])
+Path({record!r} + ".child").write_text(str(child.pid))
+"""
+
+
+def with_child(folder: Path, then: str) -> tuple[FakeTool, Path]:
+    """A fake that starts a child, which holds the pipes open, and then does something."""
+    record = folder / "call.json"
+    fake = make(folder, CHILD.format(record=str(record)) + then)
+    return fake, Path(f"{record}.child")
+
+
+async def written(path: Path) -> int:
+    """The process id in a file, as soon as it is there."""
+    for _ in range(1_000):
+        if text := content(path):
+            return int(text)
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{path.name} was never written")
+
+
+async def dead(pid: int) -> bool:
+    """Whether the process ends within a second; one that waits to be reaped has ended."""
+    for _ in range(50):
+        state = content(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+        if state[:1] in ([], ["Z"]):
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def content(path: Path) -> str:
+    """The text of a file; "" if there is none."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+async def test_a_hanging_tool_is_killed_with_its_children(tmp_path: Path) -> None:
+    fake, child = with_child(tmp_path, "time.sleep(60)")
+    began = time.monotonic()
+    with pytest.raises(ModelTimedOut) as raised:
+        await model(fake, timeout_seconds=1.5).complete(REQUEST)
+    assert time.monotonic() - began < 5
+    assert raised.value.retryable
+    assert await dead(fake.call()["pid"])
+    assert await dead(int(child.read_text()))
+
+
+async def test_a_child_that_lives_on_neither_delays_nor_survives(tmp_path: Path) -> None:
+    fake, child = with_child(tmp_path, says(CLAUDE_ANSWER))
+    began = time.monotonic()
+    done = await model(fake).complete(REQUEST)
+    assert json.loads(done.text) == {"topic": "safes"}
+    assert time.monotonic() - began < 10
+    assert await dead(int(child.read_text()))
+
+
+async def test_cancellation_kills_the_group(tmp_path: Path) -> None:
+    fake, child = with_child(tmp_path, "time.sleep(60)")
+    task = asyncio.create_task(model(fake).complete(REQUEST))
+    pid = await written(child)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await dead(pid)
+    assert await dead(fake.call()["pid"])
+
+
+async def test_a_cancel_scope_that_insists_kills_the_group_as_well(tmp_path: Path) -> None:
+    # Starlette and the MCP SDK cancel so: again at every `await` of the clean-up.
+    fake, child = with_child(tmp_path, "time.sleep(60)")
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(model(fake).complete, REQUEST)
+            pid = await written(child)
+            scope.cancel()
+    assert scope.cancelled_caught
+    assert await dead(pid)
+    assert await dead(fake.call()["pid"])
+
+
+async def test_endless_output_is_cut_while_it_is_written(tmp_path: Path) -> None:
+    fake, child = with_child(
+        tmp_path, "while True:\n    sys.stdout.write('x' * 100_000); sys.stdout.flush()"
+    )
+    began = time.monotonic()
+    with pytest.raises(ModelOutputTooLong, match="100000 bytes"):
+        await model(fake, timeout_seconds=20).complete(REQUEST)
+    assert time.monotonic() - began < 10
+    assert await dead(int(child.read_text()))
+
+
+@pytest.mark.parametrize("bytes_written", [10_000_000, 100_001])
+async def test_ten_megabytes_are_refused(tmp_path: Path, bytes_written: int) -> None:
+    fake = make(tmp_path, f"sys.stdout.write('x' * {bytes_written})")
+    with pytest.raises(ModelOutputTooLong):
+        await model(fake).complete(REQUEST)
+
+
+async def test_a_long_answer_file_is_refused(tmp_path: Path) -> None:
+    answer = "Path(arguments[arguments.index('-o') + 1]).write_text('x' * 200_000)"
+    with pytest.raises(ModelOutputTooLong):
+        await model(make(tmp_path, answer), "codex").complete(REQUEST)
+
+
+async def test_a_tool_that_does_not_read_is_no_error(tmp_path: Path) -> None:
+    fake = make(tmp_path, says(CLAUDE_ANSWER), reads=False)
+    request = Request("Be brief.", "long " * 200_000, None, 100)
+    assert (await model(fake).complete(request)).text
+
+
+async def test_a_failure_shows_status_and_end_of_stderr_but_no_secret(tmp_path: Path) -> None:
+    fake = make(
+        tmp_path,
+        f"""\
+print("noise " * 10_000, file=sys.stderr)
+print("stack: connecting with {KEY}", file=sys.stderr)
+print("while reading: E1: Ada's safe is behind the clock", file=sys.stderr)
+print("\\x1b[31mfatal: cannot parse settings (token=abc123)\\x1b[0m", file=sys.stderr)
+print('{{"result": "Ada has a safe"}}')
+sys.exit(3)
+""",
+    )
+    with pytest.raises(ModelExited) as raised:
+        await model(fake).complete(REQUEST)
+    said = str(raised.value)
+    assert raised.value.status == 3
+    assert raised.value.retryable
+    assert "status 3" in said
+    assert "fatal: cannot parse settings" in said
+    assert len(said) < 600
+    for hidden in (KEY, "REALLY", "Ada", "safe", "abc123", "\x1b"):
+        assert hidden not in said
+
+
+@pytest.mark.parametrize(
+    ("tool", "behaviour", "expected"),
+    [
+        (
+            "claude",
+            says({"is_error": True, "subtype": "success", "result": "Not logged in · /login"}),
+            ModelAccessDenied,
+        ),
+        ("claude", says({"is_error": True, "subtype": "error_max_budget_usd"}), ModelExited),
+        ("claude", "print('API Error: 429 rate_limit', file=sys.stderr); sys.exit(1)", None),
+        (
+            "codex",
+            says({"type": "turn.failed", "error": {"message": "You've hit your usage limit"}}),
+            ModelRateLimited,
+        ),
+        (
+            "gemini",
+            says({"error": {"type": "Error", "message": "API key not valid", "code": 1}}),
+            ModelAccessDenied,
+        ),
+    ],
+)
+async def test_failures_that_a_person_must_mend_are_told_apart(
+    tmp_path: Path, tool: str, behaviour: str, expected: type[ModelError] | None
+) -> None:
+    with pytest.raises(expected or ModelRateLimited) as raised:
+        await model(make(tmp_path, behaviour), tool).complete(REQUEST)
+    denied = expected is ModelAccessDenied
+    assert isinstance(raised.value, ConfigurationError) == denied
+    assert raised.value.retryable != denied
+
+
+@pytest.mark.parametrize("tool", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("output", ["", "Sorry?", "[1]", "{}", '{"result": 5}'])
+async def test_an_output_of_another_form_is_an_error(
+    tmp_path: Path, tool: str, output: str
+) -> None:
+    fake = make(tmp_path, f"print({output!r})")
+    with pytest.raises(ModelAnswerUnreadable, match=f"cli:{tool}"):
+        await model(fake, tool).complete(REQUEST)
+
+
+async def test_a_program_that_is_gone_is_a_matter_of_configuration(tmp_path: Path) -> None:
+    gone = FakeTool(str(tmp_path / "gone"), tmp_path / "call.json")
+    with pytest.raises(ModelAccessDenied, match="cannot be started"):
+        await model(gone).complete(REQUEST)
+
+
+def test_the_names_tell_tool_and_model(tmp_path: Path) -> None:
+    fake = FakeTool("/bin/true", tmp_path)
+    assert model(fake).name == "cli:claude"
+    assert model(fake, "codex", model="gpt-6-luna").name == "cli:codex:gpt-6-luna"
+    assert CODEX.default_model is None
