@@ -1,4 +1,4 @@
-"""A real server on loopback: uvicorn in the test's own loop, the database cloned, the real model."""
+"""A real server on loopback: uvicorn in the test's loop, a cloned database, the real model."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,10 +1,11 @@
 """Serving in a test, and a client that holds every answer against the tool's schema."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import httpx2
@@ -19,6 +20,9 @@ from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.surfaces.http import build_app
+
+# Reading the machine's certificates for every client would cost more than the test.
+_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class Served:
         """An initialised MCP session."""
         async with AsyncExitStack() as stack:
             http = await stack.enter_async_context(
-                httpx2.AsyncClient(headers=self.headers, timeout=30, trust_env=False)
+                httpx2.AsyncClient(
+                    headers=self.headers, timeout=60, trust_env=False, verify=_NO_TLS
+                )
             )
             read, write = await stack.enter_async_context(
                 streamable_http_client(f"{self.url}/mcp", http_client=http)
@@ -94,9 +100,22 @@ class Served:
     async def rest(self) -> AsyncIterator[httpx.AsyncClient]:
         """An HTTP client of this server."""
         async with httpx.AsyncClient(
-            base_url=self.url, headers=self.headers, timeout=30, trust_env=False
+            base_url=self.url, headers=self.headers, timeout=60, trust_env=False, verify=_NO_TLS
         ) as client:
             yield client
+
+    async def raw(self, request: str) -> int:
+        """The status of a request that no client would send."""
+        port = int(self.url.rpartition(":")[2])
+        read, write = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            write.write(request.encode("latin-1"))
+            await write.drain()
+            status = await asyncio.wait_for(read.readline(), 10)
+            return int(status.split()[1])
+        finally:
+            write.close()
+            await write.wait_closed()
 
 
 class _Quiet(uvicorn.Server):
@@ -113,7 +132,13 @@ async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
     memory = replace(memory, config=settings.memory)
     listening = _listen("127.0.0.1", 0)
     server = _Quiet(
-        uvicorn.Config(build_app(memory, settings), http="h11", ws="none", log_config=None)
+        uvicorn.Config(
+            build_app(memory, settings),
+            http="h11",
+            ws="none",
+            log_config=None,
+            timeout_graceful_shutdown=2,
+        )
     )
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:

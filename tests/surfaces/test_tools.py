@@ -151,9 +151,7 @@ async def test_confirming_restores_confidence(client: Client, clock: Clock) -> N
 @pytest.mark.requirement("TOOL-08")
 async def test_an_episode_cannot_be_confirmed(client: Client) -> None:
     stored = await client.call("memory_store_episode", content="It rained", butler="home")
-    refusal = await client.refusal(
-        "memory_confirm", memory_type="episode", memory_id=stored["id"]
-    )
+    refusal = await client.refusal("memory_confirm", memory_type="episode", memory_id=stored["id"])
     assert refusal.startswith("invalid_input: an episode cannot be confirmed")
 
 

@@ -1,0 +1,66 @@
+"""One installation with a running server for all tests of the command line, a tenant for each."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from cli.installation import SECONDS, Installation
+from memory_butler.inference.embedder import reset_embedding_engine
+
+_tenants = count()
+
+
+@pytest.fixture(scope="session")
+def empty_folder() -> Iterator[Path]:
+    """A folder that the database's user can reach, gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-cli-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def bytecode(pytestconfig: pytest.Config) -> Path:
+    """Where commands keep what they compiled: of all runs, because the first takes long."""
+    cache = pytestconfig.cache
+    assert cache is not None
+    return cache.mkdir("bytecode")
+
+
+@pytest.fixture(scope="session")
+def server(
+    empty_folder: Path, bytecode: Path
+) -> "Iterator[tuple[Installation, subprocess.Popen[str]]]":
+    """`memory-butler serve`; it also keeps the database running for the other commands."""
+    bare = Installation(empty_folder, bytecode)
+    with (empty_folder / "serve.log").open("w") as log:
+        process = bare.start("serve", "--port", "0", stderr=log)
+        try:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            assert first, (empty_folder / "serve.log").read_text()
+            url = first.split()[-1]
+            yield replace(bare, url=url), process
+        finally:
+            process.terminate()
+            process.communicate(timeout=SECONDS)
+
+
+@pytest.fixture(scope="session")
+def installation(server: "tuple[Installation, subprocess.Popen[str]]") -> Iterator[Installation]:
+    """The installation. The engine of this process is made anew for it, and again for others."""
+    reset_embedding_engine()
+    yield server[0]
+    reset_embedding_engine()
+
+
+@pytest.fixture
+def tenant() -> str:
+    """A tenant of the test's own."""
+    return f"cli-{next(_tenants)}"

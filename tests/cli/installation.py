@@ -1,0 +1,119 @@
+"""An installation of a test's own, and two ways to type commands at it.
+
+`run` starts the real command. `inside` calls the same code in this process, many times faster:
+for what does not depend on being a process.
+"""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+from unittest import mock
+
+from memory_butler.surfaces import logs
+from memory_butler.surfaces.cli import run
+
+COMMAND = Path(sys.executable).with_name("memory-butler")
+SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A data directory; `url` where a server runs on it."""
+
+    folder: Path
+    bytecode: Path
+    url: str = ""
+    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def data_dir(self) -> Path:
+        return self.folder / "data"
+
+    def environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("MEMORY_BUTLER_") and name != "PYTHONDONTWRITEBYTECODE"
+        }
+        return {
+            **kept,
+            # As where it is installed: compiled once. Else each command takes twice the time.
+            "PYTHONPYCACHEPREFIX": str(self.bytecode),
+            "MEMORY_BUTLER_DATA_DIR": str(self.data_dir),
+            "MEMORY_BUTLER_CLUSTER_ROOT": str(self.folder / "clusters"),
+            **self.extra,
+        }
+
+    def start(self, *words: str, **options: Any) -> "subprocess.Popen[str]":
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        return subprocess.Popen(
+            [COMMAND, *words],
+            env=self.environment(),
+            cwd=self.folder,
+            text=True,
+            **{**pipes, **options},
+        )
+
+    def run(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
+        """The real command; it must end with `code`."""
+        done = subprocess.run(
+            [COMMAND, *words],
+            env=self.environment(),
+            cwd=self.folder,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        return _checked(words, Answer(done.returncode, done.stdout, done.stderr), code)
+
+    def inside(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
+        """The same in this process."""
+        out, err = io.StringIO(), io.StringIO()
+        ended = 0
+        given = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+        with (
+            mock.patch.dict(os.environ, self.environment(), clear=True),
+            mock.patch.object(sys, "argv", ["memory-butler", *words]),
+            mock.patch.object(sys, "stdin", given),
+            # The logs of other tests stay as they are.
+            mock.patch.object(logs, "configure"),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                run(_no_server)
+            except SystemExit as end:
+                ended = end.code if isinstance(end.code, int) else 0
+        return _checked(words, Answer(ended, out.getvalue(), err.getvalue()), code)
+
+
+async def _no_server(*_: Any) -> NoReturn:
+    raise AssertionError("a server runs in a process of its own")
+
+
+def _checked(words: Sequence[str], answer: Answer, code: int) -> Answer:
+    assert answer.code == code, f"{words}: {answer}"
+    assert "Traceback" not in answer.err or "--debug" in words, answer.err
+    return answer

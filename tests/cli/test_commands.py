@@ -1,0 +1,116 @@
+"""The command line as a whole: its help, its speed, its exit codes, its page in docs/."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.installation import Installation
+from memory_butler import __version__
+from memory_butler.engine import opening
+from memory_butler.surfaces.cli.program import build
+from memory_butler.surfaces.cli.reference import _commands, render_cli_reference
+from memory_butler.surfaces.errors import BY_CODE
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+# Each costs a tenth of a second or more.
+HEAVY = (
+    "alembic",
+    "asyncpg",
+    "fastapi",
+    "mcp",
+    "memory_butler.config",
+    "numpy",
+    "onnxruntime",
+    "pydantic",
+    "structlog",
+    "uvicorn",
+)
+
+
+async def _nobody(*_: Any) -> None:
+    pass
+
+
+COMMANDS = [words for words, _ in _commands(build(_nobody), ())]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_renders(
+    installation: Installation, words: tuple[str, ...]
+) -> None:
+    shown = installation.inside(*words, "--help").out
+    assert f"memory-butler {' '.join(words)}" in shown
+    assert words == ("version",) or "--tenant" in shown
+
+
+def test_the_help_shows_commands_and_exit_codes(installation: Installation) -> None:
+    shown = " ".join(installation.run("--help").out.split())
+    assert all(words[0] in shown for words in COMMANDS)
+    for one in BY_CODE.values():
+        assert f"{one.exit_code} {one.title.lower()}" in shown
+
+
+def test_the_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from memory_butler.__main__ import main\n"
+        "try: main()\n"
+        f"except SystemExit: print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_page_is_current() -> None:
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert page == render_cli_reference(), "run `make docs`"
+
+
+def test_the_version(installation: Installation) -> None:
+    assert installation.run("version").out == f"memory-butler {__version__}\n"
+    assert installation.inside("--version").out == f"memory-butler {__version__}\n"
+
+
+def test_exit_codes(installation: Installation, tmp_path: Path) -> None:
+    assert "No such command" in installation.inside("frobnicate", code=2).err
+    assert "Did you mean 'recall'" in installation.inside("recal", code=2).err
+    assert installation.run("get", "fact", "x", code=3).err.startswith("error: memory_id")
+    unreachable = "postgresql://a:b@127.0.0.1:1/c"
+    assert "cannot be reached" in installation.run("stats", "--dsn", unreachable, code=7).err
+    nowhere = str(tmp_path / "none.toml")
+    assert "no configuration file" in installation.inside("stats", "--config", nowhere, code=8).err
+
+
+def test_a_bug_is_one_line_and_a_traceback_when_asked_for(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise KeyError("secret content")
+
+    monkeypatch.setattr(opening, "open_memory", broken)
+    told = installation.inside("stats", code=1).err
+    assert told.startswith("bug: KeyError")
+    assert told.count("\n") == 1
+    assert "secret" not in told
+    assert "Traceback" in installation.inside("stats", "--debug", code=1).err
+
+
+def test_the_model_may_be_there_already(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Path] = []
+
+    def pulled(target: Path) -> Any:
+        asked.append(target)
+        return type("Files", (), {"weights": target / "model.safetensors"})
+
+    monkeypatch.setattr("memory_butler.inference.model_files.pull_model", pulled)
+    said = installation.inside("model", "pull", "--data-dir", str(tmp_path)).out
+    assert asked == [tmp_path / "models" / "all-MiniLM-L6-v2"]
+    assert str(asked[0]) in said

@@ -1,0 +1,232 @@
+"""Importing: whole, resumed after a kill, with bad lines, from standard input."""
+
+import io
+import json
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.installation import SECONDS, Installation
+from memory_butler.engine import import_format
+from memory_butler.engine.import_format import read_lines
+
+WORDS = "river stone garden music train letter morning coffee window paper silver".split()
+
+
+def lines_of(*objects: dict[str, Any]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in objects)
+
+
+def many(count: int, words: int = 8) -> str:
+    chance = random.Random(1)  # noqa: S311
+    kinds: list[dict[str, Any]] = [
+        {"kind": "episode", "butler": "b"},
+        {"kind": "fact", "subject": "s", "predicate": "p"},
+        {"kind": "rule"},
+    ]
+    return lines_of(
+        *(
+            {**kinds[i % 3], "content": f"{i} {' '.join(chance.choices(WORDS, k=words))}"}
+            for i in range(count)
+        )
+    )
+
+
+def counts(installation: Installation, tenant: str) -> tuple[int, int, int]:
+    stats = installation.inside("stats", "--tenant", tenant, "--json").json
+    facts = stats["facts"]
+    return (
+        stats["episodes"]["total"],
+        facts["active"] + facts["superseded"],
+        stats["rules"]["candidate"],
+    )
+
+
+def test_a_thousand_lines(installation: Installation, tenant: str, tmp_path: Path) -> None:
+    file = tmp_path / "thousand.jsonl"
+    file.write_text(many(1000, words=3))
+    began = time.monotonic()
+    done = installation.run("import", str(file), "--tenant", tenant)
+    assert time.monotonic() - began < SECONDS / 2
+    assert "Stored 334 episodes, 333 facts, 333 rules." in done.out
+    assert "332 facts superseded an earlier one." in done.out
+    assert "line 64 of 1000" in done.err
+    assert counts(installation, tenant) == (334, 333, 333)
+    words = ("search", "s p", "--type", "fact", "--json", "--tenant", tenant)
+    (fact,) = installation.inside(*words).json["results"]
+    assert fact["content"].startswith("997 ")  # the last of the file is the one that holds
+
+
+def test_killed_in_the_middle_and_run_again(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "killed.jsonl"
+    file.write_text(many(300, words=30))
+    words = ("import", str(file), "--tenant", tenant)
+    process = installation.start(*words)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "line 64 of 300\n"
+    process.kill()
+    process.communicate()
+    stored = sum(counts(installation, tenant))
+    assert 64 <= stored < 300
+
+    resumed = installation.inside(*words, "--json").json
+    assert resumed["already_there"] == stored
+    assert sum(resumed["stored"].values()) == 300 - stored
+    assert counts(installation, tenant) == (100, 100, 100)
+    assert installation.inside(*words, "--json").json["already_there"] == 300
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(
+    installation: Installation,
+    tenant: str,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    file = tmp_path / "interrupted.jsonl"
+    file.write_text(many(300, words=30))
+    process = installation.start("import", str(file), "--tenant", tenant)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "line 64 of 300\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == code
+    assert out == ""
+    assert "Traceback" not in err
+
+
+REFERRING = (
+    {"kind": "entity", "id": "ana", "canonical_name": "Ana Silva", "entity_type": "person"},
+    {"kind": "episode", "id": 7, "content": "Ana called", "butler": "notes"},
+    {
+        "kind": "fact",
+        "id": "f",
+        "subject": "Ana",
+        "predicate": "city",
+        "content": "Lives in Lisbon",
+        "entity_id": "ana",
+        "source_episode_id": 7,
+    },
+    {"kind": "rule", "id": "r", "content": "Call Ana at noon", "source_episode_id": "7"},
+    {
+        "kind": "link",
+        "source_type": "fact",
+        "source_id": "f",
+        "target_type": "rule",
+        "target_id": "r",
+        "relation": "supports",
+    },
+)
+
+
+def test_references_within_the_file(installation: Installation, tenant: str) -> None:
+    words = ("import", "-", "--json", "--tenant", tenant)
+    done = installation.inside(*words, stdin=lines_of(*REFERRING)).json
+    assert done["stored"] == {"entity": 1, "episode": 1, "fact": 1, "link": 1, "rule": 1}
+    results = installation.inside("search", "Ana", "--json", "--tenant", tenant).json["results"]
+    by_type = {one["memory_type"]: one for one in results}
+    fact = by_type["fact"]
+    assert fact["source_episode_id"] == by_type["episode"]["id"]
+    links = installation.inside(
+        *("links", "fact", fact["id"], "--direction", "outgoing", "--json", "--tenant", tenant)
+    ).json["links"]
+    assert {(one["relation"], one["target_id"]) for one in links} == {
+        ("derived_from", by_type["episode"]["id"]),
+        ("supports", by_type["rule"]["id"]),
+    }
+    assert installation.inside(*words, stdin=lines_of(*REFERRING)).json["already_there"] == 5
+
+    # An entity of that name is used, whoever registered it; a known id refers into the store.
+    more = lines_of(
+        {**REFERRING[0], "id": "x", "aliases": ["A."]},
+        {**REFERRING[2], "entity_id": "x", "source_episode_id": None, "content": "Porto"},
+        {**REFERRING[2], "entity_id": fact["entity_id"], "source_episode_id": None},
+    )
+    done = installation.inside(*words, stdin=more).json
+    assert (done["stored"], done["superseded"]) == ({"fact": 2}, 2)
+    assert done["already_there"] == 1
+
+
+BAD = (
+    '{"kind": "rule", "content": "The first"}',
+    '{"kind": "fact", "content": "No subject"}',
+    "not JSON",
+    '{"kind": "dream", "content": "x"}',
+    '{"kind": "rule", "content": "x", "surprise": 1}',
+    '{"kind": "rule", "content": " "}',
+    '{"kind": "fact", "subject": "a", "predicate": "b", "content": "c", "entity_id": "nobody"}',
+    '{"kind": "fact", "subject": "a", "predicate": "b", "content": "c", "entity_id": "'
+    + str(uuid4())
+    + '"}',
+    "",
+    '{"kind": "rule", "content": "The last"}',
+)
+
+
+def test_bad_lines_are_told_and_left_out(installation: Installation, tenant: str) -> None:
+    words = ("import", "-", "--tenant", tenant)
+    done = installation.inside(*words, stdin="\n".join(BAD), code=3)
+    assert done.out == "Stored 2 rules.\n7 bad lines were left out.\n"
+    told = [line for line in done.err.splitlines() if line.startswith("line ") and ": " in line]
+    assert [line.partition(":")[0] for line in told] == [f"line {n}" for n in range(2, 9)]
+    assert "subject: Field required" in told[0]
+    assert "no earlier line stored the entity 'nobody'" in told[5]
+    assert "does not exist" in told[6]
+
+    # Mended, only the mended line is stored.
+    mended = "\n".join(
+        (BAD[0], BAD[1].replace('"content"', '"subject": "a", "predicate": "b", "content"'), BAD[9])
+    )
+    assert installation.inside(*words, stdin=mended).out.startswith("Stored 1 facts.\n2 lines")
+
+
+def test_strict_stops_at_the_first(installation: Installation, tenant: str) -> None:
+    words = ("import", "-", "--strict", "--json", "--tenant", tenant)
+    done = installation.inside(*words, stdin="\n".join(BAD), code=3).json
+    assert (done["stored"], done["bad_lines"][0]["line"]) == ({"rule": 1}, 2)
+    late = "\n".join((BAD[0], BAD[6], BAD[9]))
+    done = installation.inside(*words, stdin=late, code=3).json
+    assert (done["already_there"], done["stored"], done["bad"]) == (1, {}, 1)
+    assert counts(installation, tenant) == (0, 0, 1)
+
+
+def test_a_file_that_is_not_there(installation: Installation) -> None:
+    assert "cannot be read" in installation.inside("import", "/nowhere.jsonl", code=3).err
+    assert "cannot be read" in installation.inside("import", "/", code=3).err
+
+
+@given(st.lists(st.sampled_from(["a", "b", " a", "c"]), max_size=8), st.data())
+def test_the_id_of_a_line_depends_on_equal_lines_before_it_only(
+    texts: list[str], data: st.DataObject
+) -> None:
+    def ids(some: list[str]) -> list[tuple[str, object]]:
+        file = io.BytesIO("\n".join(some).encode())
+        return [((line.data or b"").decode().strip(), line.id) for line in read_lines(file, "t")]
+
+    whole = ids(texts)
+    assert len(set(whole)) == len(texts)
+    inserted = data.draw(st.integers(0, len(texts)))
+    grown = ids([*texts[:inserted], "new", "", *texts[inserted:]])
+    assert [one for one in grown if one[0] != "new"] == whole
+
+
+def test_a_line_that_is_too_long_is_bad_and_the_next_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(import_format, "MAX_LINE_BYTES", 10)
+    file = io.BytesIO(b"\xef\xbb\xbf1\n" + b"x" * 35 + b"\n2\n")
+    assert [(line.number, line.data) for line in read_lines(file, "t")] == [
+        (1, b"1\n"),
+        (2, None),
+        (3, b"2\n"),
+    ]

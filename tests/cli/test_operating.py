@@ -1,0 +1,196 @@
+"""Tokens, the database, the doctor."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from cli.installation import Installation
+from memory_butler.store import embedded
+
+
+def mcp_call(url: str, token: str, tool: str) -> httpx.Response:
+    call = {"name": tool, "arguments": {}}
+    return httpx.post(
+        f"{url}/mcp",
+        headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
+    )
+
+
+def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
+    made = installation.inside(
+        *("token", "create", "--tenant", tenant, "--name", "laptop"),
+        *("--scope", "read", "--expires-days", "1", "--json"),
+    ).json
+    assert (made["tenant"], made["scopes"]) == (tenant, ["read"])
+    stats = f"{installation.url}/api/memory/stats"
+    header = {"Authorization": f"Bearer {made['token']}"}
+    assert httpx.get(stats, headers=header).status_code == 200
+    refused = mcp_call(installation.url, made["token"], "memory_run_episode_cleanup").json()
+    assert "permission_denied" in refused["result"]["content"][0]["text"]
+
+    listed = installation.inside("token", "list", "--tenant", tenant)
+    assert made["id"] in listed.out
+    assert made["token"] not in listed.out
+    (row,) = installation.inside("token", "list", "--tenant", tenant, "--json").json["tokens"]
+    assert (row["name"], row["revoked_at"]) == ("laptop", None)
+
+    assert installation.inside("token", "revoke", made["id"]).out.startswith("Revoked token")
+    assert httpx.get(stats, headers=header).status_code == 401
+    assert "revoked" in installation.inside("token", "list").out
+    assert "no valid token" in installation.inside("token", "revoke", made["id"], code=4).err
+
+
+def test_a_token_is_alone_on_standard_output(installation: Installation, tenant: str) -> None:
+    made = installation.inside("token", "create", "--tenant", tenant, "--name", "n")
+    assert made.out.startswith("mbt_")
+    assert made.out.count("\n") == 1
+    assert "not shown again" in made.err
+    words = ("token", "create", "--name", "n", "--scope", "all")
+    assert "unknown scope" in installation.inside(*words, code=3).err
+
+
+@contextmanager
+def admin_dsn(installation: Installation, database: str) -> Iterator[str]:
+    """The embedded server as if it were an external one."""
+    with embedded.acquire(installation.data_dir) as lease:
+        yield lease.endpoint.dsn(database)
+
+
+def test_a_database_of_ones_own(installation: Installation, tenant: str) -> None:
+    with admin_dsn(installation, "elsewhere") as admin:
+        words = ("db", "init", "--admin-dsn", admin)
+        first = installation.inside(*words)
+        runtime = first.out.strip()
+        assert "elsewhere_runtime" in runtime
+        use = ("--dsn", runtime, "--tenant", tenant)
+        assert installation.run("store-rule", "Stay", *use).out.startswith("Stored rule")
+        assert installation.inside("stats", *use, "--json").json["rules"]["candidate"] == 1
+        assert (
+            installation.inside("stats", "--tenant", tenant, "--json").json["rules"]["candidate"]
+            == 0
+        )
+
+        again = installation.inside(*words)
+        assert "keeps its password" in again.err
+        given = replace(installation, extra={"SECRET": "a new one"})
+        changed = given.inside(*words, "--runtime-password-env", "SECRET").out.strip()
+        assert "a%20new%20one" in changed
+        assert installation.inside("stats", "--dsn", changed, "--json").json
+        # The password that was before is refused, and told nowhere.
+        told = installation.inside("stats", "--dsn", runtime, code=7).err
+        assert runtime.partition("@")[0] not in told
+        missing = installation.inside(*words, "--runtime-password-env", "NO_SUCH", code=8).err
+        assert "NO_SUCH is not set" in missing
+        owners = installation.inside(
+            *("db-url", "--role", "owner", "--dsn", admin, "--tenant", tenant)
+        ).out
+        assert asyncio.run(_look(owners.strip())) == ("elsewhere_owner", 1)
+        assert "must look like" in installation.inside("stats", "--dsn", "host=x", code=8).err
+        doctored = installation.inside("doctor", "--dsn", admin, "--json", code=8).json
+        assert _states(doctored)["role"] == "failed"
+
+
+async def _look(dsn: str) -> tuple[str, int]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        row = await connection.fetchrow("SELECT current_user AS who, count(*) FROM rules")
+        return row["who"], row["count"]
+    finally:
+        await connection.close()
+
+
+def test_database_urls_connect_as_their_role(installation: Installation, tenant: str) -> None:
+    installation.inside("store-rule", "Mine", "--tenant", tenant)
+    seen: dict[str, tuple[str, int]] = {}
+    for role in ("runtime", "owner"):
+        words = ("db-url", "--role", role, "--tenant", tenant)
+        url = installation.inside(*words).out.strip()
+        seen[role] = asyncio.run(_look(url))
+        psql = ["psql", url, "-At", "-c", "SELECT current_user, count(*) FROM rules"]
+        done = subprocess.run(psql, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "|".join(map(str, seen[role]))
+    assert seen["runtime"] == ("butler_memory_runtime", 1)
+    assert seen["owner"][0] == "butler_memory_owner"
+    assert seen["owner"][1] >= 1
+    assert "unknown role" in installation.inside("db-url", "--role", "admin", code=3).err
+
+
+def test_psql(installation: Installation, tenant: str) -> None:
+    installation.inside("store-rule", "Seen in psql", "--tenant", tenant)
+    query = "SELECT content FROM rules"
+    done = installation.run("psql", "--tenant", tenant, "-At", "-c", query)
+    assert done.out == "Seen in psql\n"
+    words = ("psql", "--role", "owner", "--tenant", tenant, "--", "--csv", "-c")
+    owner = installation.run(*words, "SELECT current_user")
+    assert owner.out == "current_user\nbutler_memory_owner\n"
+    failed = installation.run("psql", "-v", "ON_ERROR_STOP=1", "-c", "SELECT nothing", code=1)
+    assert "nothing" in failed.err
+
+
+def _states(answer: Any) -> dict[str, str]:
+    return {one["name"]: one["state"] for one in answer["findings"]}
+
+
+def test_a_healthy_installation(installation: Installation) -> None:
+    port = installation.url.rpartition(":")[2]
+    here = replace(installation, extra={"MEMORY_BUTLER_PORT": port})
+    done = here.run("doctor")
+    assert "✘" not in done.out
+    assert "All is well." in done.out
+    assert "is served by Memory Butler" in done.out
+    states = _states(here.inside("doctor", "--json").json)
+    assert set(states.values()) == {"ok"}
+    assert {"python", "database", "pgvector", "role", "schema", "model", "port"} <= set(states)
+
+
+def test_what_can_be_wrong(installation: Installation, tmp_path: Path) -> None:
+    broken = tmp_path / "butler.toml"
+    broken.write_text("[server]\nprot = 1\n")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        sick = replace(
+            installation,
+            extra={
+                "MEMORY_BUTLER_PORT": str(other.getsockname()[1]),
+                "MEMORY_BUTLER_MEMORY__EMBEDDING_PATH": str(tmp_path),
+                "MEMORY_BUTLER_DSN": "postgresql://someone:hidden@127.0.0.1:1/nothing",
+            },
+        )
+        answer = sick.inside("doctor", code=8)
+        states = _states(sick.inside("doctor", "--json", code=8).json)
+    failed = {name for name, state in states.items() if state == "failed"}
+    assert failed == {"database", "model", "port"}
+    assert "3 to mend." in answer.out
+    assert "hidden" not in answer.out
+    assert "memory-butler serve --port" in answer.out
+
+    states = _states(installation.inside("doctor", "--config", str(broken), "--json", code=8).json)
+    assert states["configuration"] == "failed"
+    assert states["model"] == "ok"
+
+
+def test_a_data_directory_that_cannot_be_made(installation: Installation, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    tmp_path.chmod(0o500)
+    words = ("doctor", "--data-dir", str(tmp_path / "in"), "--json")
+    assert _states(installation.inside(*words, code=8).json)["data directory"] == "failed"
+
+
+def test_nothing_is_made_by_looking(installation: Installation, tmp_path: Path) -> None:
+    answer = installation.inside("doctor", "--data-dir", str(tmp_path / "new"), "--json")
+    assert json.loads(answer.out)["healthy"]
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,208 @@
+"""The operations as commands: every one, for people and as JSON."""
+
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from cli.installation import Answer, Installation
+from memory_butler.operations.registry import OPERATIONS
+from memory_butler.surfaces.cli.names import COMMANDS
+
+
+class Typist:
+    """Types commands for one tenant."""
+
+    def __init__(self, installation: Installation, tenant: str) -> None:
+        self._installation = installation
+        self._tenant = tenant
+
+    def say(self, *words: str, code: int = 0, stdin: str = "") -> str:
+        answer = self._type(words, code, stdin)
+        return answer.out if code == 0 else answer.err
+
+    def json(self, *words: str, stdin: str = "") -> Any:
+        return self._type((*words, "--json"), 0, stdin).json
+
+    def _type(self, words: tuple[str, ...], code: int, stdin: str) -> Answer:
+        tenant = ("--tenant", self._tenant)
+        return self._installation.inside(*words, *tenant, code=code, stdin=stdin)
+
+
+@pytest.fixture
+def butler(installation: Installation, tenant: str) -> Typist:
+    return Typist(installation, tenant)
+
+
+def id_in(sentence: str) -> str:
+    """The first id of a sentence."""
+    return str(
+        UUID(next(word for word in sentence.replace(";", ".").split() if len(word) > 35)[:36])
+    )
+
+
+def test_every_operation_is_a_command() -> None:
+    assert {one.operation for one in COMMANDS} == {one.name for one in OPERATIONS}
+    assert len({one.words for one in COMMANDS}) == len(COMMANDS)
+
+
+def test_facts(butler: Typist) -> None:
+    said = butler.say("store-fact", "user", "color", "Prefers green", "--tag", "a", "--tag", "b")
+    first = id_in(said)
+    assert said == f"Stored fact {first}.\n"
+    stored = butler.json("store-fact", "user", "color", "Prefers blue", "--importance", "7")
+    assert stored["supersedes_id"] == first
+
+    again = butler.say("store-fact", "user", "color", "-", stdin="Prefers [red] things\n")
+    assert again.endswith(f"; it supersedes {stored['id']}.\n")
+    red = id_in(again)
+
+    shown = butler.say("get", "fact", red)
+    assert "Prefers [red] things" in shown
+    found = butler.json("get", "fact", first)["memory"]
+    assert (found["content"], found["tags"]) == ("Prefers green", ["a", "b"])
+    assert found["validity"] == "superseded"
+
+    assert "decay starts anew" in butler.say("confirm", "fact", red)
+    assert butler.json("confirm", "fact", red)["memory"]["id"] == red
+    forgot = butler.say("forget", "fact", red)
+    assert f"memory-butler restore fact {red}" in forgot
+    assert butler.json("forget", "fact", red)["status"] == "was_forgotten_before"
+    assert "was forgotten before" in butler.say("forget", "fact", red)
+    assert butler.say("restore", "fact", red) == f"Restored fact {red}.\n"
+    assert "nothing to restore" in butler.say("restore", "fact", red, code=5)
+
+
+def test_rules(butler: Typist) -> None:
+    rule = id_in(butler.say("store-rule", "Confirm before sending messages"))
+    assert UUID(butler.json("store-rule", "Be brief", "--scope", "mail")["id"])
+    assert "is candidate: helped 1, harmed 0" in butler.say("mark-helpful", rule)
+    assert butler.json("mark-helpful", rule)["rule"]["success_count"] == 2
+    assert "harmed 1" in butler.say("mark-harmful", rule, "--reason", "too slow")
+    assert butler.json("mark-harmful", rule)["rule"]["harmful_count"] == 2
+    assert "Maturity" in butler.say("search", "messages", "--type", "rule")
+
+
+def test_episodes(butler: Typist) -> None:
+    episode = id_in(butler.say("store-episode", "-", stdin="Ana called\n"))
+    stored = butler.json(
+        "store-episode",
+        "Ana wrote",
+        *("--butler", "mail", "--occurred-at", "2026-01-02T03:04:05Z", "--turn", "3"),
+        *("--metadata", '{"from": "ana"}', "--session-id", str(uuid4())),
+    )
+    found = butler.json("get", "episode", stored["id"])["memory"]
+    assert (found["metadata"], found["turn"], found["butler"]) == ({"from": "ana"}, 3, "mail")
+    assert butler.json("get", "episode", episode)["memory"]["butler"] == "cli"
+    assert "2026-01-02 03:04" in butler.say("search", "Ana", "--type", "episode")
+    assert "2 episodes wait" in butler.say("consolidate")
+    assert butler.json("consolidate")["groups"] == {"cli": 1, "mail": 1}
+    assert butler.say("cleanup").startswith("Deleted 0 expired and 0 surplus")
+    assert butler.json("cleanup", "--max-entries", "0")["remaining"] == 2
+
+
+def test_what_runs_by_itself(butler: Typist) -> None:
+    assert "Language model: none" in butler.say("jobs")
+    assert butler.json("jobs")["expiring_unread"] == 0
+    assert butler.say("dead-letters", "list").startswith("None")
+    assert butler.json("dead-letters", "list") == {"dead_letters": []}
+    assert butler.say("dead-letters", "retry") == "0 episodes wait again.\n"
+    assert butler.json("dead-letters", "retry", "--episode-id", str(uuid4())) == {"retried": []}
+
+
+def test_finding(butler: Typist) -> None:
+    assert butler.say("recall", "colours") == "Nothing found.\n"
+    fact = id_in(butler.say("store-fact", "user", "color", "Prefers dark green"))
+    shown = butler.say("recall", "which colour is preferred")
+    assert all(part in shown for part in ("color", "Prefers dark green", fact, "Score"))
+    assert butler.json("recall", "colour", "--limit", "1")["results"][0]["id"] == fact
+    explained = butler.say("search", "green", "--mode", "keyword", "--explain")
+    assert "keyword_rank=1" in explained
+    assert butler.json("search", "green", "--explain")["results"][0]["scores"]["explain"]
+
+    block = butler.json("context", "colours", "cli", "--token-budget", "500")
+    assert block["included"] == [fact]
+    assert butler.say("context", "colours", "cli", "--token-budget", "500") == block["context"]
+    assert butler.json("stats")["facts"]["active"] == 1
+    assert "unconsolidated" in butler.say("stats")
+
+
+def test_a_memory_cannot_write_to_the_terminal(butler: Typist) -> None:
+    butler.say("store-fact", "user", "trick", "red \x1b[31m alert \x9b2J")
+    shown = butler.say("recall", "trick")
+    assert "\x1b" not in shown
+    assert "\x9b" not in shown
+    assert butler.json("recall", "trick")["results"][0]["content"] == "red \x1b[31m alert \x9b2J"
+
+
+def test_entities(butler: Typist) -> None:
+    ana = id_in(butler.say("entity", "create", "Ana Silva", "person", "--alias", "Ana"))
+    other = butler.json("entity", "create", "Ana S.", "person", "--metadata", '{"seen": 1}')
+    other_id = other["entity"]["id"]
+    assert "Ana Silva" in butler.say("entity", "get", ana)
+    assert butler.json("entity", "get", ana)["entity"]["aliases"] == ["Ana"]
+    assert "Updated" in butler.say("entity", "update", ana, "--alias", "Ana", "--alias", "Anita")
+    assert butler.json("entity", "update", ana, "--metadata", '{"a": 1}')["entity"]["metadata"]
+    assert "Ana Silva" in butler.say("entity", "resolve", "Anita")
+    resolved = butler.json("entity", "resolve", "ana", "--context-hints", '{"topic": "trip"}')
+    assert {one["entity_id"] for one in resolved["candidates"]} == {ana, other_id}
+    assert "Nobody of that name" in butler.say("entity", "resolve", "Zoltan")
+    assert "1 aliases added" in butler.say("entity", "merge", other_id, ana)
+    assert "merged" in butler.say("entity", "merge", other_id, ana, code=3)
+    assert butler.json("entity", "get", other_id)["entity"]["metadata"]["merged_into"] == ana
+
+
+def test_links(butler: Typist) -> None:
+    fact = id_in(butler.say("store-fact", "user", "color", "Green"))
+    rule = id_in(butler.say("store-rule", "Choose green"))
+    assert "No links." in butler.say("links", "fact", fact)
+    words = ("link", "fact", fact, "rule", rule, "supports")
+    assert butler.say(*words).startswith("Linked fact")
+    assert "stays as it is" in butler.say(*words)
+    assert rule in butler.say("links", "fact", fact)
+    (link,) = butler.json("links", "rule", rule, "--direction", "incoming")["links"]
+    assert (link["source_id"], link["relation"]) == (fact, "supports")
+    assert butler.json("links", "rule", rule, "--direction", "outgoing")["links"] == []
+
+
+def test_what_is_not_there(butler: Typist, installation: Installation, tenant: str) -> None:
+    nobody = str(uuid4())
+    assert butler.say("get", "rule", nobody, code=4) == f"error: there is no rule {nobody}\n"
+    assert "there is no entity" in butler.say("entity", "get", nobody, code=4)
+    assert "there is no entity" in butler.say("entity", "update", nobody, code=4)
+    answer = installation.inside("get", "fact", nobody, "--json", "--tenant", tenant, code=4)
+    assert answer.json == {"memory": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("get", "fact", "nope"), "memory_id: "),
+        (("get", "dream", str(uuid4())), "memory_type: "),
+        (("recall", "x", "--limit", "0"), "limit: "),
+        (("store-episode", "x", "--metadata", "{"), "--metadata is no JSON"),
+        (("store-fact", "a", "b", "c", "--valid-from", "2026-01-01T00:00:00"), "time zone"),
+        (("links", "fact", str(uuid4()), "--direction", "up"), "unknown direction"),
+    ],
+)
+def test_wrong_input(butler: Typist, words: tuple[str, ...], said: str) -> None:
+    complaint = butler.say(*words, code=3)
+    assert complaint.startswith("error: ")
+    assert complaint.count("\n") == 1
+    assert said in complaint
+
+
+def test_a_wrong_tenant(installation: Installation) -> None:
+    assert "is no tenant name" in installation.inside("stats", "--tenant", "a b", code=3).err
+
+
+def test_real_commands_beside_the_server_share_its_data(installation: Installation) -> None:
+    before = httpx.get(f"{installation.url}/api/memory/stats").json()["facts"]["active"]
+    stored = installation.run("store-fact", "shared", str(uuid4()), "Seen by all", "--json")
+    after = httpx.get(f"{installation.url}/api/memory/stats").json()["facts"]["active"]
+    assert after == before + 1
+    shown = installation.run("get", "fact", json.loads(stored.out)["id"])
+    assert "Seen by all" in shown.out
+    assert stored.err == ""

@@ -1,0 +1,116 @@
+"""Servers: starting, announcing, stopping; MCP over standard input and output."""
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from cli.installation import COMMAND, SECONDS, Installation
+from memory_butler.store import embedded
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_tells_where_it_is_and_stops_with_its_database(
+    empty_folder: Path, bytecode: Path, stop: signal.Signals
+) -> None:
+    alone = Installation(empty_folder / "alone", bytecode)
+    alone.folder.mkdir(mode=0o755, exist_ok=True)
+    process = alone.start("serve", "--port", "0")
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    while "Ctrl-C" not in lines[-1]:
+        assert lines[-1], process.communicate()
+        lines.append(process.stdout.readline())
+    url = lines[0].split()[-1]
+    assert [line for line in lines if line.rstrip().endswith(url)] == lines[:1]
+    text = "".join(lines)
+    assert f"claude mcp add --transport http memory {url}/mcp\n" in text
+    assert str(alone.data_dir) in text
+    assert httpx.get(f"{url}/healthz").json()["status"] == "ok"
+    assert embedded.status(alone.data_dir).running
+
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert not embedded.status(alone.data_dir).running
+
+
+def test_a_taken_port_is_told(installation: Installation) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        told = installation.run("serve", "--port", port, code=8).err
+    assert f"port {port}" in told
+    assert told.startswith("error: ")
+
+
+def test_a_login_that_bypasses_row_security_is_refused(installation: Installation) -> None:
+    owner = installation.inside("db-url", "--role", "owner").out.strip()
+    told = installation.run("serve", "--port", "0", "--dsn", owner, code=8).err
+    assert "so tenants would not be separated" in told
+    assert owner not in told
+
+
+def test_mcp_over_standard_input_and_output(installation: Installation, tenant: str) -> None:
+    async def talk() -> tuple[int, str]:
+        command = StdioServerParameters(
+            command=str(COMMAND), args=["mcp", "--tenant", tenant], env=installation.environment()
+        )
+        async with stdio_client(command) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            stored = await session.call_tool(
+                "memory_store_rule", {"content": "Answer over standard output"}
+            )
+            assert stored.structured_content is not None
+            return len(tools), str(stored.structured_content["id"])
+
+    tools, rule = asyncio.run(talk())
+    assert tools == 19
+    assert "standard output" in installation.inside("get", "rule", rule, "--tenant", tenant).out
+
+
+def test_mcp_says_nothing_else_and_ends_with_its_input(installation: Installation) -> None:
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    process = installation.start("mcp", "--debug")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(hello) + "\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (0, ""), err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_mcp_ends_with_a_signal(
+    installation: Installation, number: signal.Signals, code: int
+) -> None:
+    process = installation.start("mcp", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    process.stdin.flush()
+    assert process.stdout.readline()
+    process.send_signal(number)
+    assert process.wait(SECONDS) == code
+    process.communicate()

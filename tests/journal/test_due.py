@@ -1,0 +1,115 @@
+"""Dates in words, in the user's own time zone."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_butler.journal.due import due_date, window
+from memory_butler.journal.policy import JournalPolicy
+
+BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
+NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)  # a Wednesday
+
+
+def local(moment: datetime | None, policy: JournalPolicy = BERLIN) -> str | None:
+    return moment.astimezone(policy.zone).isoformat() if moment else None
+
+
+@pytest.mark.requirement("JSCH-09", "JLOOK-06")
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        ("call mum on friday at 5pm", "2026-03-06T17:00:00+01:00"),
+        ("organize desk by tuesday", "2026-03-10T23:59:59+01:00"),
+        ("dentist on march 12 2026 at 10:30", "2026-03-12T10:30:00+01:00"),
+        ("pay rent on the 1st", "2026-04-01T23:59:59+02:00"),
+        ("water the plants in 3 days", "2026-03-07T23:59:59+01:00"),
+        ("meeting at 9am", "2026-03-05T09:00:00+01:00"),
+        ("finish by next week", "2026-03-15T23:59:59+01:00"),
+        ("tidy up by 2026-03-29", "2026-03-29T23:59:59+02:00"),
+        ("call at 5pm UTC", "2026-03-04T18:00:00+01:00"),
+        ("see them today", "2026-03-04T23:59:59+01:00"),
+        # Past, or no date at all.
+        ("remember 2020-01-01", None),
+        ("buy 2 kg of flour", None),
+        ("I may go to the sun", None),
+        ("read ten pages a day", None),
+        ("mon ami, sat on the couch", None),
+        ("build the 4th wall", None),
+        ("", None),
+    ],
+)
+def test_due_dates_within_a_text(text: str, due: str | None) -> None:
+    assert local(due_date(None, text, NOW, BERLIN)) == due
+
+
+@pytest.mark.requirement("JSCH-09")
+def test_the_attribute_comes_first() -> None:
+    text = "call mum on friday"
+    assert local(due_date("2026-03-09T10:00", text, NOW, BERLIN)) == "2026-03-09T10:00:00+01:00"
+    assert local(due_date("gibberish", text, NOW, BERLIN)) == "2026-03-06T23:59:59+01:00"
+    assert due_date("2025-01-01", text, NOW, BERLIN) is None
+
+
+@pytest.mark.requirement("JLOOK-06")
+@pytest.mark.parametrize(
+    ("phrase", "start", "end"),
+    [
+        ("next tuesday", "2026-03-10T00:00:00+01:00", "2026-03-11T00:00:00+01:00"),
+        ("today", "2026-03-04T00:00:00+01:00", "2026-03-05T00:00:00+01:00"),
+        ("yesterday", "2026-03-03T00:00:00+01:00", "2026-03-04T00:00:00+01:00"),
+        ("friday at 5pm", "2026-03-06T00:00:00+01:00", "2026-03-07T00:00:00+01:00"),
+        ("the 15th", "2026-03-15T00:00:00+01:00", "2026-03-16T00:00:00+01:00"),
+        ("this week", "2026-03-02T00:00:00+01:00", "2026-03-09T00:00:00+01:00"),
+        ("next week", "2026-03-09T00:00:00+01:00", "2026-03-16T00:00:00+01:00"),
+        ("next month", "2026-04-01T00:00:00+02:00", "2026-05-01T00:00:00+02:00"),
+        # The clocks change on this day: 23 hours.
+        ("march 29", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00"),
+    ],
+)
+def test_windows_are_whole_local_days(phrase: str, start: str, end: str) -> None:
+    span = window(phrase, NOW, BERLIN)
+    assert span is not None
+    assert (local(span.start), local(span.end)) == (start, end)
+    assert span.holds(span.start)
+    assert not span.holds(span.end)
+    assert not span.holds(None)
+
+
+@pytest.mark.requirement("JLOOK-06")
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "UTC"])
+def test_a_day_is_the_users_day(zone: str) -> None:
+    policy = JournalPolicy(zone=ZoneInfo(zone))
+    span = window("today", NOW, policy)
+    assert span is not None
+    today = NOW.astimezone(policy.zone).date()
+    assert span.start.astimezone(policy.zone).date() == today
+    assert span.end - span.start == timedelta(days=1)
+    assert span.holds(NOW)
+
+
+@pytest.mark.requirement("JLOOK-06")
+def test_what_is_no_date_has_no_window() -> None:
+    for phrase in ("", "gibberish", "2026-13-45", "in 99999999 years", "the 32nd"):
+        assert window(phrase, NOW, BERLIN) is None
+
+
+@pytest.mark.requirement("JLOOK-06")
+@settings(max_examples=60)
+@given(
+    st.text(max_size=40)
+    | st.lists(
+        st.sampled_from(
+            "in on next the 1st 31 99 of february week days years ago : / - 5pm".split()
+        ),
+        max_size=6,
+    ).map(" ".join)
+)
+def test_no_phrase_raises_and_no_due_date_is_past(text: str) -> None:
+    span = window(text, NOW, BERLIN)
+    assert span is None or span.start < span.end
+    due = due_date(text, text, NOW, BERLIN)
+    assert due is None or due > NOW

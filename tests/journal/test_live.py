@@ -1,0 +1,257 @@
+"""The live side: what a message does to the log and to the mind, through the file."""
+
+from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import NOW, Clock
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.items import MEMORY_TYPES, Status
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.policy import JournalPolicy
+
+from .values import messages
+
+REUSED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def contents(live: LiveJournal) -> list[str]:
+    return [one.item.content for one in live.mind()]
+
+
+def statuses(live: LiveJournal) -> dict[str, Status]:
+    return {item.content: item.status for item in live.history()}
+
+
+@pytest.mark.requirement("JSCH-01", "JSCH-02")
+@REUSED
+@given(text=messages | st.text(), actor=st.sampled_from(["user", "assistant", "guest", None]))
+def test_content_comes_back_as_it_was_sent(live: LiveJournal, text: str, actor: str) -> None:
+    logged = live.log(text, actor, image_path="/pictures/a b.png")
+    event = live.event(logged.event_id)
+    assert event is not None
+    assert event.content == text
+    assert event.content.encode() == text.encode()
+    assert (event.actor, event.ts) == (logged.actor, logged.ts)
+    assert event.image_path == "/pictures/a b.png"
+    assert set(event.tags) == set(logged.reading.tags)
+
+
+@pytest.mark.requirement("JSCH-04")
+def test_tags_are_kept_as_inert_data(live: LiveJournal) -> None:
+    logged = live.log("<say>Hi</say><do>waves</do><plan>rest</plan> plan>done rest", "assistant")
+    event = live.event(logged.event_id)
+    assert event is not None
+    assert set(event.tags) == {"say", "do", "plan"}
+
+
+@pytest.mark.parametrize(
+    ("text", "actor", "image", "why"),
+    [
+        ("x" * 1_000_001, "user", None, "1000000 characters"),
+        ("half \ud800", "user", None, "surrogate"),
+        ("x", "", None, "an actor is a name"),
+        ("x", "two\nlines", None, "an actor is a name"),
+        ("x", "u" * 65, None, "an actor is a name"),
+        ("x", "user", "", "an image path"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    live: LiveJournal, text: str, actor: str, image: str | None, why: str
+) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        live.log(text, actor, image)
+    assert live.events() == ()
+
+
+def test_who_speaks(file: JournalFile, clock: Clock) -> None:
+    policy = JournalPolicy(assistant_actors=("assistant", "muse"), user_actors=("user", "guest"))
+    live = LiveJournal(file, policy, clock)
+    for text, actor, speaker in (
+        ("Hi", None, "user"),
+        ("<guest>Hi", None, "guest"),
+        ("<muse><say>Hi</say></muse>", None, "muse"),
+        ("<muse><say>Hi</say>", "assistant", "muse"),
+        ("<guest>Hi", "user", "guest"),
+        # A user's text never speaks as the assistant.
+        ("<assistant><say>Hi</say>", "user", "user"),
+        ("<user>Hi", "assistant", "assistant"),
+        ("Hi", "stranger", "stranger"),
+    ):
+        assert live.log(text, actor).actor == speaker
+
+
+@pytest.mark.requirement("JSCH-01")
+def test_times_are_utc_and_never_run_backwards(live: LiveJournal, clock: Clock) -> None:
+    clock.now = NOW.astimezone(ZoneInfo("Asia/Tokyo"))
+    first = live.log("one").ts
+    second = live.log("two").ts
+    clock.advance(hours=-5)
+    third = live.log("three").ts
+    clock.advance(hours=6)
+    fourth = live.log("four").ts
+    assert first == NOW
+    assert first.tzinfo == UTC
+    assert first < second < third < NOW + timedelta(seconds=1)
+    assert fourth == NOW + timedelta(hours=1)
+    assert [event.content for event in live.events()] == ["one", "two", "three", "four"]
+
+
+def test_a_clock_without_a_zone_is_refused(file: JournalFile) -> None:
+    with pytest.raises(InvalidInput, match="no time zone"):
+        LiveJournal(file, now=lambda: NOW.replace(tzinfo=None)).log("x")
+
+
+@pytest.mark.requirement("JSUP-01")
+def test_one_feeling_at_a_time(live: LiveJournal) -> None:
+    live.log("<feeling>calm</feeling>", "assistant")
+    live.log("<feeling>excited</feeling>", "user")
+    assert contents(live) == ["excited"]
+    assert statuses(live) == {"calm": "superseded", "excited": "active"}
+    old = next(item for item in live.history() if item.content == "calm")
+    assert old.resolved_at is not None
+
+
+@pytest.mark.requirement("JSUP-02", "JDEC-04", "JSCH-07")
+def test_a_desc_gives_way_to_a_new_one_of_its_subject(live: LiveJournal) -> None:
+    live.log("<desc>Ada: has short hair</desc><desc>Bo: is tall</desc><desc>it rains</desc>")
+    live.log("<desc>ada: has long hair</desc><desc>it snows</desc>", "assistant")
+    assert statuses(live) == {
+        "Ada: has short hair": "superseded",
+        "Bo: is tall": "active",
+        "it rains": "active",
+        "ada: has long hair": "active",
+        "it snows": "active",
+    }
+    made = {item.content: (item.subject, item.actor) for item in live.history()}
+    assert made["ada: has long hair"] == ("ada", "assistant")
+    assert made["it rains"] == (None, "user")
+
+
+@pytest.mark.requirement("JSUP-03", "JSUP-04", "JDEC-06", "JDEC-07")
+def test_commands_end_what_they_mean(live: LiveJournal) -> None:
+    live.log(
+        "<plan>organize the desk</plan><plan>call mum</plan><plan>learn to juggle</plan>"
+        "<pin>the spare key is under the pot</pin><secret>the gift is a violin</secret>"
+    )
+    logged = live.log(
+        "plan>done organize desk\n<plan>cancel: juggle</plan>\npin>drop spare key\n"
+        "secret>reveal the violin\nplan>done mow the neighbour's lawn before the party begins"
+    )
+    assert [(one.event, one.status) for one in logged.changes] == [
+        ("done", "resolved"),
+        ("cancel", "dropped"),
+        ("drop", "dropped"),
+        ("reveal", "resolved"),
+    ]
+    assert [one.text[:8] for one in logged.unmatched] == ["mow the "]
+    assert statuses(live) == {
+        "organize the desk": "resolved",
+        "call mum": "active",
+        "learn to juggle": "dropped",
+        "the spare key is under the pot": "dropped",
+        "the gift is a violin": "resolved",
+    }
+    assert all((item.resolved_at is None) == (item.status == "active") for item in live.history())
+    live.log("plan>done")
+    assert contents(live) == []
+
+
+@pytest.mark.requirement("JSUP-05", "JDEC-01", "JDEC-08", "JSCH-10")
+def test_a_retag_refreshes_hours_and_turns(live: LiveJournal, clock: Clock) -> None:
+    first = live.log("<feeling>warm</feeling>", "assistant")
+    clock.advance(hours=2)
+    for _ in range(3):
+        live.log("hm")
+        live.log("<say>Hm.</say>", "assistant")  # a reply is no turn
+    (faded,) = live.mind()
+    assert faded.turns == 3
+    assert faded.score == pytest.approx(0.25, rel=1e-6)
+    again = live.log("<feeling>Warm</feeling>", "assistant")
+    assert [(one.item_id, one.event) for one in again.changes] == [(1, "retag")]
+    (fresh,) = live.mind()
+    assert (fresh.turns, fresh.score) == (0, 1)
+    assert (fresh.item.created_at, fresh.item.refreshed_at) == (first.ts, again.ts)
+    assert (fresh.item.event_id, fresh.item.content) == (first.event_id, "warm")
+
+
+@pytest.mark.requirement("JDEC-09")
+def test_what_has_decayed_is_swept(live: LiveJournal, clock: Clock) -> None:
+    for name in MEMORY_TYPES:
+        live.log(f"<{name}>a {name}</{name}>", "assistant")
+    clock.advance(hours=14)
+    feeling = next(one for one in live.mind() if one.item.type == "feeling")
+    assert feeling.hidden  # out of the prompt, and still to be seen
+    assert live.sweep() == ()
+    clock.advance(hours=2)
+    assert [one.item.type for one in live.sweep(dry_run=True)] == ["feeling"]
+    assert len(live.mind()) == 7
+    decayed = live.log("Good evening").decayed
+    assert [item.type for item in decayed] == ["feeling"]
+    gone = next(item for item in live.history() if item.type == "feeling")
+    assert (gone.status, gone.resolved_at) == ("decayed", clock.now)
+    clock.advance(days=4_000)
+    live.sweep()
+    assert {one.item.type for one in live.mind()} == {"plan", "secret"}
+
+
+@pytest.mark.requirement("JDEC-02", "JDEC-03")
+def test_promotion_is_a_new_tag(live: LiveJournal, clock: Clock) -> None:
+    live.log("<thought>the tap drips</thought><pattern>rain on mondays</pattern>", "assistant")
+    live.log("<plan>the tap drips</plan><pin>rain on mondays</pin>", "assistant")
+    clock.advance(days=60)
+    live.log("hm")
+    assert sorted(contents(live)) == ["the tap drips"]
+    clock.advance(days=-59)
+    assert {one.item.type for one in live.mind()} == {"plan"} | {
+        item.type for item in live.history() if item.status == "active"
+    }
+
+
+@pytest.mark.requirement("JSCH-09", "JSUB-01", "JSUB-02")
+def test_a_timed_plan_submerges_and_resurfaces(file: JournalFile, clock: Clock) -> None:
+    live = LiveJournal(file, JournalPolicy(zone=ZoneInfo("Europe/Berlin")), clock)
+    live.log('<plan due="2026-03-20T18:00">dinner</plan><plan>learn to juggle</plan>')
+
+    def shown() -> set[str]:
+        return {one.item.content for one in live.mind() if not one.hidden}
+
+    due = next(one.item.due for one in live.mind() if one.item.due)
+    assert due.isoformat() == "2026-03-20T17:00:00+00:00"
+    assert shown() == {"learn to juggle"}
+    assert {one.item.content for one in live.plans()} == {"dinner", "learn to juggle"}
+    clock.now = due - timedelta(hours=48)
+    assert shown() == {"dinner", "learn to juggle"}
+    clock.now = due + timedelta(days=30)
+    assert shown() == {"dinner", "learn to juggle"}
+    assert all(item.status == "active" for item in live.history())
+
+
+def test_a_retag_may_bring_a_new_due_date(live: LiveJournal) -> None:
+    live.log("<plan>see the doctor</plan>")
+    live.log('<plan due="2026-04-01">see the doctor</plan>')
+    live.log("<plan>see the doctor</plan>")
+    (one,) = live.mind()
+    assert one.item.due is not None
+    assert one.item.due.date().isoformat() == "2026-04-01"
+
+
+def test_pages_of_the_log(live: LiveJournal) -> None:
+    ids = [live.log(f"message {number}").event_id for number in range(5)]
+    assert [event.id for event in live.events(limit=2)] == ids[:2]
+    assert [event.id for event in live.events(ids[1], limit=2)] == ids[2:4]
+    with pytest.raises(NotFound):
+        live.events(99)
+    with pytest.raises(InvalidInput, match="from 1 to 1000"):
+        live.events(limit=0)
+    assert live.event(99) is None
+
+
+def test_without_a_message_there_is_no_prompt(live: LiveJournal) -> None:
+    for id in (None, 3):
+        with pytest.raises(NotFound, match="log it first"):
+            live.assemble(id)

@@ -1,0 +1,63 @@
+"""The registry: what holds for every operation."""
+
+import inspect
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.errors import PermissionDenied
+from memory_butler.domain.principals import SCOPES, Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.registry import OPERATIONS, of_toolset
+
+every_operation = pytest.mark.parametrize(
+    "operation", OPERATIONS, ids=[operation.name for operation in OPERATIONS]
+)
+
+
+@pytest.mark.requirement("TOOL-01")
+def test_names_are_unique_and_the_default_toolset_has_nineteen() -> None:
+    assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS)
+    assert len(of_toolset("memory")) == 19
+
+
+@every_operation
+def test_unknown_keys_are_refused(operation: Operation[Any, Any]) -> None:
+    assert operation.input_model.model_config["extra"] == "forbid"
+    with pytest.raises(ValidationError, match="no_such_key"):
+        operation.input_model.model_validate({"no_such_key": 1})
+
+
+@every_operation
+def test_what_only_reads_needs_no_right_to_write(operation: Operation[Any, Any]) -> None:
+    assert operation.read_only is (operation.needs == "read")
+    assert not (operation.read_only and operation.destructive)
+
+
+@every_operation
+@pytest.mark.anyio
+async def test_a_caller_without_the_right_is_stopped_first(operation: Operation[Any, Any]) -> None:
+    memory = cast(Memory, None)  # nothing of it may be touched
+    weaker = frozenset(SCOPES[: SCOPES.index(operation.needs)])
+    caller = Principal(scopes=weaker)
+    with pytest.raises(PermissionDenied, match=f"{operation.name} needs the scope"):
+        await operation.run(memory, caller, operation.input_model.model_construct())
+
+
+@every_operation
+def test_configured_defaults_are_parameters(operation: Operation[Any, Any]) -> None:
+    if operation.configured_defaults is not None:
+        configured = operation.configured_defaults(MemoryModuleConfig())
+        fields = operation.input_model.model_fields
+        assert set(configured) <= set(fields)
+        # Without any configuration they are the documents' own.
+        for name, default in configured.items():
+            assert fields[name].default in (default, None)
+
+
+@every_operation
+def test_a_handler_takes_memory_caller_and_input_alone(operation: Operation[Any, Any]) -> None:
+    assert len(inspect.signature(operation.handler).parameters) == 3

@@ -1,0 +1,315 @@
+"""The one door: Host, Origin and token, on every route alike."""
+
+import asyncio
+import hashlib
+from datetime import timedelta
+from typing import Any, Final
+
+import httpx
+import pytest
+import structlog
+from starlette.types import Message, Receive, Scope, Send
+
+from conftest import Clock, Connection
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.tokens import (
+    TOKEN_PREFIX,
+    Authenticator,
+    create_token,
+    list_tokens,
+    revoke_token,
+)
+from memory_butler.surfaces.guard import Guard, is_loopback
+from surfaces.conftest import Serve
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+
+_ROUTES: Final = (
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/api/memory/stats"),
+    ("GET", "/api/openapi.json"),
+    ("POST", "/mcp"),
+    ("GET", "/mcp"),
+    ("GET", "/nowhere"),
+    ("OPTIONS", "/api/memory/stats"),
+)
+_HEALTH: Final = {"/healthz", "/readyz"}
+
+
+# --- over the wire
+
+
+async def _on_every_route(served: Served, headers: dict[str, str]) -> list[httpx.Response]:
+    async with served.rest() as rest:
+        return [await rest.request(method, path, headers=headers) for method, path in _ROUTES]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8150", "", "[::2]:80"]
+)
+async def test_a_foreign_host_is_misdirected(served: Served, host: str) -> None:
+    for answer in await _on_every_route(served, {"host": host}):
+        assert answer.status_code == 421
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"] == "foreign_host"
+
+
+async def test_a_missing_or_doubled_host_is_refused(served: Served) -> None:
+    twice = "Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n"
+    for method, path in _ROUTES:
+        assert await served.raw(f"{method} {path} HTTP/1.0\r\n\r\n") == 421
+        # The HTTP library refuses these by itself; that the guard would is shown below.
+        assert await served.raw(f"{method} {path} HTTP/1.1\r\n{twice}\r\n") == 400
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+async def test_a_foreign_origin_is_forbidden(served: Served, origin: str) -> None:
+    for answer in await _on_every_route(served, {"origin": origin}):
+        assert answer.status_code == 403
+        assert answer.json()["code"] == "foreign_origin"
+
+
+@pytest.mark.parametrize(
+    "authorization", ["Bearer mbt_wrong", "Bearer", "Basic dXNlcjpwYXNz", "mbt_wrong"]
+)
+async def test_a_wrong_token_is_refused_even_where_none_is_needed(
+    served: Served, authorization: str
+) -> None:
+    for answer in await _on_every_route(served, {"authorization": authorization}):
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.json()["code"] == "unauthenticated"
+
+
+async def test_a_required_token_is_required_everywhere_but_for_health(serve: Serve) -> None:
+    async with serve(require_token=True) as served:
+        for answer in await _on_every_route(served, {}):
+            assert (answer.status_code == 401) is (answer.url.path not in _HEALTH)
+        token = await served.make_token("default", "read")
+        async with served.bearing(token).rest() as rest:
+            assert (await rest.get("/api/memory/stats")).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST:9", "[::1]:8150"])
+async def test_loopback_needs_no_token_under_any_of_its_names(served: Served, host: str) -> None:
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/stats", headers={"host": host})
+    assert answer.status_code == 200
+
+
+async def test_named_hosts_and_origins_are_let_in(serve: Serve) -> None:
+    settings: dict[str, Any] = {
+        "allowed_hosts": ("Memory.Example",),
+        "allowed_origins": ("https://board.example",),
+    }
+    async with serve(**settings) as served, served.rest() as rest:
+        for origin in ("https://board.example", "https://memory.example"):
+            headers = {"host": "memory.example", "origin": origin}
+            assert (await rest.get("/healthz", headers=headers)).status_code == 200
+
+
+# --- what the wire cannot show
+
+
+async def _status(guard: Guard, headers: list[tuple[bytes, bytes]], path: str = "/mcp") -> int:
+    scope: Scope = {"type": "http", "path": path, "headers": headers}
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await guard(scope, receive, send)
+    status: int = sent[0]["status"]
+    return status
+
+
+async def _open(scope: Scope, receive: Receive, send: Send) -> None:
+    assert isinstance(scope["state"]["principal"], Principal)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+async def _nobody(_: str) -> Principal | None:
+    return None
+
+
+def _guard(bound_to: str, *, token_required: bool = False) -> Guard:
+    return Guard(_open, authenticate=_nobody, bound_to=bound_to, token_required=token_required)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([(b"host", b"localhost")], 200),
+        ([], 421),
+        ([(b"host", b"localhost"), (b"Host", b"localhost")], 421),
+        ([(b"host", b"localhost"), (b"origin", b"http://localhost")], 200),
+        ([(b"host", b"localhost"), *[(b"origin", b"http://localhost")] * 2], 403),
+        ([(b"host", b"localhost"), *[(b"authorization", b"Bearer x")] * 2], 401),
+    ],
+)
+async def test_headers_that_stand_twice_are_refused(
+    headers: list[tuple[bytes, bytes]], status: int
+) -> None:
+    assert await _status(_guard("127.0.0.1"), headers) == status
+
+
+@pytest.mark.parametrize("bound_to", ["0.0.0.0", "::", "192.0.2.1", "memory.example"])  # noqa: S104
+@pytest.mark.parametrize("path", ["/mcp", "/api/memory/stats", "/nowhere"])
+async def test_a_public_address_demands_tokens_whatever_the_setting(
+    bound_to: str, path: str
+) -> None:
+    headers = [(b"host", b"localhost")]
+    assert await _status(_guard(bound_to, token_required=False), headers, path) == 401
+    assert await _status(_guard(bound_to), headers, "/healthz") == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),  # noqa: S104
+        ("::", False),
+        ("10.0.0.1", False),
+        ("localhost.example", False),
+    ],
+)
+def test_only_loopback_is_loopback(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
+
+
+# --- tokens
+
+
+async def test_a_reading_token_recalls_and_does_not_store(serve: Serve) -> None:
+    async with serve(require_token=True) as served:
+        token = await served.make_token("default", "read")
+        async with served.bearing(token).mcp() as client:
+            await client.call("memory_recall", topic="anything")
+            refusal = await client.refusal("memory_store_rule", content="Obey")
+            assert refusal.startswith("permission_denied: memory_store_rule needs the scope")
+            refusal = await client.refusal("memory_run_episode_cleanup")
+            assert refusal.startswith("permission_denied")
+
+
+async def test_a_writing_token_does_no_maintenance(served: Served) -> None:
+    async with served.bearing(await served.make_token("default", "write")).mcp() as client:
+        await client.call("memory_store_rule", content="Be brief")
+        assert "'admin'" in await client.refusal("memory_run_consolidation")
+
+
+@pytest.mark.requirement("TEN-01", "TEN-02", "TEN-03")
+async def test_tenants_see_their_own_memories_only(serve: Serve) -> None:
+    async with serve(require_token=True) as served:
+        acme = served.bearing(await served.make_token("acme"))
+        zoo = served.bearing(await served.make_token("zoo"))
+        async with acme.mcp() as client:
+            ids = {
+                "fact": (await client.call("memory_store_fact", **_SECRET))["id"],
+                "rule": (await client.call("memory_store_rule", content="Hide the vault"))["id"],
+                "episode": (
+                    await client.call("memory_store_episode", content="Saw the vault", butler="b")
+                )["id"],
+            }
+        async with zoo.mcp() as client:
+            await _finds_nothing(client, ids)
+            theirs = await client.call("memory_store_fact", **_SECRET)
+            assert theirs["supersedes_id"] is None
+            await client.call("memory_run_episode_cleanup", max_entries=0)
+        async with acme.mcp() as client:
+            got = await client.call("memory_get", memory_type="fact", memory_id=ids["fact"])
+            assert (got["memory"]["tenant_id"], got["memory"]["validity"]) == ("acme", "active")
+        async with acme.rest() as mine, zoo.rest() as others:
+            ours = (await mine.get("/api/memory/stats")).json()
+            other = (await others.get("/api/memory/stats")).json()
+        assert (ours["episodes"]["total"], ours["rules"]["candidate"]) == (1, 1)
+        assert (other["episodes"]["total"], other["rules"]["candidate"]) == (0, 0)
+
+
+_SECRET: Final = {"subject": "vault", "predicate": "code", "content": "The vault opens with 4711"}
+
+
+async def _finds_nothing(client: Any, ids: dict[str, str]) -> None:
+    assert (await client.call("memory_search", query="vault"))["results"] == []
+    assert (await client.call("memory_recall", topic="vault", min_confidence=0))["results"] == []
+    block = await client.call("memory_context", trigger_prompt="vault", butler="b")
+    assert block["context"] == "# Memory Context\n"
+    for kind, id in ids.items():
+        got = await client.call("memory_get", memory_type=kind, memory_id=id)
+        assert got["memory"] is None
+        refusal = await client.refusal("memory_forget", memory_type=kind, memory_id=id)
+        assert refusal.startswith("not_found")
+    refusal = await client.refusal("memory_mark_harmful", rule_id=ids["rule"])
+    assert refusal.startswith("not_found")
+    assert (await client.call("memory_run_consolidation"))["episodes"] == 0
+
+
+async def test_a_revoked_or_expired_token_ends_at_once(served: Served, clock: Clock) -> None:
+    memory = served.memory
+    lasting = await create_token(memory, "default", "agent", ["read"])
+    short = await create_token(memory, "default", "agent", ["read"], timedelta(hours=1))
+    async with served.rest() as rest:
+
+        async def status(token: str) -> int:
+            headers = {"authorization": f"Bearer {token}"}
+            return (await rest.get("/api/memory/stats", headers=headers)).status_code
+
+        assert [await status(lasting.token), await status(short.token)] == [200, 200]
+        clock.advance(hours=1)
+        assert [await status(lasting.token), await status(short.token)] == [200, 401]
+        await revoke_token(memory, lasting.id)
+        assert await status(lasting.token) == 401
+
+
+async def test_a_token_is_kept_as_a_hash_only(memory: Memory, admin: Connection) -> None:
+    made = await create_token(memory, "acme", "agent", ["write"])
+    assert made.token.startswith(TOKEN_PREFIX)
+    row = await admin.fetchrow("SELECT * FROM tokens")
+    assert row["token_hash"] == hashlib.sha256(made.token.encode()).digest()
+    everything = await admin.fetchval("SELECT string_agg(t::text, '') FROM tokens t")
+    secret = made.token.removeprefix(TOKEN_PREFIX)
+    assert secret not in everything
+    assert secret.encode().hex() not in everything
+    assert secret not in str(await list_tokens(memory))
+
+
+async def test_no_log_tells_a_token_a_text_or_a_login(
+    serve: Serve, memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    with structlog.testing.capture_logs() as logs:
+        async with serve(require_token=True) as served:
+            token = await served.make_token("acme", "read")
+            async with served.bearing(token).mcp() as client:
+                await client.call("memory_recall", topic="the hidden topic")
+                await client.refusal("memory_store_rule", content="the hidden rule")
+            async with served.bearing("mbt_mistyped").rest() as rest:
+                await rest.get("/api/memory/stats")
+    # The client's own log, here in the same process, is none of the server's.
+    clients = ("mcp.client", "httpx", "httpcore")
+    told = str(logs) + "".join(
+        record.getMessage() for record in caplog.records if not record.name.startswith(clients)
+    )
+    assert "memory_recall" in told
+    for secret in (token, token.removeprefix(TOKEN_PREFIX), "mbt_mistyped", "hidden"):
+        assert secret not in told
+    assert "postgresql://" not in told
+
+
+async def test_many_requests_with_one_token_note_its_use_once(
+    memory: Memory, admin: Connection, clock: Clock
+) -> None:
+    made = await create_token(memory, "acme", "agent", ["read"])
+    authenticator = Authenticator(memory)
+    principals = await asyncio.gather(*(authenticator.principal(made.token) for _ in range(20)))
+    assert {one.tenant for one in principals if one is not None} == {"acme"}
+    assert None not in principals
+    assert await admin.fetchval("SELECT last_used_at FROM tokens") == clock.now

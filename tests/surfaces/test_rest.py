@@ -1,0 +1,106 @@
+"""REST: health, the routes of the operations, errors, and the description of them all."""
+
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from fastapi.openapi.models import OpenAPI
+
+from memory_butler import __version__
+from memory_butler.operations.registry import OPERATIONS
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_it_lives_and_is_ready(served: Served) -> None:
+    async with served.rest() as rest:
+        alive = await rest.get("/healthz")
+        ready = await rest.get("/readyz")
+    assert (alive.status_code, alive.json()) == (200, {"status": "ok", "version": __version__})
+    assert (ready.status_code, ready.json()["database"]) == (200, "ok")
+    assert ready.json()["milliseconds"] > 0
+
+
+@pytest.mark.requirement("TOOL-12", "MS-01")
+async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None:
+    async with served.mcp() as client, served.rest() as rest:
+        await client.call("memory_store_episode", content="It rained", butler="home")
+        await client.call(
+            "memory_store_fact", subject="user", predicate="city", content="Porto", scope="travel"
+        )
+        for scope in ({}, {"scope": "travel"}, {"scope": "home"}):
+            answer = await rest.get("/api/memory/stats", params=scope)
+            assert answer.status_code == 200
+            assert answer.json() == await client.call("memory_stats", **scope)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/memory/stats?scpe=x", 422, "invalid_input"),
+        ("GET", "/api/memory/stats?scope=%20", 422, "invalid_input"),
+        ("GET", "/api/memory/stats?scope=" + "x" * 501, 422, "invalid_input"),
+        ("GET", "/api/nothing", 404, "not_found"),
+        ("GET", "/", 404, "not_found"),
+        ("DELETE", "/api/memory/stats", 405, "invalid_input"),
+    ],
+)
+async def test_every_error_is_a_problem(
+    served: Served, method: str, path: str, status: int, code: str
+) -> None:
+    async with served.rest() as rest:
+        answer = await rest.request(method, path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert problem["title"]
+    assert problem["detail"]
+
+
+async def test_a_token_without_the_right_is_forbidden(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.domain.principals.Principal.may", lambda *_: False)
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/stats")
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+
+
+async def test_a_bug_is_a_problem_too(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("password=geheim")
+
+    monkeypatch.setattr("memory_butler.operations.insight.memory_statistics", broken)
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/stats")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert "geheim" not in answer.text
+
+
+async def test_the_description_is_openapi_31_and_lists_the_routes(served: Served) -> None:
+    async with served.rest() as rest:
+        document = (await rest.get("/api/openapi.json")).json()
+    assert document["openapi"].startswith("3.1.")
+    OpenAPI.model_validate(document)
+    routes = {one.route.path for one in OPERATIONS if one.route is not None}
+    assert set(document["paths"]) == {"/healthz", "/readyz"} | routes
+    assert "/api/memory/stats" in routes
+    stats = document["paths"]["/api/memory/stats"]["get"]
+    assert stats["operationId"] == "memory_stats"
+    assert {"200", "403", "422", "503"} <= set(stats["responses"])
+    schemas = document["components"]["schemas"]
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    for reference in _references(document):
+        assert reference.removeprefix("#/components/schemas/") in schemas
+
+
+def _references(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(_references, value))
+    if not isinstance(value, dict):
+        return set()
+    here = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+    return here.union(*map(_references, value.values()))
