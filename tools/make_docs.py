@@ -24,6 +24,7 @@ from memory_butler.domain.rules import MATURITY_TRANSITIONS
 from memory_butler.domain.transitions import START, Transition
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
+from memory_butler.surfaces.cli.reference import render_cli_reference
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DIFF_LINES_SHOWN: Final = 40
@@ -345,6 +346,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "states.md": states_page,
     "configuration.md": configuration_page,
     "tools.md": tools_page,
+    "cli.md": render_cli_reference,
 }
 
 

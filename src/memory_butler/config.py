@@ -257,8 +257,13 @@ class ScheduleConfig(_Table):
 class MemoryModuleConfig(_Table):
     """`[modules.memory]`, or its alias `[butler.memory]` (CFG-01, CFG-05, C-77)."""
 
-    embedding_model: Literal["all-MiniLM-L6-v2"] = Field(
-        "all-MiniLM-L6-v2", description="The model of the vectors."
+    embedding_model: str = Field(
+        "all-MiniLM-L6-v2",
+        min_length=1,
+        description=(
+            "The model of the vectors; any other than the one shipped needs the extra "
+            "`sentence-transformers` and, on a store that has memories, `memory-butler reembed`."
+        ),
     )
     embedding_dimensions: Literal[384] = Field(384, description="Length of a vector.")
     embedding_path: Path | None = Field(

@@ -68,11 +68,12 @@ def lexical_support(statement: str, texts: Iterable[str]) -> float:
 
 
 def without_echo(text: str, served: Collection[int]) -> str:
-    """The text without the sentences that memory itself had served."""
+    """The text without the sentences that memory itself had served; unchanged if it has none."""
     if not served:
         return text
-    kept = [one for one in _SENTENCE_END.split(text) if not _is_echo(one, served)]
-    return "\n".join(kept)
+    sentences = _SENTENCE_END.split(text)
+    kept = [one for one in sentences if not _is_echo(one, served)]
+    return text if len(kept) == len(sentences) else "\n".join(kept)
 
 
 def _is_echo(sentence: str, served: Collection[int]) -> bool:

@@ -17,6 +17,14 @@ from memory_butler.domain.text import storable
 NO_JSON: Final = "No JSON block found in consolidation output"
 DEFAULT_IMPORTANCE: Final = 5.0
 
+_ARRAYS: Final = (
+    "new_facts",
+    "updated_facts",
+    "new_rules",
+    "confirmations",
+    "contradictions",
+)
+
 # A runaway output must not become a million actions or complaints.
 MAX_ENTRIES: Final = 200
 _MAX_COMPLAINT_CHARS: Final = 200
@@ -39,6 +47,8 @@ class ExtractedFact:
     tags: tuple[str, ...] = ()
     scope: str | None = None
     sources: tuple[UUID, ...] = ()
+    # Where it stands in its array, by which a rule of the same output may name it.
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class _Reader:
 
     handles: Mapping[str, UUID]
     errors: list[str] = field(default_factory=list)
+    _place: int = 0
 
     def entries(
         self, document: Mapping[str, Any], key: str, read: Callable[[Any], Entry]
@@ -125,6 +136,7 @@ class _Reader:
             self.complain(f"{key}: only the first {MAX_ENTRIES} of {len(listed)} entries are read")
         read_entries = []
         for place, entry in enumerate(listed[:MAX_ENTRIES]):
+            self._place = place
             try:
                 read_entries.append(read(entry))
             except _Refused as error:
@@ -145,6 +157,7 @@ class _Reader:
             tags=_tags(fields.get("tags")),
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),
+            place=self._place,
         )
 
     def updated_fact(self, entry: Any) -> UpdatedFact:
@@ -214,6 +227,8 @@ def parse(output: str, handles: Mapping[str, UUID] | None = None) -> Consolidati
     if document is None:
         return ConsolidationResult(parse_errors=(NO_JSON,), found_json=False)
     reader = _Reader(handles or {})
+    if document and not document.keys() & set(_ARRAYS):
+        reader.complain("none of the expected arrays is there: " + ", ".join(_ARRAYS))
     return ConsolidationResult(
         new_facts=reader.entries(document, "new_facts", reader.fact),
         updated_facts=reader.entries(document, "updated_facts", reader.updated_fact),

@@ -20,8 +20,9 @@ from typing import Final, Literal
 
 from memory_butler.config import Settings
 from memory_butler.domain.errors import MemoryButlerError
-from memory_butler.engine.opening import embedded_login
+from memory_butler.engine.opening import embedded_login, embedding_engine
 from memory_butler.inference import model_files
+from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.store import embedded
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
 
@@ -170,17 +171,26 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
 
 
 async def _model(settings: Settings) -> list[Finding]:
-    pulled = settings.data_dir / "models" / settings.memory.embedding_model
-    files = model_files.find_model_files(settings.memory.embedding_path, pulled)
-    await asyncio.to_thread(_embed_something, settings.memory.embedding_path, pulled)
-    return [Finding("model", "ok", f"{model_files.MODEL_NAME} from: {files.origin}")]
+    engine = embedding_engine(settings)
+    where = ""
+    if engine.model_name == model_files.MODEL_NAME:
+        pulled = settings.data_dir / "models" / model_files.MODEL_NAME
+        files = model_files.find_model_files(settings.memory.embedding_path, pulled)
+        where = f" from: {files.origin}"
+    await asyncio.to_thread(engine.embed, "a word")
+    return [Finding("model", "ok", f"{engine.model_name}{where}")]
 
 
-def _embed_something(configured: Path | None, pulled: Path) -> None:
-    # Here and not above: ONNX Runtime costs more than all other checks.
-    from memory_butler.inference.minilm import EmbeddingEngine
-
-    EmbeddingEngine(configured, pulled).embed("a word")
+async def _language_model(settings: Settings) -> list[Finding]:
+    """Which model consolidates; none is a choice, not a fault, but one to know of."""
+    config = settings.memory.consolidation
+    model = find_model(config, os.environ)
+    others = "; ".join(f"{one.name}: {one.how}" for one in available(config, os.environ))
+    if model is not None:
+        return [Finding("consolidation", "ok", f"by {model.name}")]
+    said = "no language model: episodes are counted, and expire unread"
+    advice = others or "set modules.memory.consolidation.model, or give an API key"
+    return [Finding("consolidation", "warning", said, advice)]
 
 
 async def _port(settings: Settings) -> list[Finding]:
@@ -222,5 +232,6 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("data directory", _data_dir),
     ("database", _database),
     ("model", _model),
+    ("consolidation", _language_model),
     ("port", _port),
 )

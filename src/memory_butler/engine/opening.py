@@ -90,7 +90,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
         try:
             await refuse_bypass(pool)
             await schema.refuse_stale(pool)
-            engine = _embedding_engine(settings)
+            engine = embedding_engine(settings)
             version_id = await embeddings.register(
                 pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
             )
@@ -114,7 +114,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             await pool.close()
 
 
-def _embedding_engine(settings: Settings) -> Embedder:
+def embedding_engine(settings: Settings) -> Embedder:
     """The engine of the configured model: ours for the one we ship, the extra for any other."""
     model = settings.memory.embedding_model
     if model != MODEL_NAME:

@@ -59,7 +59,7 @@ WITH judged AS (
     SELECT f.tenant_id, 'fact', f.id, since.known_from, $2,
            to_jsonb(state)
     FROM facts f JOIN judged ON judged_id = f.id, LATERAL (
-        -- Named one by one: writing a vector as JSON, to drop it then, takes a third of the sweep.
+        -- Named one by one: writing a vector as JSON, to drop it then, takes a third of a batch.
         SELECT f.importance, f.confidence, f.decay_rate, f.permanence, f.source_butler,
                f.source_episode_id, f.supersedes_id, f.entity_id, f.validity, f.scope,
                f.valid_from, f.valid_until, f.retired_at, f.last_confirmed_at, f.tags, f.metadata,

@@ -40,14 +40,23 @@ class Begun:
 
 
 async def begin(
-    memory: Memory, principal: Principal, butler: str, model: str, trigger_source: str
+    memory: Memory,
+    principal: Principal,
+    butler: str,
+    model: str,
+    trigger_source: str,
+    *,
+    max_tokens: int | None = None,
 ) -> Begun | None:
     """Claim a butler's oldest waiting episodes and build the prompt; None if there are none.
 
+    `max_tokens` lowers the configured bound of the prompt to what a budget leaves.
     Episodes whose workers died more often than is allowed become dead letters here.
     """
     config, now = memory.config.consolidation, memory.clock()
     run_id, lease = uuid4(), timedelta(minutes=config.lease_minutes)
+    bound = config.max_prompt_tokens
+    bound = bound if max_tokens is None else min(bound, max_tokens)
     async with transaction(memory.pool, principal.tenant) as tx:
         await _bury_exhausted(memory, principal, tx, butler)
         await consolidation.abandon_stale(tx, now, now - _STALE_LEASES * lease)
@@ -58,7 +67,7 @@ async def begin(
             return None
         facts = await consolidation.known_facts(tx, butler, config.max_facts)
         rules = await consolidation.known_rules(tx, butler, config.max_rules)
-        prompt = prompts.build(butler, claimed, facts, rules, config.max_prompt_tokens)
+        prompt = prompts.build(butler, claimed, facts, rules, bound)
         rest = [one.id for one in claimed[len(prompt.shown) :]]
         await consolidation.give_back(tx, run_id, rest)
         await consolidation.begin_run(
@@ -71,11 +80,12 @@ async def begin(
             prompts.shown_as_json(prompt.handles),
             now,
         )
+    seen = set(prompt.handles.values())
     group = Group(
         butler,
         tuple(one.id for one in prompt.shown),
-        {row["id"]: row for row in facts},
-        {row["id"]: row for row in rules},
+        {row["id"]: row for row in facts if row["id"] in seen},
+        {row["id"]: row for row in rules if row["id"] in seen},
     )
     return Begun(run_id, group, prompt)
 
@@ -86,6 +96,12 @@ async def give_back(
     """Leave the episodes as if they had not been claimed: no model has seen them."""
     async with transaction(memory.pool, principal.tenant) as tx:
         await consolidation.give_back(tx, begun.run_id, begun.group.episodes)
+        await consolidation.end_run(tx, begun.run_id, outcome, memory.clock())
+
+
+async def abandon(memory: Memory, principal: Principal, begun: Begun, outcome: RunOutcome) -> None:
+    """Note what a run cost that lost its episodes; they are another run's, and stay as they are."""
+    async with transaction(memory.pool, principal.tenant) as tx:
         await consolidation.end_run(tx, begun.run_id, outcome, memory.clock())
 
 

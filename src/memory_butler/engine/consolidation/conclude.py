@@ -1,10 +1,11 @@
 """From a model's answer to memory: read, weigh, write, and close the episodes in one commit."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from memory_butler.domain.errors import MemoryButlerError
-from memory_butler.domain.extraction import parse
+from memory_butler.domain.extraction import ConsolidationResult, parse
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.claims import Begun, finish, require_held
 from memory_butler.engine.consolidation.evidence import Witnesses
@@ -17,6 +18,9 @@ from memory_butler.store.transaction import transaction
 
 # What memory served to the butler this long before the first episode may be echoed in it.
 _ECHO_WINDOW = timedelta(hours=24)
+
+
+CUT = "an episode was too long for the prompt (max_prompt_tokens): only its beginning was read"
 
 
 class NothingUsable(MemoryButlerError):
@@ -48,14 +52,16 @@ async def conclude(
     """Write what the answer says, and the episodes' end, in one commit.
 
     Raises:
-        NothingUsable: no JSON at all (C-55), or every action failed (C-56); nothing was written.
+        NothingUsable: too long, no JSON at all (C-55), nothing in it that can be used, or every
+            action failed (C-56); nothing was written.
         Conflict: the lease ran out meanwhile; nothing was written.
     """
-    result = parse(answer, begun.prompt.handles)
-    if not result.found_json:
-        raise NothingUsable(result.parse_errors[0])
+    result = await _read(memory, begun, answer)
     plan = await prepare(memory, begun.group, result, await _witnesses(memory, principal, begun))
+    if begun.prompt.cut:
+        plan.outcome.errors.append(CUT)
     async with transaction(memory.pool, principal.tenant) as tx:
+        await consolidation.one_writer(tx)
         await require_held(memory, tx, begun.run_id, begun.group.episodes)
         outcome = await execute(memory, principal, tx, begun.group, plan)
         if outcome.all_failed:
@@ -71,6 +77,21 @@ async def conclude(
         )
         await finish(memory, principal, tx, begun.run_id, begun.group.episodes, done)
     return Concluded(counts, outcome.errors)
+
+
+async def _read(memory: Memory, begun: Begun, answer: str) -> ConsolidationResult:
+    bound = memory.config.consolidation.max_output_bytes
+    if len(answer) > bound:
+        raise NothingUsable(
+            f"the output has {len(answer):,} characters, at most {bound:,} are read"
+        )
+    # In a thread: a megabyte of braces takes a second, in which others want to be served.
+    result = await asyncio.to_thread(parse, answer, begun.prompt.handles)
+    if not result.found_json:
+        raise NothingUsable(result.parse_errors[0])
+    if result.parse_errors and not result.actions:
+        raise NothingUsable("nothing of it can be used: " + "; ".join(result.parse_errors[:3]))
+    return result
 
 
 async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witnesses:

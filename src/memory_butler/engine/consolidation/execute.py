@@ -33,9 +33,7 @@ async def execute(
     for draft, embedded in plan.writes:
         what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
         action = partial(_store, principal, tx, group, draft, embedded, stored, outcome)
-        done = await _attempt(tx, outcome, what, action)
-        if done and draft.place is not None:
-            stored[draft.place] = draft.new.id
+        await _attempt(tx, outcome, what, action)
     for id in plan.confirmations:
         action = partial(_confirm, memory, principal, tx, group, id, outcome)
         await _attempt(tx, outcome, "confirming a fact", action)
@@ -47,25 +45,25 @@ async def execute(
 
 async def _attempt(
     tx: Transaction, outcome: Outcome, what: str, action: Callable[[], Awaitable[None]]
-) -> bool:
-    """Run one action in a savepoint; whether it worked."""
+) -> None:
+    """Run one action in a savepoint; a failure is noted."""
     outcome.attempted += 1
     try:
         async with tx.connection.transaction():
             await action()
     except MemoryButlerError as error:
-        outcome.failure(what, str(error))
+        reason = str(error)
     except (
         asyncpg.DataError,
         asyncpg.IntegrityConstraintViolationError,
         asyncpg.ProgramLimitExceededError,
     ) as error:
         # The database's own words may quote what was to be stored.
-        outcome.failure(what, type(error).__name__)
+        reason = type(error).__name__
     else:
-        return True
+        return
+    outcome.failure(what, reason)
     log.warning("a consolidation action failed", action=what)
-    return False
 
 
 async def _store(
@@ -74,12 +72,16 @@ async def _store(
     group: Group,
     draft: Draft,
     embedded: Embedded,
-    stored: Mapping[int, UUID],
+    stored: dict[int, UUID],
     outcome: Outcome,
 ) -> None:
+    """Write one draft, and note under which id memory has it: it may be that of a known fact."""
     new = draft.new
-    if isinstance(new, NewFact) and await _is_known(principal, tx, new, outcome):
-        return
+    if isinstance(new, NewFact):
+        known = await _confirm_known(principal, tx, new, outcome)
+        if known is not None:
+            _note(stored, draft, known)
+            return
     superseded = await insert(tx, principal, new, embedded)
     item: tuple[MemoryType, UUID] = ("rule" if isinstance(new, NewRule) else "fact", new.id)
     for source in draft.sources[1:]:  # the first one is linked with the row itself
@@ -90,20 +92,28 @@ async def _store(
         await _link_support(tx, group, new.id, support, stored, outcome, new)
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
+    _note(stored, draft, new.id)
 
 
-async def _is_known(principal: Principal, tx: Transaction, new: NewFact, outcome: Outcome) -> bool:
+def _note(stored: dict[int, UUID], draft: Draft, id: UUID) -> None:
+    if draft.place is not None:
+        stored[draft.place] = id
+
+
+async def _confirm_known(
+    principal: Principal, tx: Transaction, new: NewFact, outcome: Outcome
+) -> UUID | None:
     """A fact stored already, word for word, is confirmed instead of stored again (C-23)."""
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
     await facts.lock_key(tx, key)
     holder = await facts.active_of(tx, key)
     if holder is None:
-        return False
+        return None
     row = await facts.for_update(tx, holder)
     if row is None or row["content"].strip().casefold() != new.content.strip().casefold():
-        return False
+        return None
     await _confirm_fact(principal, tx, holder, new, outcome)
-    return True
+    return holder
 
 
 async def _confirm_fact(

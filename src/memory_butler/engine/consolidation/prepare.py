@@ -86,15 +86,15 @@ async def prepare(
     outcome = Outcome(errors=list(result.parse_errors))
     makers: list[tuple[str, Callable[[], Draft]]] = [
         *(
-            (f"new_facts[{place}]", partial(_fact, memory, group, fact, place))
-            for place, fact in enumerate(result.new_facts)
+            (f"new_facts[{fact.place}]", partial(_fact, memory, group, fact, outcome))
+            for fact in result.new_facts
         ),
         *(
-            (f"updated_facts[{place}]", partial(_update, memory, group, updated))
-            for place, updated in enumerate(result.updated_facts)
+            (f"updated_facts[{one.fact.place}]", partial(_update, memory, group, one, outcome))
+            for one in result.updated_facts
         ),
         *(
-            (f"new_rules[{place}]", partial(_rule, memory, group, rule))
+            (f"new_rules[{place}]", partial(_rule, memory, group, rule, outcome))
             for place, rule in enumerate(result.new_rules)
         ),
     ]
@@ -119,8 +119,8 @@ def _draft(outcome: Outcome, what: str, make: Callable[[], Draft]) -> Draft | No
         return None
 
 
-def _fact(memory: Memory, group: Group, stated: ExtractedFact, place: int) -> Draft:
-    sources, marked = _sources(group, stated.sources)
+def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome) -> Draft:
+    sources, marked = _sources(group, stated.sources, outcome)
     new = new_fact(
         memory,
         stated.subject,
@@ -128,19 +128,19 @@ def _fact(memory: Memory, group: Group, stated: ExtractedFact, place: int) -> Dr
         stated.content,
         importance=stated.importance,
         permanence=stated.permanence,
-        scope=_scope(group, stated.scope),
+        scope=_scope(group, stated.scope, outcome),
         tags=list(stated.tags),
         source_butler=group.butler,
         source_episode_id=sources[0],
         metadata=marked,
     )
-    return Draft(new, sources, place=place)
+    return Draft(new, sources, place=stated.place)
 
 
-def _update(memory: Memory, group: Group, updated: UpdatedFact) -> Draft:
+def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome) -> Draft:
     """C-54: scope and entity come from the fact that is named; an unknown one only loses that."""
     stated = updated.fact
-    sources, marked = _sources(group, stated.sources)
+    sources, marked = _sources(group, stated.sources, outcome)
     target = group.facts.get(updated.target_id)
     new = new_fact(
         memory,
@@ -149,7 +149,7 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact) -> Draft:
         stated.content,
         importance=stated.importance,
         permanence=stated.permanence,
-        scope=_scope(group, stated.scope) if target is None else target["scope"],
+        scope=_scope(group, stated.scope, outcome) if target is None else target["scope"],
         tags=list(stated.tags),
         entity_id=None if target is None else target["entity_id"],
         source_butler=group.butler,
@@ -159,12 +159,12 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact) -> Draft:
     return Draft(new, sources, target=updated.target_id)
 
 
-def _rule(memory: Memory, group: Group, stated: ExtractedRule) -> Draft:
-    sources, marked = _sources(group, stated.sources)
+def _rule(memory: Memory, group: Group, stated: ExtractedRule, outcome: Outcome) -> Draft:
+    sources, marked = _sources(group, stated.sources, outcome)
     new = new_rule(
         memory,
         stated.content,
-        scope=_scope(group, stated.scope),
+        scope=_scope(group, stated.scope, outcome),
         tags=list(stated.tags),
         source_butler=group.butler,
         source_episode_id=sources[0],
@@ -173,14 +173,20 @@ def _rule(memory: Memory, group: Group, stated: ExtractedRule) -> Draft:
     return Draft(new, sources, supported_by=stated.supported_by)
 
 
-def _sources(group: Group, named: Sequence[UUID]) -> tuple[tuple[UUID, ...], dict[str, object]]:
+def _sources(
+    group: Group, named: Sequence[UUID], outcome: Outcome
+) -> tuple[tuple[UUID, ...], dict[str, object]]:
     """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
     known = tuple(id for id in named if id in group.episodes)
+    if len(known) < len(named):
+        outcome.errors.append("source_episode_ids: one is no episode of this consolidation")
     return (known, {}) if known else (group.episodes, {"evidence": "group"})
 
 
-def _scope(group: Group, stated: str | None) -> str:
+def _scope(group: Group, stated: str | None, outcome: Outcome) -> str:
     """Only the butler's own scope or the global one: no model writes into another's (C-53)."""
+    if stated not in (None, GLOBAL, group.butler):
+        outcome.errors.append("scope: neither global nor the butler's own; stored as global")
     return stated if stated == group.butler else GLOBAL
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,21 +17,28 @@ from memory_butler.store.rows import Row
 
 # A known fact or rule is shown to be recognised, not to be read in full.
 _MAX_KNOWN_CHARS: Final = 400
+# What is left of an episode that is too long, however small the room.
+_MIN_EPISODE_CHARS: Final = 400
+_CUT: Final = " […]"
 
-_TAG = re.compile(r"<(\s*/?\s*)(episode_content)", re.IGNORECASE)
+# Whatever a reader might take for our tag: other brackets, spaces, invisible or other characters
+# around and inside its name. Bounded, so that no text makes the search slow.
+_TAG = re.compile(r"[<＜﹤](?=[\W_]{0,16}episode[\W_]{0,8}content)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What the model is given, and what its short handles stand for.
 
-    `shown` are the episodes in it; the rest did not fit and waits for the next run.
+    `shown` are the episodes in it; the rest did not fit and waits for the next run. `cut`: the
+    first one alone was too long, and is there with its beginning only.
     """
 
     system: str
     text: str
     handles: dict[str, UUID]
     shown: tuple[Claimed, ...]
+    cut: bool = False
 
     @property
     def tokens(self) -> int:
@@ -61,44 +68,55 @@ def build(
     """The prompt for as many of the episodes, the oldest first, as fit into `max_tokens`.
 
     At least one episode is always shown, cut if it must be: one that is too long for any prompt
-    would otherwise wait for ever.
+    would otherwise wait for ever. Where the bound is low, the newest facts and rules are shown.
     """
     handles: dict[str, UUID] = {}
+    room = max_tokens * CHARS_PER_TOKEN - len(skill())
     head = [
-        f"Review these recent episodes from the {one_line(butler)} butler.",
+        f"Review these recent episodes from the {neutralised(one_line(butler))} butler.",
         "\n## Existing facts\n",
-        *_listed("F", facts, _fact_line, handles),
+        *_listed("F", map(_fact_line, facts), [row["id"] for row in facts], handles, room // 2),
         "\n## Existing rules\n",
-        *_listed("R", rules, _rule_line, handles),
+        *_listed("R", map(_rule_line, rules), [row["id"] for row in rules], handles, room // 4),
         "\n## Episodes\n",
     ]
-    room = max_tokens * CHARS_PER_TOKEN - len(skill()) - sum(len(line) + 1 for line in head)
+    room -= sum(len(line) + 1 for line in head)
     shown: list[Claimed] = []
     body: list[str] = []
+    cut = False
     for episode in episodes:
         handle = f"E{len(shown) + 1}"
         block = _episode_block(handle, episode, None)
         if len(block) > room:
             if shown:
                 break
-            block = _episode_block(handle, episode, max(room, _MAX_KNOWN_CHARS))
+            kept = len(episode.content) - (len(block) - room) - len(_CUT)
+            block = _episode_block(handle, episode, max(kept, _MIN_EPISODE_CHARS))
+            cut = True
         handles[handle] = episode.id
         shown.append(episode)
         body.append(block)
         room -= len(block) + 1
-    return Prompt(skill(), "\n".join([*head, *body]), handles, tuple(shown))
+    return Prompt(skill(), "\n".join([*head, *body]), handles, tuple(shown), cut)
 
 
 def neutralised(text: str) -> str:
     """Text that cannot end, or open, the element that it is wrapped in (CONP-05)."""
-    return _TAG.sub(lambda match: f"&lt;{match.group(1)}{match.group(2)}", text)
+    return _TAG.sub("&lt;", text)
 
 
-def _listed(letter: str, known: Sequence[Row], line: Any, handles: dict[str, UUID]) -> list[str]:
+def _listed(
+    letter: str, told: Iterable[str], ids: Sequence[UUID], handles: dict[str, UUID], room: int
+) -> list[str]:
+    """A line each, as many as the room takes; only what is shown gets a handle."""
     lines = []
-    for place, row in enumerate(known, start=1):
-        handles[f"{letter}{place}"] = row["id"]
-        lines.append(f"- {letter}{place} {line(row)}")
+    for place, (text, id) in enumerate(zip(told, ids, strict=True), start=1):
+        line = f"- {letter}{place} {text}"
+        room -= len(line) + 1
+        if room < 0:
+            break
+        handles[f"{letter}{place}"] = id
+        lines.append(line)
     return lines or ["(none)"]
 
 
@@ -118,7 +136,7 @@ def _known(text: str) -> str:
 def _episode_block(handle: str, episode: Claimed, max_chars: int | None) -> str:
     content = neutralised(episode.content)
     if max_chars is not None and len(content) > max_chars:
-        content = content[:max_chars] + " […]"
+        content = content[:max_chars] + _CUT
     when = episode.occurred_at.strftime("%Y-%m-%d %H:%M UTC")
     who = f", said by {neutralised(one_line(episode.speaker))}" if episode.speaker else ""
     return f"{handle} ({when}{who}):\n<episode_content>\n{content}\n</episode_content>"

@@ -10,11 +10,12 @@ from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButl
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation.claims import Begun
-from memory_butler.engine.consolidation.conclude import NothingUsable, Usage, conclude
+from memory_butler.engine.consolidation.conclude import Usage, conclude
 from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
+    Completion,
     LanguageModel,
     ModelAccessDenied,
     ModelError,
@@ -100,70 +101,92 @@ async def _one_group(
     trigger_source: str,
     allowance: int,
 ) -> GroupReport | None:
-    """One butler; whatever goes wrong is in the report, and ends with this group."""
-    begun = await claims.begin(memory, principal, butler, model.name, trigger_source)
-    if begun is None:
-        return None
-    usage = Usage()
+    """One butler; whatever goes wrong is in the report, and ends with this group (FAIL-05)."""
+    begun, usage = None, Usage()
     try:
-        if begun.prompt.tokens > allowance:
-            raise _OverBudget(
-                f"the prompt has about {begun.prompt.tokens} tokens, {allowance} are left"
-            )
-        completion = await model.complete(
-            Request(
-                begun.prompt.system,
-                begun.prompt.text,
-                output_schema(list(begun.prompt.handles)),
-                MAX_OUTPUT_TOKENS,
-            )
+        begun = await claims.begin(
+            memory, principal, butler, model.name, trigger_source, max_tokens=allowance
         )
+        if begun is None:
+            return None
+        completion = await _ask(model, begun, allowance)
         usage = Usage(completion.tokens_in, completion.tokens_out, completion.cost_usd)
         done = await conclude(memory, principal, begun, completion.text, usage)
-    except (ModelAccessDenied, _OverBudget) as error:
-        # Nothing is wrong with the episodes, and no model has read them: they stay as they were.
-        outcome = _outcome("failed", error, usage)
-        await claims.give_back(memory, principal, begun, outcome)
-        return _report(begun, "given_back", error, usage)
-    except Conflict as error:
-        log.warning("a consolidation lost its lease", butler=butler)
-        return _report(begun, "lost", error, usage)
-    except (ModelError, NothingUsable, IntegrityViolation) as error:
-        return await _failed(memory, principal, begun, error, usage)
+    except Exception as error:
+        return await _ended_badly(memory, principal, butler, begun, error, usage)
     return GroupReport(butler, "succeeded", len(begun.episodes), done.counts, done.errors, usage)
 
 
-async def _failed(
+async def _ask(model: LanguageModel, begun: Begun, allowance: int) -> Completion:
+    prompt = begun.prompt
+    if prompt.tokens > allowance:
+        raise _OverBudget(
+            f"the token budget leaves {allowance} tokens; the prompt needs about {prompt.tokens}"
+        )
+    schema = output_schema(list(prompt.handles))
+    return await model.complete(Request(prompt.system, prompt.text, schema, MAX_OUTPUT_TOKENS))
+
+
+async def _ended_badly(
+    memory: Memory,
+    principal: Principal,
+    butler: str,
+    begun: Begun | None,
+    error: Exception,
+    usage: Usage,
+) -> GroupReport:
+    """Say so in the log and the report, and leave the episodes in the state that fits."""
+    # The text of an unforeseen error may quote what is stored; it goes to the log alone.
+    known = isinstance(error, MemoryButlerError)
+    why = str(error) if known else f"unforeseen: {type(error).__name__}"
+    log.error("a consolidation failed", butler=butler, why=why, exc_info=not known)
+    if begun is None:
+        return GroupReport(butler, "lost", 0, errors=[why])
+    counts: dict[str, int] = {}
+    try:
+        status, counts = await _write_failure(memory, principal, begun, error, why, usage)
+    except MemoryButlerError:
+        # The lease runs out by itself, and the attempt is counted already.
+        log.warning("the failure could not be noted", butler=butler)
+        status = "lost"
+    return GroupReport(butler, status, len(begun.episodes), counts, [why], usage)
+
+
+async def _write_failure(
     memory: Memory,
     principal: Principal,
     begun: Begun,
-    error: MemoryButlerError,
+    error: Exception,
+    why: str,
     usage: Usage,
-) -> GroupReport:
-    """Retry later, or give the episodes up (C-08); the details go to the log."""
-    log.error("a consolidation failed", butler=begun.group.butler, code=error.code, why=str(error))
+) -> tuple[Status, dict[str, int]]:
+    """Give the episodes back, retry later, or give them up (C-08)."""
+    if isinstance(error, ModelAccessDenied | _OverBudget):
+        # Nothing is wrong with the episodes, and no model has read them: they stay as they were.
+        await claims.give_back(memory, principal, begun, _outcome("failed", why, usage))
+        return "given_back", {}
+    if isinstance(error, Conflict):
+        await claims.abandon(memory, principal, begun, _outcome("abandoned", why, usage))
+        return "lost", {}
     retryable = not isinstance(error, IntegrityViolation)
     if isinstance(error, ModelError):
         retryable = error.retryable
     status: Literal["retrying", "failed"] = "retrying" if retryable else "failed"
-    outcome = _outcome(status, error, usage)
     buried = await claims.fail(
-        memory, principal, begun, outcome, error=str(error), retryable=retryable
+        memory,
+        principal,
+        begun,
+        _outcome(status, why, usage),
+        error=why,
+        retryable=retryable,
     )
-    counts = {"dead_letters": buried} if buried else {}
-    return GroupReport(begun.group.butler, status, len(begun.episodes), counts, [str(error)], usage)
+    return status, {"dead_letters": buried} if buried else {}
 
 
 def _outcome(
-    status: Literal["retrying", "failed"], error: MemoryButlerError, usage: Usage
+    status: Literal["retrying", "failed", "abandoned"], why: str, usage: Usage
 ) -> RunOutcome:
-    return RunOutcome(status, {}, [str(error)], usage.tokens_in, usage.tokens_out, usage.cost_usd)
-
-
-def _report(begun: Begun, status: Status, error: MemoryButlerError, usage: Usage) -> GroupReport:
-    return GroupReport(
-        begun.group.butler, status, len(begun.episodes), errors=[str(error)], usage=usage
-    )
+    return RunOutcome(status, {}, [why], usage.tokens_in, usage.tokens_out, usage.cost_usd)
 
 
 async def _allowance(memory: Memory, principal: Principal, spent: int) -> int:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from memory_butler.config import ScheduleConfig
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.run import run_consolidation
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.memory import Memory
@@ -19,12 +20,16 @@ ACTOR: Final = "schedule"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: its name, what a butler would be told to do, and the work of one tenant."""
+    """A job: its name, what a butler would be told to do, and the work of one tenant.
+
+    `plan` tells what `run` would do, and changes nothing.
+    """
 
     name: JobName
     prompt: str
     work: Work
     run: Callable[[Memory, Principal], Awaitable[dict[str, Any]]]
+    plan: Callable[[Memory, Principal], Awaitable[dict[str, Any]]]
 
     def cron(self, schedule: ScheduleConfig) -> str:
         """When it runs, in UTC."""
@@ -46,28 +51,49 @@ async def _consolidate(memory: Memory, principal: Principal) -> dict[str, Any]:
     }
 
 
+async def _plan_consolidation(memory: Memory, principal: Principal) -> dict[str, Any]:
+    waiting = await pending(memory, principal)
+    return {"waiting": waiting.groups, "episodes": waiting.episodes}
+
+
 async def _sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
     return (await sweep.run(memory, principal)).payload()
+
+
+async def _plan_sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
+    return (await sweep.plan(memory, principal)).payload()
 
 
 async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
     return asdict(await cleanup.clean_up(memory, principal))
 
 
+async def _plan_cleanup(memory: Memory, principal: Principal) -> dict[str, Any]:
+    return asdict(await cleanup.plan(memory, principal))
+
+
 # The prompts are those of the documents' butler.toml (C-78).
 JOBS: Final[tuple[Job, ...]] = (
-    Job("consolidate", "Run memory consolidation", "consolidation", _consolidate),
+    Job(
+        "consolidate",
+        "Run memory consolidation",
+        "consolidation",
+        _consolidate,
+        _plan_consolidation,
+    ),
     Job(
         "decay_sweep",
         "Run confidence decay sweep and flag fading memories",
         "decay",
         _sweep,
+        _plan_sweep,
     ),
     Job(
         "episode_cleanup",
         "Expire old episodes and enforce capacity limits",
         "cleanup",
         _clean,
+        _plan_cleanup,
     ),
 )
 

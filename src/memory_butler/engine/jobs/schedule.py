@@ -7,10 +7,9 @@ and keeps it due while nobody is there, so that ticks missed meanwhile are caugh
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 
 import structlog
-from pgqueuer.core.sm import SchedulerManager
-from pgqueuer.models import Schedule
 
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.jobs.calendar import is_cron, previous
@@ -19,6 +18,10 @@ from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
 from memory_butler.store.transaction import OUTAGES
+
+if TYPE_CHECKING:
+    from pgqueuer.core.sm import SchedulerManager
+    from pgqueuer.models import Schedule
 
 log = structlog.get_logger()
 
@@ -68,20 +71,23 @@ async def _run(memory: Memory, stop: asyncio.Event) -> None:
             closing.cancel()
 
 
-async def _close(manager: SchedulerManager, stop: asyncio.Event) -> None:
+async def _close(manager: "SchedulerManager", stop: asyncio.Event) -> None:
     await stop.wait()
     manager.shutdown.set()
 
 
-def _manager(memory: Memory) -> SchedulerManager:
+def _manager(memory: Memory) -> "SchedulerManager":
+    # Imported once the server answers: it costs a tenth of the whole start.
+    from pgqueuer.core.sm import SchedulerManager
+
     manager = SchedulerManager(jobs.queue(memory.pool))
     for job in JOBS:
         manager.schedule(job.name, job.cron(memory.config.schedule))(_handler(memory, job))
     return manager
 
 
-def _handler(memory: Memory, job: Job) -> Callable[[Schedule], Awaitable[None]]:
-    async def handle(_: Schedule) -> None:
+def _handler(memory: Memory, job: Job) -> Callable[["Schedule"], Awaitable[None]]:
+    async def handle(_: "Schedule") -> None:
         now = memory.clock()
         await run_tick(memory, job, previous(job.cron(memory.config.schedule), now))
 

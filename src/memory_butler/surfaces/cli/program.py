@@ -11,12 +11,13 @@ from memory_butler.surfaces.cli import (
     curating,
     database,
     importing,
+    maintaining,
     operations,
     serving,
     tokens,
 )
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.names import CURATE, FIND, STORE
+from memory_butler.surfaces.cli.names import CURATE, FIND, KEEP, STORE
 from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.serving import Serve
@@ -32,7 +33,7 @@ _ORDER = (
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
-    ("consolidate", "cleanup", "jobs", "dead-letters"),
+    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "reembed"),
     ("token", "db", "psql", "db-url", "model", "version"),
 )
 
@@ -59,6 +60,10 @@ def build(serve: Serve) -> TyperGroup:
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
     add("links", rich_help_panel=FIND)(located(curating.links))
     add("restore", rich_help_panel=CURATE)(located(curating.restore))
+    add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))
+    add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
+        located(maintaining.reembed)
+    )
     add(
         "psql",
         rich_help_panel=OPERATE,
