@@ -1,6 +1,7 @@
 """Both sides together: fragments from the desk, look-ups on the live side, runs and versions."""
 
 import stat
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -181,7 +182,7 @@ def test_each_side_writes_its_own_tables(
 
     def counts(tables: tuple[str, ...]) -> list[int]:
         with file.reading() as db:
-            return [db.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in tables]  # noqa: S608
+            return [db.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in tables]
 
     live.log("<plan>see the fairy</plan>")
     assert counts(theirs) == [0, 0, 0, 0]
@@ -288,12 +289,13 @@ def test_operations_that_cannot_work(desk: MaintenanceDesk, operation: Operation
 def test_time_travel(desk: MaintenanceDesk, live: LiveJournal, clock: Clock) -> None:
     live.log("see the fairy")
     pictures = [(clock.now - timedelta(seconds=1), dict[str, Fragment]())]
-    for operations in (
+    runs: tuple[Sequence[Operation], ...] = (
         KNOWLEDGE,
         [PutFragment("fairy", "A kind fairy.", sources=(1,)), DropEdge("fairy", "well")],
         [DropFragment("fairy"), PutFragment("owl", "An owl.")],
         [PutFragment("fairy", "Another fairy."), PutEdge("owl", "fairy", "knows")],
-    ):
+    )
+    for operations in runs:
         desk.apply("manual", operations)
         pictures.append((clock.now, desk.fragments()))
         clock.advance(days=1)

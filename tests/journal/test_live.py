@@ -200,16 +200,14 @@ def test_what_has_decayed_is_swept(live: LiveJournal, clock: Clock) -> None:
 
 
 @pytest.mark.requirement("JDEC-02", "JDEC-03")
-def test_promotion_is_a_new_tag(live: LiveJournal, clock: Clock) -> None:
-    live.log("<thought>the tap drips</thought><pattern>rain on mondays</pattern>", "assistant")
+def test_what_is_promoted_outlives_what_is_not(live: LiveJournal, clock: Clock) -> None:
+    live.log("<thought>the tap drips</thought><thought>a comet</thought>", "assistant")
+    live.log("<pattern>rain on mondays</pattern><pattern>tea at five</pattern>", "assistant")
     live.log("<plan>the tap drips</plan><pin>rain on mondays</pin>", "assistant")
     clock.advance(days=60)
     live.log("hm")
-    assert sorted(contents(live)) == ["the tap drips"]
-    clock.advance(days=-59)
-    assert {one.item.type for one in live.mind()} == {"plan"} | {
-        item.type for item in live.history() if item.status == "active"
-    }
+    kept = {(one.item.type, one.item.content) for one in live.mind()}
+    assert kept == {("plan", "the tap drips"), ("pin", "rain on mondays")}
 
 
 @pytest.mark.requirement("JSCH-09", "JSUB-01", "JSUB-02")

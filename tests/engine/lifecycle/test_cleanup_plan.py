@@ -35,7 +35,7 @@ async def _episodes(admin: Connection) -> list[Any]:
     return list(await admin.fetch("SELECT * FROM episodes ORDER BY id"))
 
 
-@pytest.mark.requirement("CLN-02", "CLN-03", "CLN-04", "CLN-06", "SCH-03")
+@pytest.mark.requirement("CLN-02", "CLN-03", "CLN-04", "CLN-06")
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(expired=few, consolidated=few, pending=few, failed=few, max_entries=st.integers(0, 12))
 async def test_a_plan_changes_nothing_and_is_what_the_clean_up_then_does(
@@ -99,7 +99,7 @@ async def test_an_episode_in_use_is_left_for_the_next_clean_up(
     assert await clean_up(memory, principal, max_entries=0) == CleanupResult(1, 1, 0)
 
 
-@pytest.mark.requirement("CLN-04")
+@pytest.mark.requirement("CLN-03")
 async def test_what_a_sweep_told_may_go_for_want_of_room(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

@@ -160,7 +160,7 @@ class _Interrupted(BatchingEmbedder):
         super().__init__(engine)
         self._act = act
 
-    async def embed(self, text: str) -> Vector:
+    async def embed(self, text: str | None) -> Vector:
         await self._act()
         return await super().embed(text)
 

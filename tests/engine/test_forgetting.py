@@ -1,0 +1,39 @@
+"""Forgetting as a feature: what nobody confirms leaves by itself, identity never does."""
+
+import pytest
+
+from conftest import Clock
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.curate import get_memory
+from memory_butler.engine.lifecycle import cleanup, sweep
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall, search
+from memory_butler.engine.remember import store_episode, store_fact
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("GEN-03", "GEN-09")
+async def test_after_two_months_the_name_is_known_and_the_lunch_forgotten(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    name, _ = await store_fact(
+        memory, principal, "user", "name", "Is called Jo", permanence="permanent"
+    )
+    lunch, _ = await store_fact(
+        memory, principal, "user", "lunch", "Had ramen for lunch", permanence="ephemeral"
+    )
+    episode = await store_episode(memory, principal, "Jo talked about lunch", "home")
+    clock.advance(days=60)
+    recalled = await recall(memory, principal, "Jo's lunch")
+    assert [hit.row["id"] for hit in recalled] == [name]
+    assert await search(memory, principal, "lunch", types=["episode"]) == []
+    await sweep.run(memory, principal)
+    await cleanup.clean_up(memory, principal)
+    # The fact left retrieval but stays for the record; the episode is gone for good.
+    kept = await get_memory(memory, principal, "fact", lunch)
+    assert kept is not None
+    assert kept["validity"] == "expired"
+    assert await get_memory(memory, principal, "episode", episode) is None
+    known = await get_memory(memory, principal, "fact", name)
+    assert known is not None
+    assert known["validity"] == "active"

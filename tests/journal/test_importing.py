@@ -1,0 +1,179 @@
+"""Import of JSON Lines: resumable after any break, and nothing twice."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from conftest import NOW, Clock
+from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.journal import importing, state
+from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.importing import Imported, import_lines
+from memory_butler.journal.live import LiveJournal
+
+
+def line(number: int, **more: object) -> dict[str, object]:
+    actor = "assistant" if number % 2 else "user"
+    hour, minute = divmod(number, 60)
+    ts = f"2025-12-24T{hour:02}:{minute:02}:00+01:00"
+    return {"actor": actor, "content": f"<say>message {number}</say>", "ts": ts, **more}
+
+
+def write(path: Path, lines: Iterable[object]) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "talk.jsonl", (line(number) for number in range(1_200)))
+
+
+def contents(live: LiveJournal) -> list[str]:
+    pages = [live.events(limit=1_000)]
+    while len(pages[-1]) == 1_000:
+        pages.append(live.events(pages[-1][-1].id, limit=1_000))
+    return [event.content for page in pages for event in page]
+
+
+def test_a_conversation_becomes_history(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    live.log("I am here now")
+    source = write(
+        tmp_path / "talk.jsonl",
+        [
+            line(1, image_path="/a.png", content="<say>Hi</say><feeling>warm</feeling>"),
+            line(2),
+            {"actor": "user", "content": "without a time"},
+        ],
+    )
+    assert import_lines(file, source, clock) == Imported(lines=3, resumed=0, added=3, known=0)
+    events = live.events()
+    assert [event.content for event in events] == [
+        "<say>Hi</say><feeling>warm</feeling>",
+        "<say>message 2</say>",
+        "I am here now",
+        "without a time",
+    ]
+    assert events[0].ts == datetime(2025, 12, 23, 23, 1, tzinfo=UTC)
+    assert events[0].image_path == "/a.png"
+    assert set(events[0].tags) == {"say", "feeling"}
+    assert events[3].ts > events[2].ts
+    assert live.mind() == ()  # history is on nobody's mind
+
+
+def test_the_same_file_again_adds_nothing(
+    live: LiveJournal, file: JournalFile, clock: Clock, source: Path, tmp_path: Path
+) -> None:
+    assert import_lines(file, source, clock).added == 1_200
+    assert import_lines(file, source, clock) == Imported(1_200, resumed=1_200, added=0, known=0)
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(source.read_bytes().replace(b"\n", b"\r\n").rstrip())
+    assert import_lines(file, copy, clock).resumed == 1_200
+    # Grown, and edited at its beginning: what is known by its time is not added again.
+    write(source, (line(number) for number in range(1_203)))
+    assert import_lines(file, source, clock) == Imported(1_203, resumed=1_200, added=3, known=0)
+    write(source, [{"actor": "user", "content": "new"}, *(line(number) for number in range(10))])
+    assert import_lines(file, source, clock) == Imported(11, resumed=0, added=1, known=10)
+    assert len(contents(live)) == 1_204
+
+
+def test_messages_without_a_time_are_not_imported_twice_either(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    lines: list[object] = [{"actor": "user", "content": "yes"}] * 3
+    source = write(tmp_path / "talk.jsonl", lines)
+    assert import_lines(file, source, clock).added == 3
+    assert import_lines(file, source, clock).added == 0
+    write(source, lines * 2)
+    assert import_lines(file, source, clock).added == 3
+    assert contents(live) == ["yes"] * 6
+
+
+def test_a_broken_import_is_resumed(
+    live: LiveJournal,
+    file: JournalFile,
+    clock: Clock,
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put = state.put
+    calls = 0
+
+    def fail_on_the_second(*arguments: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        put(*arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(state, "put", fail_on_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            import_lines(file, source, clock)
+    assert len(contents(live)) == importing.BATCH_LINES
+    assert import_lines(file, source, clock) == Imported(1_200, resumed=500, added=700, known=0)
+    assert contents(live) == [f"<say>message {number}</say>" for number in range(1_200)]
+
+
+def test_two_imports_of_one_file_at_once(
+    file: JournalFile, clock: Clock, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = state.put
+    nested = False
+
+    def overtaken(*arguments: object) -> None:
+        nonlocal nested
+        put(*arguments)  # type: ignore[arg-type]
+        if not nested:
+            nested = True
+            # As if another process had begun between our look and our write.
+            put(arguments[0], arguments[1], "500 other", NOW)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(state, "put", overtaken)
+    with pytest.raises(Conflict, match="being imported already"):
+        import_lines(file, source, clock)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("no json", "line 2: this is no JSON"),
+        ("[" * 100_000, "line 2: this is no JSON"),
+        ("[1]", "line 2: an object"),
+        ('{"actor": "user"}', "line 2: an object"),
+        ('{"actor": "user", "content": "x", "mood": "y"}', "line 2: an object"),
+        ('{"actor": "user", "content": 7}', "line 2: actor, content"),
+        ('{"actor": null, "content": "x"}', "line 2: actor, content"),
+        ('{"actor": "user", "content": "\\ud800"}', "line 2: .*surrogate"),
+        ('{"actor": "user", "content": "x", "ts": "soon"}', "line 2: ts 'soon' is no"),
+        ('{"actor": "user", "content": "x", "ts": "2025-01-01"}', "line 2: ts has no time zone"),
+        ('{"actor": "user", "content": "x", "ts": "2999-01-01T00:00Z"}', "line 2: .*the future"),
+        ('{"actor": "user", "content": "x", "ts": "0001-01-01T00:00+14:00"}', "line 2: ts"),
+    ],
+)
+def test_a_bad_line_is_named_and_can_be_mended(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path, bad: str, why: str
+) -> None:
+    source = tmp_path / "talk.jsonl"
+    good = [json.dumps(line(number)) for number in (1, 2)]
+    source.write_text(f"{good[0]}\n{bad}\n")
+    with pytest.raises(InvalidInput, match=why):
+        import_lines(file, source, clock)
+    source.write_text(f"{good[0]}\n\n{good[1]}")
+    assert import_lines(file, source, clock).added == 2
+    assert len(contents(live)) == 2
+
+
+def test_the_desk_reads_what_was_imported_later(
+    live: LiveJournal, file: JournalFile, desk: MaintenanceDesk, clock: Clock, tmp_path: Path
+) -> None:
+    live.log("now")
+    desk.apply("weekly", [])
+    import_lines(file, write(tmp_path / "a.jsonl", [line(1)]), clock)
+    assert [event.content for event in desk.unread_events()] == ["<say>message 1</say>"]

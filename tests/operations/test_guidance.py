@@ -1,0 +1,19 @@
+"""What the tools tell a model to do next: the loop by which memory learns what holds."""
+
+import pytest
+
+from memory_butler.operations import retrieval, rules
+from memory_butler.surfaces.mcp import INSTRUCTIONS
+
+
+@pytest.mark.requirement("RCL-04")
+@pytest.mark.parametrize("text", [retrieval.RECALL.description, INSTRUCTIONS])
+def test_a_model_is_told_to_confirm_what_it_used_without_contradiction(text: str) -> None:
+    words = " ".join(text.split())
+    before, told, _ = words.partition("memory_confirm")
+    assert told
+    assert "contradicted" in before
+
+
+def test_marks_tell_how_harm_weighs() -> None:
+    assert "four times" in rules.MARK_HARMFUL.description
