@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,7 +12,7 @@ from conftest import NOW, Clock, Connection
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
-from memory_butler.engine.memory import Memory
+from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 
 from .store_views import count, event_types, row, states
@@ -229,3 +230,13 @@ async def test_a_change_that_cannot_be_told_is_not_made(
     assert (await row(admin, "facts", stored["fact"]))["validity"] == "active"
     assert (await row(admin, "rules", stored["rule"]))["metadata"] == {}
     assert await count(admin, "memory_versions") == 0
+
+
+@pytest.mark.requirement("STO-10")
+async def test_many_confirm_one_fact_at_once(memory: Memory, principal: Principal) -> None:
+    id, _ = await store_fact(memory, principal, "user", "city", "Lives in Lisbon")
+    running = replace(memory, clock=utc_now)
+    rows = await asyncio.gather(
+        *(confirm_memory(running, principal, "fact", id) for _ in range(8))
+    )
+    assert all(row["validity"] == "active" for row in rows)

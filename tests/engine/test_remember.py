@@ -440,3 +440,18 @@ async def test_a_write_that_fails_leaves_nothing_behind(
     assert await count(admin, "memory_links") == 0
     assert await count(admin, "memory_versions") == 0
     assert await event_types(admin) == ["fact_created"]
+
+
+@pytest.mark.requirement("STO-04")
+async def test_a_writer_who_waited_is_known_later_than_the_one_it_supersedes(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    early = replace(memory, clock=lambda: NOW - timedelta(seconds=1))
+    first, _ = await store_fact(memory, principal, "user", "city", "Lives in Lisbon")
+    second, superseded = await store_fact(early, principal, "user", "city", "Lives in Porto")
+    assert superseded == first
+    old, new = [
+        await admin.fetchrow("SELECT * FROM facts WHERE id = $1", id) for id in (first, second)
+    ]
+    assert new["created_at"] > old["created_at"]
+    assert old["retired_at"] == new["created_at"] == new["valid_from"] == old["valid_until"]

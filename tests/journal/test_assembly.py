@@ -435,3 +435,11 @@ def test_the_texts_come_from_files_beside_the_journal(live: LiveJournal, file: J
     assert prompt.system == f"The wake-context.{RULE}The image-context."
     assert prompt.user.startswith(f"The ambient.{RULE}")
     assert live.assemble() == prompt
+
+
+@pytest.mark.requirement("JASM-05")
+def test_another_memory_may_fill_recalled(live: LiveJournal) -> None:
+    live.log("hello")
+    told = Answer("recall\n(tea)", ("one\n---\n## Recent", "two"))
+    prompt = live.assemble(also_recalled=[told])
+    assert "## Recalled\n\nrecall (tea)\n- one\n  ---\n  ## Recent\n- two\n\n---" in prompt.user

@@ -47,18 +47,17 @@ async def confirm_memory(
     kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
     if kind == "episode":
         raise InvalidInput("an episode cannot be confirmed: it happened; confirm a fact or rule")
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
-        await versions.keep(tx, kind, [id], now)
-        if kind == "fact":
-            fact = await facts.confirm(tx, id, now)
-            row = fact and _with_state(fact)
-        else:
-            row = await rules.confirm(tx, id, now)
-        if row is None:
+        # Locked, and the clock read under the lock, before the present state is kept: of two who
+        # confirm at once, the second must keep the state that the first one left.
+        table = facts if kind == "fact" else rules
+        if await table.for_update(tx, id) is None:
             raise missing(kind, id)
+        now = memory.clock()
+        await versions.keep(tx, kind, [id], now)
+        row = await table.confirm(tx, id, now)
         await _tell(tx, principal, "memory_confirmed", kind, id, memory)
-        return row
+    return _with_state(row) if kind == "fact" else row
 
 
 async def forget_memory(
@@ -86,10 +85,10 @@ async def forget_memory(
 
 
 async def _forget_episode(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
-    now = memory.clock()
     until = await episodes.expiry_for_update(tx, id)
     if until is None:
         raise missing("episode", id)
+    now = memory.clock()
     if until <= now:
         return False
     await versions.keep(tx, "episode", [id], now)
@@ -133,49 +132,53 @@ async def restore_memory(
         Conflict: it is not forgotten, or another active fact holds its key now.
     """
     kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
-        await versions.keep(tx, kind, [id], now)
         match kind:
             case "episode":
-                if await episodes.expiry_for_update(tx, id) is None:
-                    raise missing("episode", id)
-                until = expires_at(now, memory.config.episodes.default_ttl_days)
-                await episodes.set_expiry(tx, id, until)
+                await _restore_episode(memory, tx, id)
             case "fact":
-                await _restore_fact(tx, id)
+                await _restore_fact(memory, tx, id)
             case "rule":
-                await _restore_rule(tx, id)
+                await _restore_rule(memory, tx, id)
             case _:
                 assert_never(kind)
         await _tell(tx, principal, "memory_restored", kind, id, memory)
 
 
-async def _restore_fact(tx: Transaction, id: UUID) -> None:
+async def _restore_episode(memory: Memory, tx: Transaction, id: UUID) -> None:
+    if await episodes.expiry_for_update(tx, id) is None:
+        raise missing("episode", id)
+    now = memory.clock()
+    await versions.keep(tx, "episode", [id], now)
+    until = expires_at(now, memory.config.episodes.default_ttl_days)
+    await episodes.set_expiry(tx, id, until)
+
+
+async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
     row = await facts.for_update(tx, id)
     if row is None:
         raise missing("fact", id)
     if row["validity"] != "retracted":
-        raise Conflict(
-            f"fact {id} is {row['validity']}, not retracted; there is nothing to restore"
-        )
+        raise Conflict(f"fact {id} is {row['validity']}, not retracted; nothing is to restore")
     key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
     await facts.lock_key(tx, key)
     holder = await facts.active_of(tx, key)
     if holder is not None:
         raise Conflict(
-            f"fact {holder} is active under the same subject and predicate; forget it first, "
+            f"fact {holder.id} is active under the same subject and predicate; forget it first, "
             f"or store the text of {id} as a new fact"
         )
+    await versions.keep(tx, "fact", [id], memory.clock())
     await facts.reactivate(tx, id)
 
 
-async def _restore_rule(tx: Transaction, id: UUID) -> None:
+async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:
     row = await rules.for_update(tx, id)
     if row is None:
         raise missing("rule", id)
     if row["metadata"].get("forgotten") is not True:
-        raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
+        raise Conflict(f"rule {id} is not forgotten; nothing is to restore")
+    await versions.keep(tx, "rule", [id], memory.clock())
     kept = {key: value for key, value in row["metadata"].items() if key != "forgotten"}
     await rules.set_metadata(tx, id, kept)
 

@@ -47,11 +47,11 @@ async def _mark(
     reason: str | None,
 ) -> Row:
     id = inputs.uuid("rule_id", rule_id)
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
         row = await rules.for_update(tx, id)
         if row is None:
             raise missing("rule", id)
+        now = memory.clock()
         marked = _marked(memory, row, outcome, now)
         await versions.keep(tx, "rule", [id], now)
         metadata = _metadata(row["metadata"], marked, reason)

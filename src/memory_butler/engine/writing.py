@@ -6,7 +6,7 @@ everything that belongs to it, into an open transaction.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar, assert_never
 from uuid import UUID, uuid4
 
@@ -189,30 +189,45 @@ async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Re
 async def _insert_fact(
     tx: Transaction, principal: Principal, fact: NewFact, embedded: Embedded
 ) -> UUID | None:
-    now = fact.created_at
     if fact.entity_id is not None:
         await _require_entity(tx, fact.entity_id)
     if fact.source_episode_id is not None:
         await _require_episode(tx, fact.source_episode_id)
-    happened: list[events.Event] = []
-    superseded: UUID | None = None
+    holder: facts.Holder | None = None
     if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
         key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
         await facts.lock_key(tx, key)
-        superseded = await facts.active_of(tx, key)
-    if superseded is not None:
-        await versions.keep(tx, "fact", [superseded], now)
-        await facts.supersede(tx, superseded, now, fact.period.valid_from)
-        old = {"memory_type": "fact", "memory_id": str(superseded), "superseded_by": str(fact.id)}
+        holder = await facts.active_of(tx, key)
+    happened: list[events.Event] = []
+    if holder is not None:
+        fact = _after(holder, replace(fact, supersedes_id=holder.id))
+        await versions.keep(tx, "fact", [holder.id], fact.created_at)
+        await facts.supersede(tx, holder.id, fact.created_at, fact.period.valid_from)
+        old = {"memory_type": "fact", "memory_id": str(holder.id), "superseded_by": str(fact.id)}
         happened.append(("fact_superseded", old))
-    await facts.insert(tx, replace(fact, supersedes_id=superseded), embedded)
-    if superseded is not None:
-        await links.insert(tx, ("fact", fact.id), ("fact", superseded), "supersedes", now)
+    now = fact.created_at
+    await facts.insert(tx, fact, embedded)
+    if holder is not None:
+        await links.insert(tx, ("fact", fact.id), ("fact", holder.id), "supersedes", now)
     if fact.source_episode_id is not None:
         await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
     payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
     await events.record(tx, principal.actor, [("fact_created", payload), *happened], now)
-    return superseded
+    return fact.supersedes_id
+
+
+def _after(holder: facts.Holder, fact: NewFact) -> NewFact:
+    """The fact as known later than the one that it supersedes.
+
+    Its moment was read before it waited for the key; another writer may have gone first.
+    """
+    if fact.created_at > holder.created_at:
+        return fact
+    moment = holder.created_at + timedelta(microseconds=1)
+    period = fact.period
+    if period.valid_from == fact.created_at:  # true since it was stored, as far as it is said
+        period = replace(period, valid_from=moment)
+    return replace(fact, created_at=moment, period=period)
 
 
 async def _insert_rule(

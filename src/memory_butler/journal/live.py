@@ -5,13 +5,14 @@ Calls take milliseconds and block: from async code call them through `asyncio.to
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.text import one_line
 from memory_butler.journal import events, lookups, memory, state
 from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.due import due_date
@@ -23,6 +24,7 @@ from memory_butler.journal.memory import Change
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
+from memory_butler.journal.wording import indented
 
 MAX_LISTED: Final = 1_000
 
@@ -118,10 +120,14 @@ class LiveJournal:
             decayed=tuple(one.item for one in decayed),
         )
 
-    def assemble(self, hot_event_id: int | None = None) -> Prompt:
+    def assemble(
+        self, hot_event_id: int | None = None, *, also_recalled: Iterable[Answer] = ()
+    ) -> Prompt:
         """The prompt for answering a logged message, by default the latest of a user (JASM).
 
         Changes nothing: asked twice, it answers the same. Recent holds only what came before.
+        `also_recalled` follows the journal's own answers, within the same cap: what another memory
+        has to say (C-86).
 
         Raises:
             NotFound: there is no such message.
@@ -140,7 +146,7 @@ class LiveJournal:
                 hot,
                 texts=texts,
                 minds=memory.on_minds(db, now, policy),
-                answers=_recalled(db),
+                answers=[*_recalled(db), *map(_as_item, also_recalled)],
                 earlier=events.before(db, hot, policy.recent_events),
                 now=now,
                 policy=policy,
@@ -236,6 +242,11 @@ class LiveJournal:
 def _recalled(db: sqlite3.Connection) -> list[Answer]:
     text = state.get(db, _RECALLED)
     return lookups.from_json(text.partition(" ")[2]) if text else []
+
+
+def _as_item(answer: Answer) -> Answer:
+    """Another memory's answer in the shape of ours, whatever its text holds."""
+    return Answer(one_line(answer.call), tuple(f"- {indented(line)}" for line in answer.lines))
 
 
 def _checked(limit: int) -> int:

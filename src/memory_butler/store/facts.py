@@ -37,21 +37,28 @@ class NewFact:
     confidence: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The fact that is active under a key, and since when it is known."""
+
+    id: UUID
+    created_at: datetime
+
+
 async def lock_key(tx: Transaction, key: FactKey) -> None:
     """Wait until no other transaction works on this key (C-21); held until commit."""
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
 
 
-async def active_of(tx: Transaction, key: FactKey) -> UUID | None:
+async def active_of(tx: Transaction, key: FactKey) -> Holder | None:
     """The active fact that holds the key, locked."""
+    args: tuple[object, ...]
     if key.entity_id is None:
-        query, holder = SQL["active_of_subject"], key.subject
-        args: tuple[object, ...] = (key.scope, holder, key.predicate)
+        query, args = SQL["active_of_subject"], (key.scope, key.subject, key.predicate)
     else:
-        query = SQL["active_of_entity"]
-        args = (key.scope, key.entity_id, key.predicate)
-    found: UUID | None = await tx.connection.fetchval(query, tx.tenant, *args)
-    return found
+        query, args = SQL["active_of_entity"], (key.scope, key.entity_id, key.predicate)
+    found = await tx.connection.fetchrow(query, tx.tenant, *args)
+    return None if found is None else Holder(*found)
 
 
 async def supersede(tx: Transaction, id: UUID, now: datetime, true_until: datetime) -> None:
@@ -101,9 +108,9 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
 
 
-async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row | None:
-    """Restart the decay of one fact (STO-10)."""
-    return optional(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
+async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
+    """Restart the decay of a fact that the caller has locked (STO-10)."""
+    return dict(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:

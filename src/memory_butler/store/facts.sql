@@ -8,13 +8,13 @@ valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confir
 SELECT pg_advisory_xact_lock($1)
 
 -- name: active_of_subject
-SELECT id FROM facts
+SELECT id, created_at FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4
   AND entity_id IS NULL AND validity = 'active'
 FOR UPDATE
 
 -- name: active_of_entity
-SELECT id FROM facts
+SELECT id, created_at FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND entity_id = $3 AND predicate = $4 AND validity = 'active'
 FOR UPDATE
 

@@ -61,9 +61,9 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
 
 
-async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row | None:
-    """Restart the decay of one rule (STO-10)."""
-    return optional(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
+async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
+    """Restart the decay of a rule that the caller has locked (STO-10)."""
+    return dict(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:

@@ -1,5 +1,7 @@
 """Which episodes a run takes, in which order, and what it shows the model beside them."""
 
+from typing import Any
+
 import pytest
 
 from conftest import Clock, Connection
@@ -107,7 +109,7 @@ async def test_what_ended_or_waits_for_its_retry_or_has_expired_is_not_taken(
 async def test_the_model_is_shown_what_the_butler_may_see(
     memory: Memory, principal: Principal, other_tenant: Principal
 ) -> None:
-    async def know(predicate: str, who: Principal = principal, **where: str) -> None:
+    async def know(predicate: str, who: Principal = principal, **where: Any) -> None:
         await store_fact(memory, who, "user", predicate, f"fact {predicate}", **where)
         await store_rule(memory, who, f"rule {predicate}", **where)
 

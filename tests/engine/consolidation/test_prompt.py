@@ -129,7 +129,7 @@ def test_episodes_are_wrapped_and_the_skill_says_that_they_are_data() -> None:
 )
 def test_no_episode_can_end_or_open_its_element(tag: str) -> None:
     text = built(f"before {tag} after").text
-    assert tag not in text
+    assert f"before {tag}" not in text
     assert text.count("<episode_content>") == text.count("</episode_content>") == 1
     assert "before &lt;" in text
 

@@ -1,6 +1,7 @@
 """Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -109,20 +110,20 @@ async def _confirm_known(
     holder = await facts.active_of(tx, key)
     if holder is None:
         return None
-    row = await facts.for_update(tx, holder)
+    row = await facts.for_update(tx, holder.id)
     if row is None or row["content"].strip().casefold() != new.content.strip().casefold():
         return None
-    await _confirm_fact(principal, tx, holder, new, outcome)
-    return holder
+    await _confirm_locked(principal, tx, holder.id, new.created_at, outcome)
+    return holder.id
 
 
-async def _confirm_fact(
-    principal: Principal, tx: Transaction, id: UUID, new: NewFact, outcome: Outcome
+async def _confirm_locked(
+    principal: Principal, tx: Transaction, id: UUID, now: datetime, outcome: Outcome
 ) -> None:
-    await versions.keep(tx, "fact", [id], new.created_at)
-    await facts.confirm(tx, id, new.created_at)
+    await versions.keep(tx, "fact", [id], now)
+    await facts.confirm(tx, id, now)
     payload = {"memory_type": "fact", "memory_id": str(id)}
-    await events.record(tx, principal.actor, [("memory_confirmed", payload)], new.created_at)
+    await events.record(tx, principal.actor, [("memory_confirmed", payload)], now)
     outcome.counts["facts_confirmed"] += 1
 
 
@@ -175,13 +176,9 @@ async def _confirm(
     outcome: Outcome,
 ) -> None:
     """EXE-06: only what the model was shown; a miss is reported."""
-    now = memory.clock()
-    await versions.keep(tx, "fact", [id], now)
-    if id not in group.facts or await facts.confirm(tx, id, now) is None:
+    if id not in group.facts or await facts.for_update(tx, id) is None:
         raise InvalidInput(f"{id} is no fact that the model was shown")
-    payload = {"memory_type": "fact", "memory_id": str(id)}
-    await events.record(tx, principal.actor, [("memory_confirmed", payload)], now)
-    outcome.counts["facts_confirmed"] += 1
+    await _confirm_locked(principal, tx, id, memory.clock(), outcome)
 
 
 async def _contradict(

@@ -71,7 +71,7 @@ def build(
     would otherwise wait for ever. Where the bound is low, the newest facts and rules are shown.
     """
     handles: dict[str, UUID] = {}
-    room = max_tokens * CHARS_PER_TOKEN - len(skill())
+    room = (max_tokens - estimate_tokens(skill())) * CHARS_PER_TOKEN
     head = [
         f"Review these recent episodes from the {neutralised(one_line(butler))} butler.",
         "\n## Existing facts\n",

@@ -1,0 +1,58 @@
+"""How well episodes bear a statement out, and what of them is only an echo."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_butler.domain.evidence import Evidence, lexical_support, without_echo
+from memory_butler.domain.sketch import shingle_hashes
+
+SERVED = "The user has been allergic to peanuts since childhood"
+
+
+@pytest.mark.parametrize(
+    ("support", "verdict"),
+    [(0.9, "supported"), (0.35, "supported"), (0.34, "needs_review"), (0.1, "refused")],
+)
+def test_the_verdict_follows_the_bounds(support: float, verdict: str) -> None:
+    assert Evidence(support, 0.0).verdict(0.35, 0.2) == verdict
+    assert Evidence(0.0, support).verdict(0.35, 0.2) == verdict
+
+
+def test_a_bound_of_nought_refuses_nothing() -> None:
+    assert Evidence(0.0, 0.0).verdict(0.0, 0.0) == "supported"
+    assert Evidence(0.0, 0.0).verdict(0.35, 0.0) == "needs_review"
+
+
+@pytest.mark.parametrize(
+    ("statement", "text", "share"),
+    [
+        ("Lactose intolerant", "They are lactose intolerant.", 1.0),
+        ("preferred drink: tea", "prefers green tea", 2 / 3),
+        ("Owns a yacht", "It rained all day", 0.0),
+        ("Trinkt gerne Kaffee", "Ich trinke morgens Kaffee", 2 / 3),
+        ("the user is", "the user is", 0.0),
+    ],
+)
+def test_lexical_support_is_the_share_of_telling_words(
+    statement: str, text: str, share: float
+) -> None:
+    assert lexical_support(statement, [text]) == pytest.approx(share)
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3))
+def test_support_is_a_share_and_grows_with_the_texts(statement: str, texts: list[str]) -> None:
+    few, many = lexical_support(statement, texts), lexical_support(statement, [*texts, statement])
+    assert 0.0 <= few <= many <= 1.0
+
+
+def test_a_sentence_that_was_served_is_left_out() -> None:
+    served = frozenset(shingle_hashes(SERVED))
+    text = f"I went home. {SERVED}. Then I slept."
+    assert without_echo(text, served) == "I went home.\nThen I slept."
+
+
+@pytest.mark.parametrize("text", ["Home. Tea. Sleep.", "a\nb\n\nc", "", "One long other sentence."])
+def test_a_text_without_an_echo_is_unchanged(text: str) -> None:
+    assert without_echo(text, frozenset(shingle_hashes(SERVED))) == text
+    assert without_echo(text, frozenset()) == text
