@@ -10,7 +10,7 @@ from engine.store_views import event_types, row, states
 from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.domain.extraction import NO_JSON
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation import run
+from memory_butler.engine.consolidation import claims, run
 from memory_butler.engine.consolidation.letters import (
     dead_letters,
     expiring_unread,
@@ -196,14 +196,14 @@ async def test_a_group_that_cannot_be_claimed_does_not_stop_the_others(
 ) -> None:
     await tell(memory, principal, "hello", butler="finance")
     (second,) = await tell(memory, principal, "hello", butler="health")
-    begin = run.claims.begin
+    begin = claims.begin
 
     async def failing(*args: object, **more: object) -> object:
         if args[2] == "finance":
             raise OSError("no route")
         return await begin(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(run.claims, "begin", failing)
+    monkeypatch.setattr(claims, "begin", failing)
     report, _ = await consolidate(memory, principal, NOTHING)
     assert report.errors == ["finance: unforeseen: OSError"]
     assert (await statuses(admin))[second] == "consolidated"
