@@ -19,7 +19,7 @@ import numpy as np
 
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation import claims, conclude, execute, run
+from memory_butler.engine.consolidation import claims, execute, run
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Vectors
@@ -109,7 +109,6 @@ def arm(step: str) -> None:
 
 async def main(dsn: str, hours: str, step: str | None = None) -> None:
     """Consolidate once."""
-    assert conclude.conclude is run.conclude  # type: ignore[attr-defined]
     if step is not None:
         arm(step)
     ahead = timedelta(hours=float(hours))
