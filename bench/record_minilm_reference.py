@@ -198,7 +198,7 @@ def reference_texts() -> list[str]:
 
 
 def main() -> None:
-    from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found]
+    from sentence_transformers import SentenceTransformer
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("model_folder", type=Path)

@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 
 import pytest
-
 from bench.datasets import DEFAULT_DATA, Conversation, beam, locomo
 from bench.metrics import mean, percentile, score
+
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search

@@ -236,7 +236,5 @@ async def test_a_change_that_cannot_be_told_is_not_made(
 async def test_many_confirm_one_fact_at_once(memory: Memory, principal: Principal) -> None:
     id, _ = await store_fact(memory, principal, "user", "city", "Lives in Lisbon")
     running = replace(memory, clock=utc_now)
-    rows = await asyncio.gather(
-        *(confirm_memory(running, principal, "fact", id) for _ in range(8))
-    )
+    rows = await asyncio.gather(*(confirm_memory(running, principal, "fact", id) for _ in range(8)))
     assert all(row["validity"] == "active" for row in rows)
