@@ -316,6 +316,13 @@ class Settings(BaseSettings):
     allowed_origins: tuple[str, ...] = Field(
         (), description="Further origins whose pages may call this server (Origin header)."
     )
+    toolsets: tuple[Literal["memory", "consolidation"], ...] = Field(
+        ("memory",),
+        description=(
+            "What MCP offers. `consolidation` lets an agent's own model distil the episodes, "
+            "where the server has none."
+        ),
+    )
     pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What is logged: this and everything graver."

@@ -11,7 +11,7 @@ from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import SCOPES, Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
-from memory_butler.operations.registry import OPERATIONS, of_toolset
+from memory_butler.operations.registry import OPERATIONS, of_toolsets
 
 every_operation = pytest.mark.parametrize(
     "operation", OPERATIONS, ids=[operation.name for operation in OPERATIONS]
@@ -21,7 +21,7 @@ every_operation = pytest.mark.parametrize(
 @pytest.mark.requirement("TOOL-01")
 def test_names_are_unique_and_the_default_toolset_has_nineteen() -> None:
     assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS)
-    assert len(of_toolset("memory")) == 19
+    assert len(of_toolsets(["memory"])) == 19
 
 
 @every_operation

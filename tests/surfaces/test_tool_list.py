@@ -7,7 +7,7 @@ import pytest
 from mcp_types import Tool
 
 from memory_butler.config import EpisodesConfig, FactsConfig, MemoryModuleConfig, RetrievalConfig
-from memory_butler.operations.registry import of_toolset
+from memory_butler.operations.registry import of_toolsets
 from memory_butler.surfaces.mcp import INSTRUCTIONS, describe
 from surfaces.conftest import Serve
 from surfaces.serving import Served
@@ -130,7 +130,7 @@ _DESTRUCTIVE: Final = {"memory_forget", "entity_merge", "memory_run_episode_clea
 
 def _described(config: MemoryModuleConfig | None = None) -> dict[str, Tool]:
     config = config or MemoryModuleConfig()
-    return {one.name: describe(one, config) for one in of_toolset("memory")}
+    return {one.name: describe(one, config) for one in of_toolsets(["memory"])}
 
 
 @pytest.mark.anyio

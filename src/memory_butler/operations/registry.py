@@ -1,5 +1,6 @@
 """Every operation, in the order in which surfaces list them."""
 
+from collections.abc import Collection
 from typing import Any
 
 from memory_butler.operations import (
@@ -39,9 +40,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     consolidation.LIST_DEAD_LETTERS,
     consolidation.RETRY_DEAD_LETTERS,
     jobs.JOBS,
+    consolidation.BEGIN,
+    consolidation.SUBMIT,
 )
 
 
-def of_toolset(toolset: Toolset) -> tuple[Operation[Any, Any], ...]:
-    """The operations that MCP offers in one toolset."""
-    return tuple(one for one in OPERATIONS if one.toolset == toolset)
+def of_toolsets(toolsets: Collection[Toolset]) -> tuple[Operation[Any, Any], ...]:
+    """The operations that MCP offers when these toolsets are on."""
+    return tuple(one for one in OPERATIONS if one.toolset in toolsets)

@@ -115,6 +115,16 @@ async def known_rules(tx: Transaction, butler: str, limit: int) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["known_rules"], tx.tenant, butler, limit))
 
 
+async def facts_by_id(tx: Transaction, ids: Sequence[UUID]) -> list[Row]:
+    """Facts as the model was shown them."""
+    return rows(await tx.connection.fetch(SQL["facts_by_id"], tx.tenant, list(ids)))
+
+
+async def rules_by_id(tx: Transaction, ids: Sequence[UUID]) -> list[Row]:
+    """Rules as the model was shown them."""
+    return rows(await tx.connection.fetch(SQL["rules_by_id"], tx.tenant, list(ids)))
+
+
 async def begin_run(
     tx: Transaction,
     run_id: UUID,

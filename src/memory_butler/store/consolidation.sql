@@ -63,6 +63,13 @@ WHERE tenant_id = $1 AND metadata->>'forgotten' IS DISTINCT FROM 'true'
   AND (scope IN ('global', $2) OR source_butler = $2)
 ORDER BY created_at DESC, id LIMIT $3
 
+-- name: facts_by_id
+SELECT id, subject, predicate, content, scope, permanence, entity_id FROM facts
+WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: rules_by_id
+SELECT id, content, scope, maturity FROM rules WHERE tenant_id = $1 AND id = ANY($2)
+
 -- name: begin_run
 INSERT INTO consolidation_runs (
     tenant_id, id, butler, trigger_source, model, status, episodes, shown, started_at

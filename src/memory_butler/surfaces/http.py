@@ -24,7 +24,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 
 def build_app(memory: Memory, settings: Settings) -> ASGIApp:
     """Everything that one port serves: `/mcp`, `/api/…`, `/healthz`, `/readyz`."""
-    server = mcp.build_server(memory, _principal)
+    server = mcp.build_server(memory, _principal, settings.toolsets)
     mcp_app = server.streamable_http_app(
         streamable_http_path="/mcp",
         json_response=True,

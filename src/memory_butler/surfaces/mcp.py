@@ -5,7 +5,7 @@ schemas are those of the operations' models.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import structlog
@@ -30,8 +30,8 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation
-from memory_butler.operations.registry import of_toolset
+from memory_butler.operations.operation import Operation, Toolset
+from memory_butler.operations.registry import of_toolsets
 from memory_butler.surfaces.calls import call
 from memory_butler.surfaces.errors import explain_validation
 
@@ -49,9 +49,9 @@ Context = ServerRequestContext[Any]
 WhoAsks = Callable[[Context], Principal]
 
 
-def build_server(memory: Memory, who_asks: WhoAsks) -> Server[Any]:
-    """An MCP server over the default toolset; `who_asks` finds the caller of a request."""
-    tools = {operation.name: operation for operation in of_toolset("memory")}
+def build_server(memory: Memory, who_asks: WhoAsks, toolsets: Collection[Toolset]) -> Server[Any]:
+    """An MCP server over these toolsets; `who_asks` finds the caller of a request."""
+    tools = {operation.name: operation for operation in of_toolsets(toolsets)}
     listed = [describe(operation, memory.config) for operation in tools.values()]
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -73,9 +73,9 @@ def build_server(memory: Memory, who_asks: WhoAsks) -> Server[Any]:
     )
 
 
-async def serve_stdio(memory: Memory, principal: Principal) -> None:
+async def serve_stdio(memory: Memory, principal: Principal, toolsets: Collection[Toolset]) -> None:
     """Serve one client over standard input and output, until it closes them."""
-    server = build_server(memory, lambda _: principal)
+    server = build_server(memory, lambda _: principal, toolsets)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

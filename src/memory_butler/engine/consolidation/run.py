@@ -145,9 +145,9 @@ async def _ended_badly(
     counts: dict[str, int] = {}
     try:
         status, counts = await _write_failure(memory, principal, begun, error, why, usage)
-    except MemoryButlerError:
+    except Exception as second:
         # The lease runs out by itself, and the attempt is counted already.
-        log.warning("the failure could not be noted", butler=butler)
+        log.warning("that could not be noted", butler=butler, reason=type(second).__name__)
         status = "lost"
     return GroupReport(butler, status, len(begun.episodes), counts, [why], usage)
 

@@ -59,16 +59,28 @@ async def running(memory: Memory) -> AsyncIterator[None]:
 async def _run(memory: Memory, stop: asyncio.Event) -> None:
     """Keep a scheduler alive: after an outage of the database it is started anew."""
     while not stop.is_set():
-        manager = _manager(memory)
-        closing = asyncio.create_task(_close(manager, stop))
         try:
-            await manager.run()
+            await _until_stopped(_manager(memory), stop)
         except OUTAGES as error:
             log.warning("the schedule lost the database", reason=type(error).__name__)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), _RESTART_SECONDS)
-        finally:
-            closing.cancel()
+            await _pause(stop)
+        except Exception:
+            # Whatever it is: a server whose jobs silently run no more is worse.
+            log.exception("the schedule failed, and is started anew")
+            await _pause(stop)
+
+
+async def _until_stopped(manager: "SchedulerManager", stop: asyncio.Event) -> None:
+    closing = asyncio.create_task(_close(manager, stop))
+    try:
+        await manager.run()
+    finally:
+        closing.cancel()
+
+
+async def _pause(stop: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), _RESTART_SECONDS)
 
 
 async def _close(manager: "SchedulerManager", stop: asyncio.Event) -> None:

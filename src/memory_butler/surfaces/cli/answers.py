@@ -242,6 +242,24 @@ def _consolidated(output: Any) -> None:
         print(f"  failed: {clean(error)}")
 
 
+def _begun(output: Any) -> None:
+    if output.status == "nothing_waits":
+        print("Nothing waits.")
+        return
+    print(f"{clean(output.instructions)}\n\n{clean(output.material)}\n")
+    print(
+        f"Run {output.run_id}: {output.episodes} episodes of {clean(output.butler)}, held for "
+        f"{output.lease_minutes:g} minutes. Hand in the answer with consolidation submit."
+    )
+
+
+def _submitted(output: Any) -> None:
+    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in output.counts.items())
+    print(f"{output.episodes} episodes are consolidated: {counts or 'nothing to keep'}.")
+    for error in output.errors:
+        print(f"  left out: {clean(error)}")
+
+
 def _jobs(output: Any) -> None:
     if not output.enabled:
         print("Nothing runs by itself: the schedule is off.")
@@ -300,5 +318,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_run_episode_cleanup": _cleaned,
     "memory_jobs": _jobs,
     "dead_letters_list": _dead_letters,
+    "consolidation_begin": _begun,
+    "consolidation_submit": _submitted,
     "dead_letters_retry": lambda output: print(f"{len(output.retried)} episodes wait again."),
 }

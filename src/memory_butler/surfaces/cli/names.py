@@ -92,6 +92,20 @@ COMMANDS: Final[tuple[Named, ...]] = (
     Named("cleanup", "memory_run_episode_cleanup", KEEP, "Delete episodes that had their time."),
     Named("jobs", "memory_jobs", KEEP, "What runs by itself and when, and how the last runs went."),
     Named(
+        "consolidation begin",
+        "consolidation_begin",
+        KEEP,
+        "Take waiting episodes, and get what a model of yours is to draw from them.",
+        ("memory-butler consolidation begin --json > task.json",),
+    ),
+    Named(
+        "consolidation submit",
+        "consolidation_submit",
+        KEEP,
+        "Hand in what it drew.",
+        ('memory-butler consolidation submit 6f1c… "$(cat answer.json)"',),
+    ),
+    Named(
         "dead-letters list",
         "dead_letters_list",
         KEEP,

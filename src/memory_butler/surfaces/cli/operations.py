@@ -44,6 +44,7 @@ _SINGULAR: Final = {
 _GROUPS: Final = {
     "entity": (CURATE, "The people, organisations and places that facts are about."),
     "dead-letters": (KEEP, "The episodes that consolidation gave up on."),
+    "consolidation": (KEEP, "Let a model of yours consolidate, where the server has none."),
 }
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"

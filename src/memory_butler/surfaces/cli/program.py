@@ -33,7 +33,7 @@ _ORDER = (
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
-    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "reembed"),
+    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("token", "db", "psql", "db-url", "model", "version"),
 )
 

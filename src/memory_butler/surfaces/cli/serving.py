@@ -26,6 +26,16 @@ SERVE_EXAMPLES = epilog(
 MCP_EXAMPLES = epilog("claude mcp add memory -- memory-butler mcp")
 
 
+Toolsets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="What MCP offers: memory, consolidation; repeat for several. As configured, else "
+        "memory.",
+    ),
+]
+
+
 def serve_command(serve: Serve) -> Command:
     """The command `serve`, around what runs a server."""
 
@@ -41,10 +51,15 @@ def serve_command(serve: Serve) -> Command:
         require_token: Annotated[
             bool, typer.Option("--require-token", help="Demand a token on loopback too.")
         ] = False,
+        toolset: Toolsets = None,
     ) -> None:
         """Serve agents over MCP and programs over REST, until Ctrl-C."""
         settings = place.settings(
-            logs=True, host=host, port=port, require_token=require_token or None
+            logs=True,
+            host=host,
+            port=port,
+            require_token=require_token or None,
+            toolsets=toolset or None,
         )
         asyncio.run(_served(serve, settings))
 
@@ -75,16 +90,16 @@ def _announce(settings: "Settings", url: str) -> None:
     print("\n".join(lines), flush=True)
 
 
-def mcp(place: Place) -> None:
+def mcp(place: Place, toolset: Toolsets = None) -> None:
     """Serve one client over MCP on standard input and output.
 
     For clients that start a command instead of connecting to a server. Any number may run at once,
     beside each other and beside `serve`: they share the database.
     """
-    asyncio.run(_serve_stdio(place))
+    asyncio.run(_serve_stdio(place, toolset))
 
 
-async def _serve_stdio(place: Place) -> None:
+async def _serve_stdio(place: Place, toolset: list[str] | None) -> None:
     from memory_butler.engine.opening import open_memory
     from memory_butler.surfaces.mcp import serve_stdio
 
@@ -92,10 +107,11 @@ async def _serve_stdio(place: Place) -> None:
     loop = asyncio.get_running_loop()
     for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
         loop.add_signal_handler(number, _settle, stopped, code)
-    async with open_memory(place.settings()) as memory:
+    settings = place.settings(toolsets=toolset or None)
+    async with open_memory(settings) as memory:
         if sys.stdin.isatty():
             complain("This speaks MCP on standard input; Ctrl-C stops it.")
-        serving = asyncio.create_task(serve_stdio(memory, place.principal()))
+        serving = asyncio.create_task(serve_stdio(memory, place.principal(), settings.toolsets))
         either: set[asyncio.Future[Any]] = {serving, stopped}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
