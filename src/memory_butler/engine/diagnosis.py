@@ -20,11 +20,16 @@ from typing import Final, Literal
 
 from memory_butler.config import Settings
 from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.principals import DEFAULT_TENANT
+from memory_butler.engine.consolidation.letters import UNREAD_WINDOW
+from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import embedded_login, embedding_engine
 from memory_butler.inference import model_files
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.store import embedded
+from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
+from memory_butler.store.transaction import open_pool, transaction
 
 State = Literal["ok", "warning", "failed"]
 
@@ -120,7 +125,24 @@ async def _database(settings: Settings) -> list[Finding]:
         where = "external, reachable"
     async with _runtime_dsn(settings) as dsn:
         found = await inspect(dsn)
-    return [Finding("database", "ok", where), *_inspected(found, settings)]
+        waiting = await _unread(dsn) if found.revision == found.head else []
+    return [Finding("database", "ok", where), *_inspected(found, settings), *waiting]
+
+
+async def _unread(dsn: str) -> list[Finding]:
+    """Episodes of the default tenant that will be gone before anything was drawn from them."""
+    pool = await open_pool(dsn, max_size=1)
+    try:
+        now = utc_now()
+        async with transaction(pool, DEFAULT_TENANT) as tx:
+            count = await expiring_unread(tx, now, now + UNREAD_WINDOW)
+    finally:
+        await pool.close()
+    if count == 0:
+        return [Finding("episodes", "ok", "none expires within 48 hours without being read")]
+    said = f"{count} expire within 48 hours without having been consolidated"
+    advice = "give consolidation a model, or set modules.memory.consolidation.pending_ttl_days"
+    return [Finding("episodes", "warning", said, advice)]
 
 
 @asynccontextmanager
