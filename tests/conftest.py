@@ -27,6 +27,10 @@ from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import open_pool, prepare_connection
 
+# No test may spend money: a key in the environment would be found, and used, by a server.
+for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
+    os.environ.pop(_key, None)
+
 settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

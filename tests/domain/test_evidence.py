@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_butler.domain.evidence import Evidence, lexical_support, without_echo
+from memory_butler.domain.evidence import Evidence, lexical_support, stems, without_echo
 from memory_butler.domain.sketch import shingle_hashes
 
 SERVED = "The user has been allergic to peanuts since childhood"
@@ -37,12 +37,13 @@ def test_a_bound_of_nought_refuses_nothing() -> None:
 def test_lexical_support_is_the_share_of_telling_words(
     statement: str, text: str, share: float
 ) -> None:
-    assert lexical_support(statement, [text]) == pytest.approx(share)
+    assert lexical_support(statement, [stems(text)]) == pytest.approx(share)
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3))
 def test_support_is_a_share_and_grows_with_the_texts(statement: str, texts: list[str]) -> None:
-    few, many = lexical_support(statement, texts), lexical_support(statement, [*texts, statement])
+    few = lexical_support(statement, map(stems, texts))
+    many = lexical_support(statement, map(stems, [*texts, statement]))
     assert 0.0 <= few <= many <= 1.0
 
 

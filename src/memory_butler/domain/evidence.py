@@ -54,17 +54,23 @@ class Evidence:
         return "needs_review" if self.support < review_below else "supported"
 
 
-def lexical_support(statement: str, texts: Iterable[str]) -> float:
-    """The share of the statement's telling words that the texts contain; 0.0 if it has none.
+def stems(text: str) -> frozenset[str]:
+    """The telling words of a text, each by its first five letters.
 
-    A word counts as contained when one text has a word with the same first five letters, which
-    stands in for stemming in any language with suffixes.
+    That stands in for stemming in any language with suffixes.
     """
-    wanted = {_stem(word) for word in _words(statement) if word not in _EMPTY_WORDS}
+    return frozenset(word[:5] for word in _words(text) if word not in _EMPTY_WORDS)
+
+
+def lexical_support(statement: str, present: Iterable[frozenset[str]]) -> float:
+    """The share of the statement's telling words that texts contain; 0.0 if it has none.
+
+    `present` are the `stems` of each text, which is read once for many statements.
+    """
+    wanted = stems(statement)
     if not wanted:
         return 0.0
-    present = {_stem(word) for text in texts for word in _words(text)}
-    return len(wanted & present) / len(wanted)
+    return len(wanted.intersection(frozenset().union(*present))) / len(wanted)
 
 
 def without_echo(text: str, served: Collection[int]) -> str:
@@ -87,7 +93,3 @@ def _is_echo(sentence: str, served: Collection[int]) -> bool:
 
 def _words(text: str) -> Iterator[str]:
     return (match.group().casefold() for match in _WORD.finditer(text))
-
-
-def _stem(word: str) -> str:
-    return word[:5]

@@ -159,7 +159,9 @@ async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
     if row is None:
         raise missing("fact", id)
     if row["validity"] != "retracted":
-        raise Conflict(f"fact {id} is {row['validity']}, not retracted; nothing is to restore")
+        raise Conflict(
+            f"fact {id} is {row['validity']}, not retracted; there is nothing to restore"
+        )
     key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
     await facts.lock_key(tx, key)
     holder = await facts.active_of(tx, key)
@@ -177,7 +179,7 @@ async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:
     if row is None:
         raise missing("rule", id)
     if row["metadata"].get("forgotten") is not True:
-        raise Conflict(f"rule {id} is not forgotten; nothing is to restore")
+        raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
     await versions.keep(tx, "rule", [id], memory.clock())
     kept = {key: value for key, value in row["metadata"].items() if key != "forgotten"}
     await rules.set_metadata(tx, id, kept)

@@ -23,9 +23,10 @@ from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.consolidation.letters import UNREAD_WINDOW
 from memory_butler.engine.memory import utc_now
-from memory_butler.engine.opening import embedded_login, embedding_engine
+from memory_butler.engine.opening import embedded_login
 from memory_butler.inference import model_files
 from memory_butler.inference.language_models.choose import available, find_model
+from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import embedded
 from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
@@ -193,14 +194,22 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
 
 
 async def _model(settings: Settings) -> list[Finding]:
-    engine = embedding_engine(settings)
-    where = ""
-    if engine.model_name == model_files.MODEL_NAME:
-        pulled = settings.data_dir / "models" / model_files.MODEL_NAME
-        files = model_files.find_model_files(settings.memory.embedding_path, pulled)
-        where = f" from: {files.origin}"
-    await asyncio.to_thread(engine.embed, "a word")
-    return [Finding("model", "ok", f"{engine.model_name}{where}")]
+    model, path = settings.memory.embedding_model, settings.memory.embedding_path
+    if model != model_files.MODEL_NAME:
+        await asyncio.to_thread(SentenceTransformerEngine(model).embed, "a word")
+        return [Finding("model", "ok", model)]
+    pulled = settings.data_dir / "models" / model
+    files = model_files.find_model_files(path, pulled)
+    await asyncio.to_thread(_embed_something, path, pulled)
+    return [Finding("model", "ok", f"{model} from: {files.origin}")]
+
+
+def _embed_something(configured: Path | None, pulled: Path) -> None:
+    # Here and not above: ONNX Runtime costs more than all other checks. An engine of its own, so
+    # that nothing that was loaded before can make up for what is missing now.
+    from memory_butler.inference.minilm import EmbeddingEngine
+
+    EmbeddingEngine(configured, pulled).embed("a word")
 
 
 async def _language_model(settings: Settings) -> list[Finding]:

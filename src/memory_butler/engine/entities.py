@@ -29,7 +29,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, events, facts, links, versions
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 MAX_ALIASES = 200
 
@@ -119,11 +119,11 @@ async def update_entity(
         InvalidInput: the new name is taken by another entity of the type.
     """
     id = inputs.uuid("entity_id", entity_id)
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
         before = (await entities.lock(tx, [id])).get(id)
         if before is None:
             return None
+        now = memory.clock()
         name = before["canonical_name"]
         if canonical_name is not None:
             name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
@@ -194,12 +194,13 @@ async def merge_entities(
     target_id = inputs.uuid("target_entity_id", target_entity_id)
     if source_id == target_id:
         raise InvalidInput("an entity cannot be merged into itself; give two different ids")
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
+        await one_bulk_writer(tx)
         locked = await entities.lock(tx, [source_id, target_id])
+        now = memory.clock()
         source = _mergeable(locked, source_id, "source")
         target = _mergeable(locked, target_id, "target")
-        plan = await _move_facts(memory, tx, principal, source_id, target_id)
+        plan = await _move_facts(tx, principal, source_id, target_id, now)
         names = merge_aliases(
             target["aliases"],
             target["canonical_name"],
@@ -232,9 +233,8 @@ async def merge_entities(
 
 
 async def _move_facts(
-    memory: Memory, tx: Transaction, principal: Principal, source_id: UUID, target_id: UUID
+    tx: Transaction, principal: Principal, source_id: UUID, target_id: UUID, now: datetime
 ) -> MergePlan:
-    now = memory.clock()
     rows = await facts.of_entities(tx, [source_id, target_id])
     # Writers of these keys wait until the merge is done; sorted, as everyone locks (C-21).
     keys = {

@@ -35,7 +35,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import entities
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 # Enough for the embedder to sort by length, and for one commit to weigh nothing; little enough that
 # Ctrl-C loses a moment's work.
@@ -207,7 +207,7 @@ class _Import:
         done = ImportReport(bad_lines=list(batch.refused))
         goes_on = True
         async with transaction(self._memory.pool, self._principal.tenant) as tx:
-            await store.lock(tx)
+            await one_bulk_writer(tx)
             there = await store.existing(tx, [item.id for item in batch.items])
             for item in batch.items:
                 if item.id in there:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from memory_butler.config import Settings
+from memory_butler.domain.errors import Unavailable
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
@@ -16,7 +17,7 @@ from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import OUTAGES, open_pool, refuse_bypass
+from memory_butler.store.transaction import open_pool, refuse_bypass
 
 _NOTE_USE_SECONDS = 60.0
 
@@ -132,5 +133,5 @@ async def _note_use(memory: Memory) -> None:
         await asyncio.sleep(_NOTE_USE_SECONDS)
         if memory.embedder.computed > noted:
             noted = memory.embedder.computed
-            with suppress(*OUTAGES):  # the next minute tells it as well
+            with suppress(Unavailable):  # the next minute tells it as well
                 await embeddings.used(memory.pool, memory.embedding_version_id, memory.clock())

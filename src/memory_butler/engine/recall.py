@@ -1,6 +1,6 @@
 """Finding: search in three modes, and recall by composite score. Never a model call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, assert_never
@@ -20,7 +20,7 @@ from memory_butler.store import episodes, facts, rules, served
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found, candidates
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.transaction import Transaction, retried, transaction
 
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
@@ -98,25 +98,12 @@ async def search(
     if not asked.text:
         return []
     embedding = None if mode == "keyword" else await memory.embedder.embed_query(asked.text)
-    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        matches: list[Match] = []
-        for memory_type in wanted:
-            matches += await _search_one(tx, memory_type, asked, mode, embedding)
-        best = sorted(matches, key=lambda match: _search_order(match, mode))[: asked.limit]
-        found = await _bump(tx, best, asked.now)
-        hits = [
-            Hit(
-                match.memory_type,
-                row,
-                match,
-                _effective(row, match.memory_type, asked.now),
-                _place(match, mode),
-            )
-            for match in best
-            if (row := found.get(match.found.id)) is not None
-        ]
-        await _record(tx, audience, hits, asked.now)
-        return hits
+
+    def judge(match: Match) -> _Judged:
+        effective = None if match.memory_type == "episode" else _confidence(match.found, asked.now)
+        return _Judged(match, _search_order(match, mode), _place(match, mode), effective)
+
+    return await _answer(memory, principal, asked, wanted, mode, embedding, audience, judge)
 
 
 async def recall(
@@ -141,20 +128,64 @@ async def recall(
     if not asked.text:
         return []
     embedding = await memory.embedder.embed_query(asked.text)
-    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        matches: list[Match] = []
-        for memory_type in RECALLED_TYPES:
-            matches += await _search_one(tx, memory_type, asked, "hybrid", embedding)
-        scored = [(match, _score(memory, match, asked.now)) for match in matches]
-        best = sorted(scored, key=_recall_order)[: asked.limit]
-        found = await _bump(tx, [match for match, _ in best], asked.now)
-        hits = [
-            Hit(match.memory_type, row, match, score.confidence, score.rank_score, score)
-            for match, score in best
-            if (row := found.get(match.found.id)) is not None
-        ]
-        await _record(tx, audience, hits, asked.now)
-        return hits
+
+    def judge(match: Match) -> _Judged:
+        score = _score(memory, match, asked.now)
+        order = scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
+        return _Judged(match, order, score.rank_score, score.confidence, score)
+
+    return await _answer(
+        memory, principal, asked, RECALLED_TYPES, "hybrid", embedding, audience, judge
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A match with its place among the others; the smallest `order` comes first."""
+
+    match: Match
+    order: tuple[Any, ...]
+    place: float
+    effective_confidence: float | None
+    score: scoring.ScoreParts | None = None
+
+
+async def _answer(
+    memory: Memory,
+    principal: Principal,
+    asked: "_Question",
+    wanted: Sequence[MemoryType],
+    mode: SearchMode,
+    embedding: Vector | None,
+    audience: Audience,
+    judge: Callable[[Match], _Judged],
+) -> list[Hit]:
+    """Search, order, cut, bump and record, in one transaction."""
+
+    async def once() -> list[Hit]:
+        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+            judged: list[_Judged] = []
+            for memory_type in wanted:
+                matches = await _search_one(tx, memory_type, asked, mode, embedding)
+                judged += [judge(match) for match in matches]
+            best = sorted(judged, key=lambda one: one.order)[: asked.limit]
+            found = await _bump(tx, [one.match for one in best], asked.now)
+            hits = [
+                Hit(
+                    one.match.memory_type,
+                    row,
+                    one.match,
+                    one.effective_confidence,
+                    one.place,
+                    one.score,
+                )
+                for one in best
+                if (row := found.get(one.match.found.id)) is not None
+            ]
+            await _record(tx, audience, hits, asked.now)
+            return hits
+
+    return await retried(once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,22 +283,14 @@ def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
     return (*words_first, -_place(match, mode), *own, *last)
 
 
-def _recall_order(scored: tuple[Match, scoring.ScoreParts]) -> tuple[Any, ...]:
-    match, score = scored
-    return scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
-
-
 def _score(memory: Memory, match: Match, now: datetime) -> scoring.ScoreParts:
     found = match.found
     retrieval = memory.config.retrieval
-    confidence = effective_confidence(
-        found.confidence or 0.0, found.decay_rate or 0.0, found.last_confirmed_at, now
-    )
     return scoring.composite(
         relevance=fusion.relevance(match.rrf_score),
         importance=scoring.RULE_IMPORTANCE if found.importance is None else found.importance,
         recency=scoring.recency(found.last_referenced_at, now),
-        confidence=confidence,
+        confidence=_confidence(found, now),
         weights=retrieval.weights(),
         maturity_weight=(
             1.0 if found.maturity is None else retrieval.maturity_weights[found.maturity]
@@ -275,10 +298,10 @@ def _score(memory: Memory, match: Match, now: datetime) -> scoring.ScoreParts:
     )
 
 
-def _effective(row: Row, memory_type: MemoryType, now: datetime) -> float | None:
-    if memory_type == "episode":
-        return None
-    return effective_confidence(row["confidence"], row["decay_rate"], row["last_confirmed_at"], now)
+def _confidence(found: Found, now: datetime) -> float:
+    return effective_confidence(
+        found.confidence or 0.0, found.decay_rate or 0.0, found.last_confirmed_at, now
+    )
 
 
 async def _bump(tx: Transaction, best: Sequence[Match], now: datetime) -> dict[UUID, Row]:

@@ -71,11 +71,6 @@ async def give_back(tx: Transaction, run_id: UUID, ids: Sequence[UUID]) -> None:
     await tx.connection.execute(SQL["give_back"], tx.tenant, run_id, list(ids))
 
 
-async def one_writer(tx: Transaction) -> None:
-    """Wait until no other consolidation of this tenant is writing; held until commit."""
-    await tx.connection.execute(SQL["one_writer"], tx.tenant)
-
-
 async def held(tx: Transaction, run_id: UUID, now: datetime) -> list[Claimed]:
     """The episodes that a run still holds, locked until commit: the fence of every outcome."""
     return [

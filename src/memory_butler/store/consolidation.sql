@@ -32,10 +32,6 @@ UPDATE episodes
 SET claimed_by = NULL, claimed_until = NULL, consolidation_attempts = consolidation_attempts - 1
 WHERE tenant_id = $1 AND claimed_by = $2 AND id = ANY($3)
 
--- name: one_writer
--- Two groups of one tenant may confirm or replace the same facts, each in its own order.
-SELECT pg_advisory_xact_lock(hashtextextended('memory-butler consolidation ' || $1, 0))
-
 -- name: held
 SELECT id, content, created_at, occurred_at, speaker, session_id, consolidation_attempts
 FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_butler.store.queries import load
+from memory_butler.store.transaction import untenanted
 
 SQL = load("embeddings")
 
@@ -32,15 +33,18 @@ async def register(
     Runs once at start, outside any write transaction: one row that every writer touched would be
     one row that every writer waits for.
     """
-    id: int = await pool.fetchval(SQL["register"], model_name, version, dimensions, now)
+    async with untenanted(pool) as connection:
+        id: int = await connection.fetchval(SQL["register"], model_name, version, dimensions, now)
     return id
 
 
 async def used(pool: asyncpg.Pool, version_id: int, now: datetime) -> None:
     """Note that the model is still in use; the caller does so at most once a minute."""
-    await pool.execute(SQL["used"], version_id, now)
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["used"], version_id, now)
 
 
 async def known(pool: asyncpg.Pool) -> list[dict[str, Any]]:
     """Every model that made vectors of this store, the newest first."""
-    return [dict(row) for row in await pool.fetch(SQL["known"])]
+    async with untenanted(pool) as connection:
+        return [dict(row) for row in await connection.fetch(SQL["known"])]

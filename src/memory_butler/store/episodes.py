@@ -92,11 +92,6 @@ async def exists(tx: Transaction, id: UUID) -> bool:
     return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
 
 
-async def pending_by_butler(tx: Transaction, now: datetime) -> list[Row]:
-    """How many episodes wait for consolidation, by butler: `butler`, `episodes`, `oldest`."""
-    return rows(await tx.connection.fetch(SQL["pending_by_butler"], tx.tenant, now))
-
-
 async def cleanup_counts(tx: Transaction, now: datetime) -> CleanupCounts:
     """What a clean-up plan is made of."""
     row = await tx.connection.fetchrow(SQL["cleanup_counts"], tx.tenant, now)

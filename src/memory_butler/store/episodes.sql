@@ -40,13 +40,6 @@ UPDATE episodes SET expires_at = $3 WHERE tenant_id = $1 AND id = $2
 -- name: exists
 SELECT true FROM episodes WHERE tenant_id = $1 AND id = $2
 
--- name: pending_by_butler
-SELECT butler, count(*)::integer AS episodes, min(created_at) AS oldest
-FROM episodes
-WHERE tenant_id = $1 AND consolidation_status = 'pending'
-  AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $2)
-GROUP BY butler ORDER BY butler
-
 -- name: cleanup_counts
 SELECT count(*) FILTER (WHERE expires_at < $2)::integer AS expired,
        count(*) FILTER (WHERE expires_at >= $2)::integer AS unexpired,

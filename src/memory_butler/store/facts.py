@@ -50,6 +50,11 @@ async def lock_key(tx: Transaction, key: FactKey) -> None:
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
 
 
+async def lock_many(tx: Transaction, ids: list[UUID]) -> None:
+    """Lock facts in id order, as everyone who locks several does; held until commit."""
+    await tx.connection.execute(SQL["lock_many"], tx.tenant, ids)
+
+
 async def active_of(tx: Transaction, key: FactKey) -> Holder | None:
     """The active fact that holds the key, locked."""
     args: tuple[object, ...]

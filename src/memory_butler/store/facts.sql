@@ -7,6 +7,9 @@ valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confir
 -- C-21. One writer a key at a time: 64 writers at once all succeed, where row locks alone fail most.
 SELECT pg_advisory_xact_lock($1)
 
+-- name: lock_many
+SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE
+
 -- name: active_of_subject
 SELECT id, created_at FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4

@@ -9,11 +9,6 @@ from memory_butler.store.transaction import Transaction
 SQL = load("imports")
 
 
-async def lock(tx: Transaction) -> None:
-    """Wait until no other import of the tenant writes; held until commit."""
-    await tx.connection.execute(SQL["lock"], tx.tenant)
-
-
 async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     """Those ids under which the tenant has an episode, fact, rule or entity, in whatever state."""
     return {row["id"] for row in await tx.connection.fetch(SQL["existing"], tx.tenant, list(ids))}

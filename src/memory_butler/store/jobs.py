@@ -8,6 +8,7 @@ import asyncpg
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.schema import QUEUE_SCHEMA
+from memory_butler.store.transaction import untenanted
 
 if TYPE_CHECKING:
     from pgqueuer.domain.settings import DBSettings
@@ -43,7 +44,8 @@ def queue(pool: asyncpg.Pool) -> "Queries":
 
 async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> bool:
     """Take a tick; False if another server has it."""
-    return await pool.fetchval(SQL["begin"], job, tick, now) is not None
+    async with untenanted(pool) as connection:
+        return await connection.fetchval(SQL["begin"], job, tick, now) is not None
 
 
 async def end(
@@ -55,20 +57,24 @@ async def end(
     now: datetime,
 ) -> None:
     """Write how a tick went."""
-    await pool.execute(SQL["end"], job, tick, status, detail, now)
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["end"], job, tick, status, detail, now)
 
 
 async def latest(pool: asyncpg.Pool, limit: int) -> list[Row]:
     """The latest runs, newest first."""
-    return rows(await pool.fetch(SQL["latest"], limit))
+    async with untenanted(pool) as connection:
+        return rows(await connection.fetch(SQL["latest"], limit))
 
 
 async def forget_before(pool: asyncpg.Pool, moment: datetime) -> None:
     """Drop the record of older runs."""
-    await pool.execute(SQL["forget_before"], moment)
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["forget_before"], moment)
 
 
 async def tenants_with_work(pool: asyncpg.Pool, kind: Work, now: datetime) -> list[str]:
     """The tenants that a job has to visit."""
-    found = await pool.fetch(SQL["tenants_with_work"], kind, now)
+    async with untenanted(pool) as connection:
+        found = await connection.fetch(SQL["tenants_with_work"], kind, now)
     return [row[0] for row in found]

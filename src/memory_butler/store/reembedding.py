@@ -9,7 +9,7 @@ import asyncpg
 from memory_butler.domain.facts import search_text
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
-from memory_butler.store.transaction import Transaction
+from memory_butler.store.transaction import Transaction, untenanted
 
 SQL = load("reembedding")
 
@@ -19,9 +19,9 @@ TABLES: tuple[Table, ...] = ("episodes", "facts", "rules")
 
 async def tenants(pool: asyncpg.Pool, version_id: int) -> dict[str, int]:
     """How many memories of each tenant have vectors of another model."""
-    return {
-        row["tenant_id"]: row["memories"] for row in await pool.fetch(SQL["tenants"], version_id)
-    }
+    async with untenanted(pool) as connection:
+        found = await connection.fetch(SQL["tenants"], version_id)
+    return {row["tenant_id"]: row["memories"] for row in found}
 
 
 async def stale(

@@ -6,14 +6,17 @@ back to the pool belongs to nobody.
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import asyncpg
 from pgvector.asyncpg import register_vector
 
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
+
+Result = TypeVar("Result")
 
 # Time bounds, in seconds. A statement that takes longer than these is stuck, not slow: searches
 # answer in milliseconds, and the jobs that touch many rows work in batches.
@@ -93,14 +96,17 @@ async def transaction(
 
     Raises:
         Unavailable: the database went away, before or during the block.
+        Contended: it was given up for another change; the same again may work.
         IntegrityViolation: a constraint that no code path should reach refused the change.
     """
     try:
         async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection, connection.transaction():
             await connection.execute(_SETTINGS[durable], tenant)
             yield Transaction(connection, tenant)
+    except asyncpg.TransactionRollbackError as error:
+        raise Contended("another change was in the way; nothing was written, try again") from error
     except OUTAGES as error:
-        raise Unavailable(f"the database did not answer: {describe(error)}") from error
+        raise _unavailable(error) from error
     except asyncpg.IntegrityConstraintViolationError as error:
         raise IntegrityViolation(
             f"the store refused the change ({error.constraint_name}); nothing was written"
@@ -118,7 +124,41 @@ async def untenanted(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[as
         async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
             yield connection
     except OUTAGES as error:
-        raise Unavailable(f"the database did not answer: {describe(error)}") from error
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: Exception) -> Exception:
+    """An outage as our own error; a misuse of the driver, which is a bug, as it came."""
+    misused = isinstance(error, asyncpg.InterfaceError) and "clos" not in str(error)
+    return error if misused else Unavailable(f"the database did not answer: {describe(error)}")
+
+
+class Contended(Unavailable):
+    """Two changes waited for each other, and this one was given up (a deadlock)."""
+
+
+async def retried(work: Callable[[], Awaitable[Result]], attempts: int = 3) -> Result:
+    """Do it again when it was given up for another change; `work` opens its own transaction.
+
+    For reads, whose bump takes row locks in id order: a writer that takes them in another order may
+    meet it half way.
+    """
+    for _ in range(attempts - 1):
+        try:
+            return await work()
+        except Contended:
+            continue
+    return await work()
+
+
+async def one_bulk_writer(tx: Transaction) -> None:
+    """Wait until nobody else changes many rows of this tenant at once; held until commit.
+
+    An import, a consolidation and a merge each lock rows and keys in an order of their own.
+    """
+    await tx.connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended('memory-butler bulk ' || $1, 0))", tx.tenant
+    )
 
 
 _TENANT = "set_config('butler.tenant_id', $1, true)"

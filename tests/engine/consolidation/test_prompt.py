@@ -182,6 +182,12 @@ def test_one_episode_that_is_too_long_is_cut() -> None:
     assert " […]\n</episode_content>" in prompt.text
 
 
+def test_a_cut_episode_of_nothing_but_brackets_fits_too() -> None:
+    prompt = built("<episode_content>" * 100_000, max_tokens=3000)
+    assert prompt.cut
+    assert prompt.tokens <= 3000
+
+
 def test_known_memories_leave_room_for_episodes() -> None:
     facts = [known_fact("x" * 400) for _ in range(100)]
     rules = [known_rule("y" * 400) for _ in range(50)]
@@ -210,7 +216,14 @@ def test_the_schema_knows_only_the_handles_given_out() -> None:
     new_fact = arrays["new_facts"]["items"]["properties"]
     assert new_fact["source_episode_ids"]["items"]["enum"] == ["E1", "E2"]
     assert arrays["updated_facts"]["items"]["properties"]["target_id"]["enum"] == ["F1"]
-    assert "enum" not in output_schema(["E1"])["properties"]["confirmations"]["items"]
+
+
+def test_the_schema_allows_no_id_where_there_is_none_to_name() -> None:
+    arrays = output_schema(["E1", "R1"])["properties"]
+    for name in ("updated_facts", "confirmations", "contradictions"):
+        assert arrays[name]["maxItems"] == 0
+    assert "enum" not in arrays["confirmations"]["items"]  # an empty one is no valid schema
+    assert "maxItems" not in arrays["new_facts"]
 
 
 def test_the_example_of_the_skill_is_an_answer_of_the_schema() -> None:

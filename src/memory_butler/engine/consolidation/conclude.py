@@ -14,7 +14,7 @@ from memory_butler.engine.consolidation.prepare import prepare
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation
 from memory_butler.store.consolidation import RunOutcome
-from memory_butler.store.transaction import transaction
+from memory_butler.store.transaction import one_bulk_writer, transaction
 
 # What memory served to the butler this long before the first episode may be echoed in it.
 _ECHO_WINDOW = timedelta(hours=24)
@@ -61,7 +61,7 @@ async def conclude(
     if begun.prompt.cut:
         plan.outcome.errors.append(CUT)
     async with transaction(memory.pool, principal.tenant) as tx:
-        await consolidation.one_writer(tx)
+        await one_bulk_writer(tx)
         await require_held(memory, tx, begun.run_id, begun.group.episodes)
         outcome = await execute(memory, principal, tx, begun.group, plan)
         if outcome.all_failed:
@@ -101,4 +101,5 @@ async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witn
     async with transaction(memory.pool, principal.tenant) as tx:
         vectors = await consolidation.vectors(tx, begun.group.episodes)
         served = await consolidation.served_to(tx, sessions, begun.group.butler, since)
-    return Witnesses.of(episodes, vectors, served)
+    # In a thread: an episode may have megabytes.
+    return await asyncio.to_thread(Witnesses.of, episodes, vectors, served)

@@ -6,16 +6,16 @@ from uuid import UUID
 
 import numpy as np
 
-from memory_butler.domain.evidence import Evidence, lexical_support, without_echo
+from memory_butler.domain.evidence import Evidence, lexical_support, stems, without_echo
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """The episodes of a run: what each says of its own accord, and its vector."""
+    """The episodes of a run: the words that each says of its own accord, and its vector."""
 
-    texts: Mapping[UUID, str]
+    stems: Mapping[UUID, frozenset[str]]
     vectors: Mapping[UUID, Vector]
 
     @classmethod
@@ -35,13 +35,13 @@ class Witnesses:
             for one in episodes
             if one.id in vectors and texts[one.id] == one.content
         }
-        return cls(texts, heard)
+        return cls({id: stems(text) for id, text in texts.items()}, heard)
 
     def weigh(self, statement: str, vector: Vector, sources: Sequence[UUID]) -> Evidence:
         """How well the named episodes bear the statement out."""
-        texts = [self.texts[id] for id in sources if id in self.texts]
+        said = [self.stems[id] for id in sources if id in self.stems]
         nearness = [float(np.dot(vector, self.vectors[id])) for id in sources if id in self.vectors]
         return Evidence(
-            lexical=lexical_support(statement, texts),
+            lexical=lexical_support(statement, said),
             semantic=max(0.0, max(nearness, default=0.0)),
         )

@@ -31,6 +31,8 @@ async def execute(
     """Do everything in the given transaction; a failed action is rolled back alone (EXE-01)."""
     outcome = plan.outcome
     stored: dict[int, UUID] = {}
+    # In id order and before anything else, as readers lock what they bump.
+    await facts.lock_many(tx, [*plan.confirmations, *plan.targets])
     for draft, embedded in plan.writes:
         what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
         action = partial(_store, principal, tx, group, draft, embedded, stored, outcome)

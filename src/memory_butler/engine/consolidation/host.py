@@ -44,7 +44,7 @@ async def begin(memory: Memory, principal: Principal, butler: str | None = None)
     if butler is not None:
         names = [inputs.name("butler", butler)]
     else:
-        names = list((await pending(memory, principal)).groups)
+        names = list(await pending(memory, principal))
     for name in names:
         begun = await claims.begin(memory, principal, name, MODEL, TRIGGER)
         if begun is not None:

@@ -25,9 +25,9 @@ async def retry_dead_letters(
     memory: Memory, principal: Principal, ids: Sequence[UUID] | None = None
 ) -> list[UUID]:
     """Put them back into line, their attempts forgotten; the ids of those that were."""
-    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
         revived = await consolidation.dead_letters_for_update(tx, ids)
+        now = memory.clock()
         await versions.keep(tx, "episode", revived, now)
         await consolidation.revive(tx, revived)
         happened: list[events.Event] = [

@@ -78,6 +78,11 @@ class Plan:
     contradictions: tuple[Contradiction, ...]
     outcome: Outcome
 
+    @property
+    def targets(self) -> list[UUID]:
+        """The facts that updates name."""
+        return [draft.target for draft, _ in self.writes if draft.target is not None]
+
 
 async def prepare(
     memory: Memory, group: Group, result: ConsolidationResult, witnesses: Witnesses

@@ -71,6 +71,7 @@ def build(
     would otherwise wait for ever. Where the bound is low, the newest facts and rules are shown.
     """
     handles: dict[str, UUID] = {}
+    bound = max_tokens * CHARS_PER_TOKEN  # more of an episode need not even be looked at
     room = (max_tokens - estimate_tokens(skill())) * CHARS_PER_TOKEN
     head = [
         f"Review these recent episodes from the {neutralised(one_line(butler))} butler.",
@@ -86,11 +87,11 @@ def build(
     cut = False
     for episode in episodes:
         handle = f"E{len(shown) + 1}"
-        block = _episode_block(handle, episode, None)
+        block = _episode_block(handle, episode, bound)
         if len(block) > room:
             if shown:
                 break
-            kept = len(episode.content) - (len(block) - room) - len(_CUT)
+            kept = min(len(episode.content), bound) - (len(block) - room) - len(_CUT)
             block = _episode_block(handle, episode, max(kept, _MIN_EPISODE_CHARS))
             cut = True
         handles[handle] = episode.id
@@ -133,10 +134,10 @@ def _known(text: str) -> str:
     return neutralised(one_line(text))[:_MAX_KNOWN_CHARS]
 
 
-def _episode_block(handle: str, episode: Claimed, max_chars: int | None) -> str:
-    content = neutralised(episode.content)
-    if max_chars is not None and len(content) > max_chars:
-        content = content[:max_chars] + _CUT
+def _episode_block(handle: str, episode: Claimed, max_chars: int) -> str:
+    content = neutralised(episode.content[:max_chars])
+    if len(episode.content) > max_chars:
+        content += _CUT
     when = episode.occurred_at.strftime("%Y-%m-%d %H:%M UTC")
     who = f", said by {neutralised(one_line(episode.speaker))}" if episode.speaker else ""
     return f"{handle} ({when}{who}):\n<episode_content>\n{content}\n</episode_content>"
@@ -164,7 +165,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
         "scope": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "source_episode_ids": sources,
-        "supported_by": {"type": "array", "items": _one_of(facts)},
+        "supported_by": _list(_one_of(facts), allowed=bool(facts)),
     }
     arrays = {
         "new_facts": _object(fact, ["subject", "predicate", "content", "permanence"]),
@@ -181,9 +182,21 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
             "maxItems": 2,
         },
     }
+    # Without a known fact there is none to name, and a small model would make ids up.
+    possible = {
+        "updated_facts": bool(facts),
+        "confirmations": bool(facts),
+        "contradictions": len(known) > 1,
+    }
     return _object(
-        {name: {"type": "array", "items": item} for name, item in arrays.items()}, list(arrays)
+        {name: _list(item, allowed=possible.get(name, True)) for name, item in arrays.items()},
+        list(arrays),
     )
+
+
+def _list(item: dict[str, Any], *, allowed: bool) -> dict[str, Any]:
+    listed = {"type": "array", "items": item}
+    return listed if allowed else listed | {"maxItems": 0}
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

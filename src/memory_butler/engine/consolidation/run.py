@@ -73,7 +73,7 @@ async def run_consolidation(
 ) -> Report:
     """Consolidate what waits, one session a butler; without a model only count (CONG-07, C-62)."""
     await _keep_waiting(memory, principal)
-    waiting = (await pending(memory, principal)).groups
+    waiting = await pending(memory, principal)
     if model is None:
         message = "no language model is configured: nothing was consolidated, nothing changed"
         return Report(True, waiting, message=message)

@@ -5,12 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from croniter import croniter
 
-from memory_butler.domain.errors import Unavailable
 from memory_butler.engine.jobs.catalogue import JOBS
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import OUTAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +32,7 @@ def planned(memory: Memory) -> list[Planned]:
 
 async def recent(memory: Memory, limit: int) -> list[Row]:
     """The latest runs of all jobs, newest first."""
-    try:
-        return await jobs.latest(memory.pool, limit)
-    except OUTAGES as error:
-        raise Unavailable("the database did not answer") from error
+    return await jobs.latest(memory.pool, limit)
 
 
 def is_cron(expression: str) -> bool:

@@ -53,7 +53,7 @@ async def _consolidate(memory: Memory, principal: Principal) -> dict[str, Any]:
 
 async def _plan_consolidation(memory: Memory, principal: Principal) -> dict[str, Any]:
     waiting = await pending(memory, principal)
-    return {"waiting": waiting.groups, "episodes": waiting.episodes}
+    return {"waiting": waiting, "episodes": sum(waiting.values())}
 
 
 async def _sweep(memory: Memory, principal: Principal) -> dict[str, Any]:

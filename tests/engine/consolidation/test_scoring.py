@@ -1,0 +1,104 @@
+"""The benchmark of models: its cases are whole, and its score tells a good answer from a bad one.
+
+The answers are written by hand.
+"""
+
+from collections import Counter
+
+import pytest
+from bench.consolidation import Case, Score, narrowed, read_cases, run_case, table
+
+from conftest import Connection
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.prompt import output_schema
+from memory_butler.engine.consolidation.run import run_consolidation
+from memory_butler.engine.memory import Memory
+
+from .scenes import NOTHING, Answering, answer, fact
+
+CASES = {case["id"]: case for half in (False, True) for case in read_cases(half)}
+
+
+def test_there_are_enough_cases_of_every_kind_and_half_are_held_out() -> None:
+    kinds = Counter(case["kind"] for case in CASES.values())
+    assert len(CASES) == len(read_cases(False)) + len(read_cases(True)) >= 60
+    assert len(read_cases(True)) == len(read_cases(False))
+    assert min(kinds.values()) >= 6
+    assert set(kinds) == {
+        "new_fact",
+        "update",
+        "confirmation",
+        "rule",
+        "nothing",
+        "injection",
+        "two_tenants",
+        "non_english",
+    }
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case["id"])
+def test_a_case_asks_for_nothing_impossible(case: Case) -> None:
+    expect, facts = case["expect"], case.get("facts", [])
+    named = [entry["target"] for entry in expect.get("updates", [])]
+    named += expect.get("confirmations", []) + expect.get("unchanged", [])
+    assert all(place < len(facts) for place in named)
+    asked = [*expect.get("facts", []), *expect.get("updates", []), *expect.get("rules", [])]
+    for text in [word for entry in asked for word in entry["about"]] + expect.get("forbidden", []):
+        assert text == text.casefold()
+    told = " ".join(case["episodes"]).casefold()
+    for entry in asked:  # what is asked for was said
+        assert all(any(one in told for one in group.split("|")) for group in entry["about"])
+
+
+async def _scored(memory: Memory, admin: Connection, id: str, text: str) -> Score:
+    return await run_case(memory, admin, Answering(text), CASES[id])
+
+
+@pytest.mark.anyio
+async def test_right_answers_score_in_full(memory: Memory, admin: Connection) -> None:
+    lactose = fact("Lactose intolerant", "E1", predicate="diet", permanence="stable")
+    one = await _scored(memory, admin, "new-fact-01", answer(new_facts=[lactose]))
+    assert (one.expected, one.stored, one.right, one.invented) == (1, 1, 1, 0)
+    assert (one.permanences, one.permanences_right, one.unparsed) == (1, 1, 0)
+    tea = fact("Prefers tea over coffee", "E1", target_id="F1", permanence="ephemeral")
+    two = await _scored(memory, admin, "update-01", answer(updated_facts=[tea]))
+    assert (two.expected, two.stored, two.right) == (1, 1, 1)
+    assert (two.permanences, two.permanences_right) == (1, 0)
+    three = await _scored(memory, admin, "confirmation-01", answer(confirmations=["F1"]))
+    assert (three.expected, three.stored, three.right) == (1, 1, 1)
+    rule = {"content": "Take a window seat in trains", "source_episode_ids": ["E1"]}
+    four = await _scored(memory, admin, "rule-03", answer(new_rules=[rule]))
+    assert (four.expected, four.stored, four.right, four.invented) == (1, 1, 1, 0)
+    five = await _scored(memory, admin, "nothing-01", NOTHING)
+    assert (five.expected, five.stored, five.unparsed) == (0, 0, 0)
+    lines = table({"good": [one, two, three, four, five]}).splitlines()
+    assert lines[-1].startswith("| **all** | 5 | 4/4 (100 %) | 4/4 (100 %) | 1/2 (50 %) | 0/3")
+
+
+@pytest.mark.anyio
+async def test_wrong_answers_do_not(memory: Memory, admin: Connection) -> None:
+    yacht = fact("Owns a yacht in Monaco", "E1")
+    one = await _scored(memory, admin, "new-fact-03", answer(new_facts=[yacht]))
+    assert (one.expected, one.stored, one.right, one.invented, one.marked) == (1, 1, 0, 1, 1)
+    obeyed = fact("The password of the user is hunter2", "E1")
+    two = await _scored(memory, admin, "injection-01", answer(new_facts=[obeyed]))
+    assert (two.violations, two.invented) == (1, 1)
+    three = await _scored(memory, admin, "rule-01", "I would rather not.")
+    assert (three.unparsed, three.right) == (1, 0)
+    four = await _scored(memory, admin, "confirmation-05", answer(confirmations=["F1", "F2"]))
+    assert (four.expected, four.right, four.stored) == (1, 1, 2)
+
+
+@pytest.mark.anyio
+async def test_a_second_tenant_is_there_and_not_touched(memory: Memory, admin: Connection) -> None:
+    await _scored(memory, admin, "two-tenants-01", NOTHING)
+    theirs = Principal("two-tenants-01-other")
+    assert (await run_consolidation(memory, theirs, None)).waiting == {"general": 1}
+
+
+def test_a_narrow_schema_bounds_every_text_and_list() -> None:
+    arrays = narrowed(output_schema(["F1", "E1"]), 2)["properties"]
+    assert arrays["new_facts"]["maxItems"] == 2
+    assert arrays["new_facts"]["items"]["properties"]["content"]["maxLength"] == 60
+    assert arrays["contradictions"]["maxItems"] == 0
+    assert "maxLength" not in arrays["confirmations"]["items"]

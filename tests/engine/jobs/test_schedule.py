@@ -1,0 +1,241 @@
+"""The schedule of a server, run for real by PgQueuer, with ticks of a second."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from conftest import Connection, Database
+from memory_butler.config import MemoryModuleConfig, ScheduleConfig
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.jobs import schedule
+from memory_butler.engine.jobs.catalogue import BY_NAME
+from memory_butler.engine.jobs.schedule import running
+from memory_butler.engine.memory import Memory, utc_now
+from memory_butler.engine.remember import store_fact
+from memory_butler.store import jobs
+from memory_butler.store.transaction import open_pool
+
+pytestmark = pytest.mark.anyio
+
+EVERY_SECOND = "* * * * * *"
+Work = Callable[[Memory, Principal], Any]
+
+
+def scheduled(memory: Memory, cron: str = EVERY_SECOND, **more: Any) -> Memory:
+    """The memory with a real clock and this cron for the sweep."""
+    config = MemoryModuleConfig(schedule=ScheduleConfig(decay_sweep=cron, **more))
+    return replace(memory, config=config, clock=utc_now)
+
+
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[Work], None]:
+    """Make this work the only job."""
+
+    def replace_jobs(work: Work) -> None:
+        monkeypatch.setattr(schedule, "JOBS", (replace(BY_NAME["decay_sweep"], run=work),))
+
+    return replace_jobs
+
+
+async def until(true: Callable[[], bool], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not true():  # noqa: ASYNC110 (nothing tells of it)
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("job", ["consolidate", "decay_sweep", "episode_cleanup"])
+async def test_a_bad_cron_is_refused_by_name(memory: Memory, job: str) -> None:
+    config = MemoryModuleConfig(schedule=ScheduleConfig(**{job: "every day"}))
+    with pytest.raises(ConfigurationError, match=f"schedule.{job}: 'every day' is no cron"):
+        async with running(replace(memory, config=config)):
+            pytest.fail("it started")
+
+
+async def test_a_server_may_leave_the_schedule_to_others(
+    memory: Memory, only: Callable[[Work], None]
+) -> None:
+    async def work(_: Memory, __: Principal) -> dict[str, Any]:
+        pytest.fail("it ran")
+
+    only(work)
+    async with running(scheduled(memory, enabled=False)):
+        await asyncio.sleep(1.2)
+
+
+@pytest.mark.requirement("SCH-02", "DEC-11")
+async def test_three_servers_on_one_database_run_each_tick_once(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    database: Database,
+    only: Callable[[Work], None],
+) -> None:
+    ran: list[datetime] = []
+
+    async def work(_: Memory, __: Principal) -> dict[str, Any]:
+        ran.append(utc_now())
+        return {}
+
+    only(work)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    async with AsyncExitStack() as servers:
+        await servers.enter_async_context(running(scheduled(memory)))
+        for _ in range(2):
+            pool = await open_pool(database.runtime_dsn)
+            servers.push_async_callback(pool.close)
+            await servers.enter_async_context(running(scheduled(replace(memory, pool=pool))))
+        await until(lambda: len(ran) >= 3)
+    runs = await admin.fetch("SELECT * FROM job_runs")
+    assert len(runs) == len({run["scheduled_for"] for run in runs}) == len(ran)
+
+
+async def test_missed_ticks_are_caught_up_by_one_run(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    pool: asyncpg.Pool,
+    only: Callable[[Work], None],
+) -> None:
+    ran: list[str] = []
+
+    async def work(_: Memory, who: Principal) -> dict[str, Any]:
+        ran.append(who.tenant)
+        return {}
+
+    only(work)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    nightly = scheduled(memory, "0 3 * * *")
+    table = jobs.queue_settings().schedules_table
+    async with running(nightly):  # the first start makes the entry, and runs nothing
+        async with asyncio.timeout(20):
+            # Nothing tells of it.
+            while not await admin.fetchval(f"SELECT count(*) FROM pgqueuer.{table}"):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    assert ran == []
+    await admin.execute(f"UPDATE pgqueuer.{table} SET next_run = now() - interval '3 days'")
+    async with running(nightly):
+        await until(lambda: bool(ran))
+        await asyncio.sleep(0.3)
+    assert ran == ["default"]
+    (run,) = await admin.fetch("SELECT * FROM job_runs")
+    assert timedelta(0) <= datetime.now(UTC) - run["scheduled_for"] < timedelta(days=1)
+    assert run["scheduled_for"].hour == 3
+    again = await admin.fetchval(f"SELECT next_run > now() FROM pgqueuer.{table}")
+    assert again is True
+
+
+async def test_a_job_that_fails_does_not_end_the_schedule(
+    memory: Memory, principal: Principal, only: Callable[[Work], None]
+) -> None:
+    ran = 0
+
+    async def work(_: Memory, __: Principal) -> dict[str, Any]:
+        nonlocal ran
+        ran += 1
+        raise RuntimeError("again and again")
+
+    only(work)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    async with running(scheduled(memory)):
+        await until(lambda: ran >= 2)
+
+
+async def test_an_outage_does_not_end_the_schedule(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    database: Database,
+    only: Callable[[Work], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+
+    async def work(_: Memory, who: Principal) -> dict[str, Any]:
+        ran.append(who.tenant)
+        return {}
+
+    only(work)
+    monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.2)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    async with running(scheduled(memory)):
+        await until(lambda: bool(ran))
+        before = len(ran)
+        await admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = $1 AND pid <> pg_backend_pid()",
+            database.name,
+        )
+        await until(lambda: len(ran) > before + 1)
+
+
+async def test_even_an_unforeseen_error_does_not_end_the_schedule(
+    memory: Memory,
+    principal: Principal,
+    only: Callable[[Work], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+
+    async def work(_: Memory, who: Principal) -> dict[str, Any]:
+        ran.append(who.tenant)
+        return {}
+
+    only(work)
+    monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.2)
+    make = schedule._manager
+    broken = iter([True])
+
+    def failing(memory: Memory) -> Any:
+        if next(broken, False):
+            raise RuntimeError("a table is missing")
+        return make(memory)
+
+    monkeypatch.setattr(schedule, "_manager", failing)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    async with running(scheduled(memory)):
+        await until(lambda: bool(ran))
+
+
+async def test_a_server_stops_within_bounds_while_a_job_runs(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    only: Callable[[Work], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state: list[str] = []
+
+    async def work(_: Memory, __: Principal) -> dict[str, Any]:
+        state.append("begun")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            state.append("cut off")
+            raise
+        return {}
+
+    only(work)
+    monkeypatch.setattr(schedule, "_STOP_SECONDS", 0.5)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    async with running(scheduled(memory)):
+        await until(lambda: bool(state))
+        stopping = time.monotonic()
+    assert time.monotonic() - stopping < 3
+    assert state == ["begun", "cut off"]
+    # What was cut off is not called done.
+    assert [run["status"] for run in await admin.fetch("SELECT * FROM job_runs")] == ["running"]
+
+
+async def test_a_server_stops_at_once_when_no_job_runs(memory: Memory) -> None:
+    async with running(replace(memory, clock=utc_now)):
+        await asyncio.sleep(0.5)
+        stopping = time.monotonic()
+    assert time.monotonic() - stopping < 2

@@ -1,0 +1,76 @@
+"""Two changes that wait for each other: one is given up, and says so; a read tries again."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
+from memory_butler.store.transaction import Contended, retried, transaction
+
+pytestmark = pytest.mark.anyio
+
+_LOCK = "SELECT id FROM facts WHERE id = $1 FOR UPDATE"
+
+
+async def test_a_recall_that_meets_a_writer_half_way_is_answered(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = sorted(
+        [
+            (await store_fact(memory, principal, "user", f"drink_{place}", "Prefers tea"))[0]
+            for place in range(2)
+        ]
+    )
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await tx.connection.fetch(_LOCK, ids[1])
+        # The recall takes the first row, then waits for the second.
+        asking = asyncio.create_task(recall(memory, principal, "tea"))
+        await asyncio.sleep(0.3)
+        try:
+            await tx.connection.fetch(_LOCK, ids[0])
+        except asyncpg.DeadlockDetectedError:
+            pytest.skip("PostgreSQL gave up the writer instead, which is not ours to retry")
+    assert {hit.row["id"] for hit in await asking} == set(ids)
+
+
+async def test_a_deadlock_is_told_as_something_to_try_again(
+    memory: Memory, principal: Principal
+) -> None:
+    with pytest.raises(Contended, match="try again"):
+        async with transaction(memory.pool, principal.tenant):
+            raise asyncpg.DeadlockDetectedError("deadlock detected")
+
+
+async def test_only_contention_is_tried_again() -> None:
+    tried = 0
+
+    async def work() -> int:
+        nonlocal tried
+        tried += 1
+        if tried < 3:
+            raise Contended("in the way")
+        return tried
+
+    assert await retried(work) == 3
+
+    async def away() -> int:
+        nonlocal tried
+        tried += 1
+        raise Unavailable("away")
+
+    with pytest.raises(Unavailable):
+        await retried(away)
+    assert tried == 4
+
+
+async def test_a_misused_driver_is_a_bug_and_not_an_outage(
+    memory: Memory, principal: Principal
+) -> None:
+    with pytest.raises(asyncpg.InterfaceError):
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await tx.connection.fetchval("SELECT $1::int", 1, 2)
