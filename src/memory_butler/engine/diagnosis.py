@@ -21,7 +21,7 @@ from typing import Final, Literal
 from memory_butler.config import Settings
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
-from memory_butler.engine.consolidation.letters import UNREAD_WINDOW
+from memory_butler.engine.consolidation.history import UNREAD_WINDOW
 from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import embedded_login
 from memory_butler.inference import model_files

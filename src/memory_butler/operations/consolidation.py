@@ -8,7 +8,7 @@ from pydantic import Field
 
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import host
-from memory_butler.engine.consolidation.letters import dead_letters, retry_dead_letters
+from memory_butler.engine.consolidation.history import dead_letters, retry_dead_letters
 from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.consolidation.run import Report, run_consolidation
 from memory_butler.engine.memory import Memory

@@ -1,11 +1,12 @@
 """The schedule: what runs when, what ran and how it went."""
 
 from typing import Any
+from uuid import UUID
 
 from pydantic import Field
 
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation.letters import expiring_unread
+from memory_butler.engine.consolidation.history import expiring_unread, past_runs
 from memory_butler.engine.jobs import calendar
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
@@ -37,6 +38,24 @@ class JobRun(Output):
     detail: dict[str, Any]
 
 
+class ConsolidationRun(Output):
+    """One session about one butler's episodes: what it did and what it cost."""
+
+    id: UUID
+    butler: str
+    trigger_source: str
+    model: str
+    status: str
+    episodes: int
+    counts: dict[str, int]
+    errors: list[str]
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    started_at: Moment
+    finished_at: Moment | None
+
+
 class JobsOutput(Output):
     """The schedule of this server's configuration, and the runs of all servers."""
 
@@ -44,6 +63,9 @@ class JobsOutput(Output):
     language_model: str | None = Field(description="Null: consolidation only counts.")
     planned: list[PlannedJob]
     runs: list[JobRun]
+    consolidations: list[ConsolidationRun] = Field(
+        description="The latest, of the caller's tenant."
+    )
     expiring_unread: int = Field(
         description="Episodes that expire within 48 hours without having been consolidated."
     )
@@ -59,6 +81,10 @@ async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsO
             for one in calendar.planned(memory)
         ],
         runs=[JobRun(**{**row, "detail": row["detail"].get(principal.tenant, {})}) for row in runs],
+        consolidations=[
+            ConsolidationRun.model_validate(row)
+            for row in await past_runs(memory, principal, given.limit)
+        ],
         expiring_unread=await expiring_unread(memory, principal),
     )
 

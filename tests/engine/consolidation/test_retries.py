@@ -11,7 +11,7 @@ from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.domain.extraction import NO_JSON
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import claims, run
-from memory_butler.engine.consolidation.letters import (
+from memory_butler.engine.consolidation.history import (
     dead_letters,
     expiring_unread,
     retry_dead_letters,

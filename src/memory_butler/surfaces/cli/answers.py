@@ -273,6 +273,14 @@ def _jobs(output: Any) -> None:
         runs.add_row(one.job, f"{one.started_at:%Y-%m-%d %H:%M}", ended, one.status)
     if output.runs:
         console().print(runs)
+    sessions = table("Consolidation of", "Began", "Status", "Episodes>", "Tokens>", "Cost>")
+    for one in output.consolidations:
+        cost = "–" if one.cost_usd is None else f"${one.cost_usd:.4f}"
+        tokens = f"{one.tokens_in + one.tokens_out:,}"
+        began = f"{one.started_at:%Y-%m-%d %H:%M}"
+        sessions.add_row(clean(one.butler), began, one.status, str(one.episodes), tokens, cost)
+    if output.consolidations:
+        console().print(sessions)
     print(f"Language model: {output.language_model or 'none, so consolidation only counts'}.")
     print(f"{output.expiring_unread} episodes expire within 48 hours without having been read.")
 

@@ -1,4 +1,4 @@
-"""Dead letters: episodes that consolidation gave up on, and those it may never come to."""
+"""Looking back at consolidation: its runs, what it gave up on, what it may never come to."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -43,3 +43,9 @@ async def expiring_unread(memory: Memory, principal: Principal) -> int:
     now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
         return await consolidation.expiring_unread(tx, now, now + UNREAD_WINDOW)
+
+
+async def past_runs(memory: Memory, principal: Principal, limit: int) -> list[Row]:
+    """The latest runs of consolidation: what each did, why it failed, and what it cost."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await consolidation.runs(tx, inputs.limit(limit))
