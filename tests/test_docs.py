@@ -17,6 +17,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 _ELSEWHERE = ("http://", "https://", "mailto:")
+_DECISION = re.compile(r"\bC-\d+\b")
+_CITING = (".md", ".py", ".sql", ".toml")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -31,6 +33,20 @@ def test_relative_links_lead_to_files(page: Path) -> None:
     targets = [match["target"].partition("#")[0] for match in _LINK.finditer(text)]
     local = [target for target in targets if target and not target.startswith(_ELSEWHERE)]
     assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_every_decision_that_is_cited_has_its_line() -> None:
+    page = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    recorded = set(re.findall(r"^- \*\*(C-\d+)\*\* ", page, re.MULTILINE))
+    cited = {
+        (decision, path.relative_to(ROOT).as_posix())
+        for folder in ("src", "docs", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in _CITING
+        for decision in _DECISION.findall(path.read_text(encoding="utf-8"))
+    }
+    assert cited
+    assert sorted(citation for citation in cited if citation[0] not in recorded) == []
 
 
 def test_every_setting_says_what_it_means() -> None:

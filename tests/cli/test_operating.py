@@ -148,7 +148,7 @@ def test_a_healthy_installation(installation: Installation) -> None:
     here = replace(installation, extra={"MEMORY_BUTLER_PORT": port})
     done = here.run("doctor")
     assert "✘" not in done.out
-    assert "All is well." in done.out
+    assert "All is well" in done.out
     assert "is served by Memory Butler" in done.out
     states = _states(here.inside("doctor", "--json").json)
     assert states.pop("consolidation") == "warning"  # there is no language model here

@@ -13,7 +13,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Audience, Hit, recall, search
+from memory_butler.engine.recall import Audience, Hit, recall, record_served, search
 
 # Beyond this no prompt has room; it also bounds the work that one call may ask for.
 MAX_TOKEN_BUDGET = 1_000_000
@@ -31,7 +31,8 @@ async def build_context(
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
     Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
-    the budget. Equal memories, question and moment give equal bytes.
+    the budget. Equal memories, question and moment give equal bytes: a context counts no reference,
+    or each call would change the next. What it included is noted as served.
     """
     retrieval = memory.config.retrieval
     budget = retrieval.context_token_budget if token_budget is None else token_budget
@@ -40,35 +41,32 @@ async def build_context(
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
     quotas = retrieval.quotas()
-    now = memory.clock()
-    recalled = await recall(
-        memory,
-        principal,
-        trigger_prompt,
-        scope=scope,
-        limit=retrieval.default_limit,
-        audience=Audience("context", scope, session),
-    )
-    episodes: list[Hit] = []
+    limit, now = retrieval.default_limit, memory.clock()
+    hits = await recall(memory, principal, trigger_prompt, scope=scope, limit=limit, quiet=True)
     if quotas.episodes > 0:
-        episodes = await search(
+        hits += await search(
             memory,
             principal,
             trigger_prompt,
             types=["episode"],
             scope=scope,
-            limit=retrieval.default_limit,
-            session_id=session,
+            limit=limit,
+            quiet=True,
         )
-    return assemble(
-        [_fact(hit) for hit in recalled if hit.memory_type == "fact"],
-        [_rule(hit) for hit in recalled if hit.memory_type == "rule"],
-        [_episode(hit) for hit in episodes],
+    block = assemble(
+        [_fact(hit) for hit in hits if hit.memory_type == "fact"],
+        [_rule(hit) for hit in hits if hit.memory_type == "rule"],
+        [_episode(hit) for hit in hits if hit.memory_type == "episode"],
         token_budget=budget,
         quotas=quotas,
         layout=retrieval.context_format,
         now=now,
     )
+    included = set(block.included)
+    served = [hit for hit in hits if hit.row["id"] in included]
+    if served:
+        await record_served(memory, principal, Audience("context", scope, session), served)
+    return block
 
 
 def _fact(hit: Hit) -> ContextFact:

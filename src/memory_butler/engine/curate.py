@@ -6,7 +6,7 @@ from uuid import UUID
 from memory_butler.domain.episodes import expires_at
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.events import EventType
-from memory_butler.domain.facts import FactKey, lifecycle_state
+from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
@@ -146,9 +146,12 @@ async def restore_memory(
 
 
 async def _restore_episode(memory: Memory, tx: Transaction, id: UUID) -> None:
-    if await episodes.expiry_for_update(tx, id) is None:
+    expires = await episodes.expiry_for_update(tx, id)
+    if expires is None:
         raise missing("episode", id)
     now = memory.clock()
+    if expires > now:
+        raise Conflict(f"episode {id} has not expired; there is nothing to restore")
     await versions.keep(tx, "episode", [id], now)
     until = expires_at(now, memory.config.episodes.default_ttl_days)
     await episodes.set_expiry(tx, id, until)
@@ -162,16 +165,27 @@ async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
         raise Conflict(
             f"fact {id} is {row['validity']}, not retracted; there is nothing to restore"
         )
-    key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
-    await facts.lock_key(tx, key)
-    holder = await facts.active_of(tx, key)
-    if holder is not None:
-        raise Conflict(
-            f"fact {holder.id} is active under the same subject and predicate; forget it first, "
-            f"or store the text of {id} as a new fact"
-        )
+    before = await _validity_before(tx, id)
+    if before == "active":
+        key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+        await facts.lock_key(tx, key)
+        holder = await facts.active_of(tx, key)
+        if holder is not None:
+            raise Conflict(
+                f"fact {holder.id} is active under the same subject and predicate; forget it "
+                f"first, or store the text of {id} as a new fact"
+            )
     await versions.keep(tx, "fact", [id], memory.clock())
-    await facts.reactivate(tx, id)
+    await facts.restore(tx, id, before)
+
+
+async def _validity_before(tx: Transaction, id: UUID) -> Validity:
+    """What a retracted fact was when it was forgotten."""
+    for version in reversed(await versions.of_item(tx, "fact", id)):
+        validity: Validity = version["state"]["validity"]
+        if validity != "retracted":
+            return validity
+    return "active"  # stored and forgotten in one instant, which leaves no version
 
 
 async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:

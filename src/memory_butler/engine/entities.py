@@ -302,7 +302,8 @@ def _aliases(value: Sequence[str] | None) -> list[str]:
     found = list(value or ())
     if len(found) > MAX_ALIASES:
         raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
-    return [inputs.text("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
+    texts = [inputs.text("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
+    return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
 
 
 def _topic(hints: Mapping[str, Any]) -> str | None:

@@ -29,7 +29,9 @@ def text(name: str, value: str, max_bytes: int = MAX_CONTENT_BYTES) -> str:
         raise InvalidInput(f"{name} must be a text, not {type(value).__name__}")
     clean = storable(value)
     if not clean.strip():
-        raise InvalidInput(f"{name} is empty; say what is to be remembered")
+        raise InvalidInput(
+            f"{name} is empty; give a value, or leave it out where it may be left out"
+        )
     size = len(clean.encode())
     if size > max_bytes:
         raise InvalidInput(

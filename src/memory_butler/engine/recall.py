@@ -85,16 +85,18 @@ async def search(
     limit: int = 10,
     min_confidence: float | None = None,
     session_id: UUID | str | None = None,
+    quiet: bool = False,
 ) -> list[Hit]:
     """Search episodes, facts and rules; `limit` counts over all of them (SRCH-01..08, C-42).
 
     Results of several types are merged by the score of the mode, then similarity, age and id.
-    A blank query finds nothing (SRCH-05).
+    A blank query finds nothing (SRCH-05). `quiet` leaves no trace, as in `recall`.
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
     asked = _Question.of(memory, query, scope, limit, min_confidence)
-    audience = Audience("search", session_id=inputs.optional_uuid("session_id", session_id))
+    session = inputs.optional_uuid("session_id", session_id)
+    audience = None if quiet else Audience("search", session_id=session)
     if not asked.text:
         return []
     embedding = None if mode == "keyword" else await memory.embedder.embed_query(asked.text)
@@ -115,16 +117,16 @@ async def recall(
     limit: int = 10,
     min_confidence: float | None = None,
     session_id: UUID | str | None = None,
-    audience: Audience | None = None,
+    quiet: bool = False,
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
 
-    Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01).
+    Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). `quiet` leaves no trace: no
+    reference is counted, nothing is noted as served.
     """
     asked = _Question.of(memory, topic, scope, limit, min_confidence)
-    audience = audience or Audience(
-        "recall", session_id=inputs.optional_uuid("session_id", session_id)
-    )
+    session = inputs.optional_uuid("session_id", session_id)
+    audience = None if quiet else Audience("recall", session_id=session)
     if not asked.text:
         return []
     embedding = await memory.embedder.embed_query(asked.text)
@@ -157,10 +159,10 @@ async def _answer(
     wanted: Sequence[MemoryType],
     mode: SearchMode,
     embedding: Vector | None,
-    audience: Audience,
+    audience: Audience | None,
     judge: Callable[[Match], _Judged],
 ) -> list[Hit]:
-    """Search, order, cut, bump and record, in one transaction."""
+    """Search, order, cut, bump and record, in one transaction; quietly without an audience."""
 
     async def once() -> list[Hit]:
         async with transaction(memory.pool, principal.tenant, durable=False) as tx:
@@ -169,7 +171,8 @@ async def _answer(
                 matches = await _search_one(tx, memory_type, asked, mode, embedding)
                 judged += [judge(match) for match in matches]
             best = sorted(judged, key=lambda one: one.order)[: asked.limit]
-            found = await _bump(tx, [one.match for one in best], asked.now)
+            take = _look if audience is None else _bump
+            found = await take(tx, [one.match for one in best], asked.now)
             hits = [
                 Hit(
                     one.match.memory_type,
@@ -182,7 +185,8 @@ async def _answer(
                 for one in best
                 if (row := found.get(one.match.found.id)) is not None
             ]
-            await _record(tx, audience, hits, asked.now)
+            if audience is not None:
+                await _record(tx, audience, hits, asked.now)
             return hits
 
     return await retried(once)
@@ -309,20 +313,40 @@ async def _bump(tx: Transaction, best: Sequence[Match], now: datetime) -> dict[U
 
     What was retired between the search and the bump is missing from the answer.
     """
-    ids: dict[MemoryType, list[UUID]] = {}
-    for match in best:
-        ids.setdefault(match.memory_type, []).append(match.found.id)
-    found: list[Row] = []
-    if "episode" in ids:
-        found += await episodes.bump(tx, ids["episode"], now)
-    if "fact" in ids:
-        found += [_with_state(row) for row in await facts.bump(tx, ids["fact"], now)]
-    if "rule" in ids:
-        found += await rules.bump(tx, ids["rule"], now)
-    return {row["id"]: row for row in found}
+    ids = _by_type(best)
+    found = await episodes.bump(tx, ids["episode"], now) if ids["episode"] else []
+    found += await facts.bump(tx, ids["fact"], now) if ids["fact"] else []
+    found += await rules.bump(tx, ids["rule"], now) if ids["rule"] else []
+    return {row["id"]: _with_state(row) for row in found}
+
+
+async def _look(tx: Transaction, best: Sequence[Match], _now: datetime) -> dict[UUID, Row]:
+    """The rows, and nothing else."""
+    ids = _by_type(best)
+    found = await episodes.many(tx, ids["episode"]) if ids["episode"] else []
+    found += await facts.many(tx, ids["fact"]) if ids["fact"] else []
+    found += await rules.many(tx, ids["rule"]) if ids["rule"] else []
+    return {row["id"]: _with_state(row) for row in found}
+
+
+def _by_type(best: Sequence[Match]) -> dict[MemoryType, list[UUID]]:
+    return {
+        kind: [match.found.id for match in best if match.memory_type == kind]
+        for kind in MEMORY_TYPES
+    }
+
+
+async def record_served(
+    memory: Memory, principal: Principal, audience: Audience, hits: Sequence[Hit]
+) -> None:
+    """Note what a quiet search came to serve after all."""
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        await _record(tx, audience, hits, memory.clock())
 
 
 def _with_state(row: Row) -> Row:
+    if "validity" not in row:
+        return row
     return row | {"lifecycle_state": lifecycle_state(row["validity"], row["metadata"])}
 
 

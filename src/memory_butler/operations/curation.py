@@ -44,6 +44,7 @@ GET = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
+    render=lambda output: None if output.memory else "There is no such memory.",
 )
 
 

@@ -45,6 +45,10 @@ class EntityOutput(Output):
     entity: Entity | None = None
 
 
+def _told(output: EntityOutput) -> str | None:
+    return None if output.entity else "There is no such entity; nothing was changed."
+
+
 class CreateEntityInput(Input):
     """TOOL-14."""
 
@@ -108,6 +112,7 @@ GET = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
+    render=_told,
 )
 
 
@@ -142,6 +147,7 @@ UPDATE = Operation(
     handler=_update,
     needs="write",
     idempotent=True,
+    render=_told,
 )
 
 

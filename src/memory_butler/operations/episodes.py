@@ -17,7 +17,7 @@ from memory_butler.operations.views import Input, Output
 
 
 class StoreEpisodeInput(Input):
-    """TOOL-02, and what design 10 adds."""
+    """TOOL-02; also when it happened, who spoke, and the turn in the session."""
 
     content: str = Field(description="What happened: a brief summary, not the whole transcript.")
     butler: str = Field(description="Your own name, as the agent in whose session it happened.")

@@ -14,7 +14,7 @@ from memory_butler.operations.views import Input, Output
 
 
 class StoreFactInput(Input):
-    """TOOL-03, C-66, and the time axis of design 9."""
+    """TOOL-03, C-66; also the period in which the fact is true (C-109)."""
 
     subject: str = Field(description='Whom or what it is about, for example "user".')
     predicate: str = Field(description='Which property, in snake_case: "favorite_color".')

@@ -34,7 +34,8 @@ class Operation(Generic[Input, Output]):
     Attributes:
         description: for a model that must choose among the tools: when to use it, and when not.
         configured_defaults: defaults of the input that come from the configuration (CFG-03).
-        render: the answer as the text that a model should read; JSON where there is none.
+        render: the answer as the text that a model should read; JSON where there is none, or where
+            it gives None.
         when_unavailable: the answer while the database is away, for operations that must never
             block their caller (FAIL-03, FAIL-04); the error is logged by whoever runs it.
     """
@@ -52,7 +53,7 @@ class Operation(Generic[Input, Output]):
     idempotent: bool = False
     route: Route | None = None
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
-    render: Callable[[Output], str] | None = None
+    render: Callable[[Output], str | None] | None = None
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None
 
     async def run(self, memory: Memory, principal: Principal, given: Input) -> Output:

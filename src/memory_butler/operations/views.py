@@ -32,12 +32,18 @@ class Output(BaseModel):
 class Scores(Output):
     """Why a memory was found, and where it stands among the answers."""
 
-    score: float = Field(description="What the answers are ordered by, the highest first.")
+    score: float = Field(
+        description=(
+            "What the answers are ordered by, the highest first; in keyword mode those with every "
+            "word of the query come before the others."
+        )
+    )
     rrf_score: float | None = Field(None, description="Fused rank of both search arms.")
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     similarity: float | None = Field(None, description="1 - cosine distance.")
     rank: float | None = Field(None, description="ts_rank of the words.")
+    matches_all: bool | None = Field(None, description="Whether it has every word of the query.")
     composite_score: float | None = Field(None, description="Recall only: the weighted sum.")
     explain: dict[str, float | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
@@ -146,6 +152,7 @@ def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
         keyword_rank=match.keyword_rank,
         similarity=match.found.similarity,
         rank=match.found.text_rank,
+        matches_all=match.found.matches_all,
         composite_score=None if hit.score is None else hit.score.composite,
         explain=hit.explain() if explain else None,
     )

@@ -69,6 +69,11 @@ async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
     return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
 
 
+async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """Those that are still there; no reference is counted."""
+    return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+
+
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still there."""
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))

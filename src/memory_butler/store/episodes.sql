@@ -19,6 +19,9 @@ SET reference_count = reference_count + 1, last_referenced_at = $3
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: many
+SELECT {columns} FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+
 -- name: bump
 -- In id order, so that two readers of the same rows wait for each other instead of deadlocking.
 WITH locked AS (

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory_butler.domain.facts import FactKey, FactPeriod
+from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
@@ -108,6 +108,11 @@ async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
     return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
 
 
+async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """Those that are still active; no reference is counted."""
+    return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+
+
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still active."""
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
@@ -128,9 +133,9 @@ async def retract(tx: Transaction, id: UUID, now: datetime) -> None:
     await tx.connection.execute(SQL["retract"], tx.tenant, id, now)
 
 
-async def reactivate(tx: Transaction, id: UUID) -> None:
-    """Bring a retracted fact back; the caller holds the lock of its key."""
-    await tx.connection.execute(SQL["reactivate"], tx.tenant, id)
+async def restore(tx: Transaction, id: UUID, validity: Validity) -> None:
+    """Bring a retracted fact back; for an active one the caller holds the lock of its key."""
+    await tx.connection.execute(SQL["restore"], tx.tenant, id, validity)
 
 
 async def exists(tx: Transaction, id: UUID) -> bool:

@@ -46,6 +46,9 @@ SET reference_count = reference_count + 1, last_referenced_at = $3
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: many
+SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
+
 -- name: bump
 WITH locked AS (
     SELECT id AS locked_id FROM facts
@@ -74,9 +77,11 @@ SET validity = 'retracted', retired_at = coalesce(retired_at, $3),
     metadata = metadata || '{"forgotten": true}'
 WHERE tenant_id = $1 AND id = $2
 
--- name: reactivate
+-- name: restore
+-- To what it was before: a fact that was superseded when it was forgotten is no current truth again.
 UPDATE facts
-SET validity = 'active', retired_at = NULL, metadata = metadata - 'forgotten'
+SET validity = $3, metadata = metadata - 'forgotten',
+    retired_at = CASE WHEN $3 = 'active' THEN NULL ELSE retired_at END
 WHERE tenant_id = $1 AND id = $2
 
 -- name: exists

@@ -19,6 +19,9 @@ SET reference_count = reference_count + 1, last_referenced_at = $3
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: many
+SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = ANY($2) AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+
 -- name: bump
 WITH locked AS (
     SELECT id AS locked_id FROM rules

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 # answer in milliseconds, and the jobs that touch many rows work in batches.
 CONNECT_TIMEOUT = 10.0
 COMMAND_TIMEOUT = 60.0
-ACQUIRE_TIMEOUT = 10.0
+ACQUIRE_TIMEOUT = 5.0
 
 OUTAGES = (
     OSError,
@@ -35,6 +35,7 @@ OUTAGES = (
     asyncpg.exceptions.TooManyConnectionsError,
     asyncpg.exceptions.DiskFullError,
     asyncpg.exceptions.QueryCanceledError,
+    asyncpg.exceptions.LockNotAvailableError,
     asyncpg.exceptions.InvalidAuthorizationSpecificationError,  # InvalidPasswordError among them
     asyncpg.exceptions.InvalidCatalogNameError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
@@ -111,6 +112,12 @@ async def transaction(
         raise IntegrityViolation(
             f"the store refused the change ({error.constraint_name}); nothing was written"
         ) from error
+    except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
+        raise  # of what was sent, not of the database: the caller knows what to do
+    except asyncpg.PostgresError as error:
+        # A missing right, function or page of memory: whoever must never be blocked by memory
+        # should not be blocked by these either (FAIL-01).
+        raise Unavailable(f"the database refused: {describe(error)}") from error
 
 
 @asynccontextmanager
@@ -161,10 +168,15 @@ async def one_bulk_writer(tx: Transaction) -> None:
     )
 
 
+# A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
+# a whole batch of an import. Milliseconds.
 _TENANT = "set_config('butler.tenant_id', $1, true)"
 _SETTINGS = {
-    True: f"SELECT {_TENANT}",
-    False: f"SELECT {_TENANT}, set_config('synchronous_commit', 'off', true)",
+    True: f"SELECT {_TENANT}, set_config('lock_timeout', '20000', true)",
+    False: (
+        f"SELECT {_TENANT}, set_config('synchronous_commit', 'off', true), "
+        "set_config('lock_timeout', '3000', true), set_config('statement_timeout', '20000', true)"
+    ),
 }
 
 

@@ -20,6 +20,8 @@ from memory_butler.domain.principals import Principal
 
 LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
+_EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
+
 # Answered without a token: they tell whether the server lives, and nothing else.
 PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz"})
 
@@ -59,6 +61,9 @@ class Guard:
     ) -> None:
         self._app = app
         self._authenticate = authenticate
+        # Bound to every address, the server is reached by many: an address is no name that another
+        # site could point at it, and tokens are demanded there anyway.
+        self._any_address = bound_to in _EVERY_ADDRESS
         self._hosts = LOOPBACK_NAMES | {bound_to.lower()} | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         # Whatever the setting says: an address that others reach is never open.
@@ -70,8 +75,13 @@ class Guard:
             return
         headers = _headers(scope)
         hosts, origins = headers.get("host", []), headers.get("origin", [])
-        if len(hosts) != 1 or _host_name(hosts[0]) not in self._hosts:
-            await _deny(scope, send, 421, "This server does not answer to that host name.")
+        if len(hosts) != 1 or not self._is_ours(_host_name(hosts[0])):
+            await _deny(
+                scope,
+                send,
+                421,
+                "This server does not answer to that host name; its operator can list it in allowed_hosts.",
+            )
         elif origins and not self._origin_allowed(origins, hosts[0]):
             await _deny(scope, send, 403, "That origin may not call this server.")
         else:
@@ -102,6 +112,9 @@ class Guard:
             return None
         return await self._authenticate(token.strip())
 
+    def _is_ours(self, host: str) -> bool:
+        return host in self._hosts or (self._any_address and _is_address(host))
+
     def _origin_allowed(self, origins: list[str], host: str) -> bool:
         """The server's own pages, and what the operator lists."""
         if len(origins) != 1:
@@ -110,6 +123,14 @@ class Guard:
         own = urlsplit(origin)
         same_origin = own.scheme in {"http", "https"} and own.netloc == host.lower()
         return same_origin or origin in self._origins
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:

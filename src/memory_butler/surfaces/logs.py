@@ -12,23 +12,33 @@ Level = Literal["debug", "info", "warning", "error"]
 def configure(level: Level) -> None:
     """Set up structlog and the libraries' loggers: JSON for programs, colours for a terminal."""
     threshold = logging.getLevelNamesMapping()[level.upper()]
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        # Tracebacks as text, never with the values of local variables: they are memories.
+        structlog.processors.format_exc_info,
+    ]
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer()
         if sys.stderr.isatty()
         else structlog.processors.JSONRenderer()
     )
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            # Tracebacks as text, never with the values of local variables: they are memories.
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
+        processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=False,
     )
-    # Libraries speak only of what is wrong; uvicorn's access log would name every path twice.
-    logging.basicConfig(level=max(threshold, logging.WARNING), stream=sys.stderr, force=True)
+    # Libraries speak only of what is wrong, and in the same form: one line an event.
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    logging.basicConfig(level=max(threshold, logging.WARNING), handlers=[handler], force=True)
+    # During an outage the pool would report each of its attempts with a traceback of many lines; the
+    # outage itself is told by whoever meets it.
+    logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)

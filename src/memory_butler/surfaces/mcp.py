@@ -105,8 +105,9 @@ async def _call(
 
 def _text(operation: Operation[Any, Any], output: BaseModel) -> str:
     """What a model reads: without the empty fields, which would only cost tokens."""
-    if operation.render is not None:
-        return operation.render(output)
+    rendered = None if operation.render is None else operation.render(output)
+    if rendered is not None:
+        return str(rendered)
     return json.dumps(output.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
 
 

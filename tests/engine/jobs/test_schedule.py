@@ -92,7 +92,7 @@ async def test_three_servers_on_one_database_run_each_tick_once(
             pool = await open_pool(database.runtime_dsn)
             servers.push_async_callback(pool.close)
             await servers.enter_async_context(running(scheduled(replace(memory, pool=pool))))
-        await until(lambda: len(ran) >= 3)
+        await until(lambda: len(ran) >= 2)
     runs = await admin.fetch("SELECT * FROM job_runs")
     assert len(runs) == len({run["scheduled_for"] for run in runs}) == len(ran)
 

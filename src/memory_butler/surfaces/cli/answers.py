@@ -14,6 +14,7 @@ from rich.text import Text
 from memory_butler.operations.views import Episode, Fact, Rule
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
+_CELL = 300  # characters of a content in a table
 _WIDTH_OF_A_PIPE = 140
 # What moves the cursor or changes the screen: a memory is told by others, and may hold it.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -34,6 +35,12 @@ def console() -> Console:
 def clean(text: str) -> str:
     """A text that a terminal shows and does not obey."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def short(text: str) -> str:
+    """A text as a cell of a table shows it; `get` and --json show all of it."""
+    shown = clean(text)
+    return shown if len(shown) <= _CELL else shown[:_CELL].rstrip() + " …"
 
 
 def table(*columns: str) -> Table:
@@ -58,7 +65,7 @@ def _number(value: float | None) -> str:
 
 
 def _content(one: View) -> Text:
-    return Text.assemble(clean(one.content), "\n", (str(one.id), "dim"))
+    return Text.assemble(short(one.content), "\n", (str(one.id), "dim"))
 
 
 def _score(one: View) -> str:
@@ -291,7 +298,7 @@ def _dead_letters(output: Any) -> None:
         return
     made = table("Episode", "Butler", "Attempts>", "Last error")
     for one in output.dead_letters:
-        text = Text.assemble(clean(one.content), "\n", (str(one.id), "dim"))
+        text = Text.assemble(short(one.content), "\n", (str(one.id), "dim"))
         error = Text(clean(one.last_consolidation_error or "–"))
         made.add_row(text, Text(clean(one.butler)), str(one.consolidation_attempts), error)
     console().print(made)

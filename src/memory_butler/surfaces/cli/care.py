@@ -66,7 +66,9 @@ def _print(findings: "list[Finding]") -> None:
         if one.advice is not None:
             print(f"  {'':<{wide}}  → {clean(one.advice)}")
     failed = sum(one.state == "failed" for one in findings)
-    print("\nAll is well." if healthy(findings) else f"\n{failed} to mend.")
+    warned = sum(one.state == "warning" for one in findings)
+    well = "All is well." if not warned else f"All is well, with {warned} to know of (!)."
+    print(f"\n{well}" if healthy(findings) else f"\n{failed} to mend.")
 
 
 def pull(place: Place) -> None:

@@ -85,6 +85,8 @@ def _announce(settings: "Settings", url: str) -> None:
     ]
     if locked:
         lines.append("  Token        memory-butler token create --name <whose>")
+    if settings.host in {"0.0.0.0", "::"}:  # noqa: S104 -- compared with, not bound to
+        lines.append("  Reach it     by an address of this machine; names: allowed_hosts")
     lines += ["", "Ctrl-C stops it."]
     # Flushed: whoever started this through a pipe waits for it.
     print("\n".join(lines), flush=True)

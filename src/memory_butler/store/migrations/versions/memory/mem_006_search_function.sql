@@ -47,7 +47,7 @@ BEGIN
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
            AND m.search_vector @@ every_term
-         LIMIT 20000)
+         ORDER BY m.id LIMIT 20000)
         UNION ALL
         (SELECT m.id, m.search_vector, false
          FROM {table} m
@@ -56,7 +56,7 @@ BEGIN
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
            AND m.search_vector @@ any_term AND NOT m.search_vector @@ every_term
-         LIMIT 20000)
+         ORDER BY m.id LIMIT 20000)
     ), scored AS (
         SELECT h.id, h.matches_all, ts_rank(h.search_vector, any_term) AS text_rank
         FROM hits h
