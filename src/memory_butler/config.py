@@ -244,6 +244,15 @@ class ConsolidationConfig(_Table):
         None, gt=0, le=36_500, description="A longer TTL for episodes not yet consolidated."
     )
 
+    @model_validator(mode="after")
+    def _lease_outlives_the_call(self) -> "ConsolidationConfig":
+        if self.lease_minutes * 60 <= self.timeout_seconds:
+            raise ValueError(
+                "lease_minutes must be longer than timeout_seconds: a slow answer would always "
+                "come too late"
+            )
+        return self
+
 
 class ScheduleConfig(_Table):
     """`[modules.memory.schedule]`: when the server does what it does by itself (SCH-01, UTC)."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -123,16 +124,40 @@ async def test_the_best_comes_first_and_ties_go_by_age_then_id(
 
 @pytest.mark.requirement("ORD-01", "ORD-03", "MAT-06")
 async def test_equal_inputs_give_equal_bytes(
-    memory: Memory, principal: Principal, admin: Connection
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     for n in range(12):
-        await store_fact(memory, principal, "user", f"p{n}", f"tea number {n}")
+        await store_fact(
+            memory, principal, "user", f"p{n}", f"tea number {n}", importance=5 + n / 10
+        )
         await store_rule(memory, principal, f"tea rule {n}")
-    texts = {
-        (await build_context(memory, principal, "tea", "general", token_budget=150)).text
-        for _ in range(4)  # each call bumps, at the same moment
-    }
+    # Referenced at different times: a call that counted a reference would change the order.
+    await admin.execute(
+        "UPDATE facts SET last_referenced_at = created_at - importance * interval '3 days'"
+    )
+    texts = set()
+    for _ in range(4):
+        block = await build_context(memory, principal, "tea", "general", token_budget=150)
+        texts.add(block.text)
+        clock.advance(milliseconds=5)
     assert len(texts) == 1
+    assert await admin.fetchval("SELECT max(reference_count) FROM facts") == 0
+
+
+async def test_only_what_is_in_the_block_is_noted_as_served(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    session = uuid4()
+    for n in range(3):
+        await store_fact(memory, principal, "user", f"p{n}", f"tea number {n} " + "x" * 60)
+    ask = partial(build_context, memory, principal, "tea", "general", session_id=session)
+    assert (await ask(token_budget=0)).included == ()
+    assert await admin.fetchval("SELECT count(*) FROM served") == 0
+    block = await ask(token_budget=50)
+    assert len(block.included) == 1
+    noted = await admin.fetchrow("SELECT * FROM served")
+    assert tuple(noted["item_ids"]) == block.included
+    assert (noted["operation"], noted["butler"]) == ("context", "general")
 
 
 @pytest.fixture
@@ -180,7 +205,7 @@ async def test_bad_arguments_are_refused(memory: Memory, principal: Principal) -
 
 
 @pytest.mark.requirement("RCL-02", "RCL-03")
-async def test_fading_memories_stay_out_and_the_rest_is_bumped(
+async def test_fading_memories_stay_out_and_nothing_is_bumped(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     fading, _ = await store_fact(memory, principal, "u", "a", "tea", permanence="ephemeral")
@@ -188,5 +213,5 @@ async def test_fading_memories_stay_out_and_the_rest_is_bumped(
     sure, _ = await store_fact(memory, principal, "u", "b", "tea")
     context = await build_context(memory, principal, "tea", "general")
     assert context.included == (sure,)
-    assert (await row(admin, "facts", sure))["reference_count"] == 1
+    assert (await row(admin, "facts", sure))["reference_count"] == 0
     assert (await row(admin, "facts", fading))["last_referenced_at"] == NOW

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+import structlog
+
 from memory_butler.config import Settings
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
@@ -20,6 +22,9 @@ from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import open_pool, refuse_bypass
 
 _NOTE_USE_SECONDS = 60.0
+_WATCH_SECONDS = 2.0
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +46,10 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     if settings.dsn is not None:
         yield Database(settings.dsn.get_secret_value(), None)
         return
-    lease = await _acquire(settings)
+    leases = [await _acquire(settings)]
+    watching = asyncio.create_task(_keep_running(settings, leases), name="database-watch")
     try:
-        endpoint = lease.endpoint
+        endpoint = leases[0].endpoint
         runtime = embedded_login(endpoint)
         admin = endpoint.dsn(schema.DATABASE)
         if not await schema.is_current(runtime):
@@ -51,7 +57,28 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
         yield Database(runtime, admin)
     finally:
-        await asyncio.to_thread(lease.release)
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        for lease in reversed(leases):
+            await asyncio.to_thread(lease.release)
+
+
+async def _keep_running(settings: Settings, leases: list[embedded.Lease]) -> None:
+    """Start the embedded database again when it is gone while we hold it.
+
+    A crash of the server, or a person with `kill -9`, would otherwise leave this process answering
+    that the database is away until somebody types a command.
+    """
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        if await asyncio.to_thread(leases[-1].running):
+            continue
+        log.warning("the embedded database is gone; starting it again")
+        try:
+            leases.append(await _acquire(settings))
+        except MemoryButlerError as error:
+            log.error("the embedded database does not start", reason=str(error))
 
 
 def embedded_login(endpoint: embedded.Endpoint) -> str:

@@ -193,9 +193,9 @@ async def dead_letters_for_update(tx: Transaction, ids: Sequence[UUID] | None) -
     return [row["id"] for row in found]
 
 
-async def revive(tx: Transaction, ids: Sequence[UUID]) -> None:
-    """Let given-up episodes be tried anew."""
-    await tx.connection.execute(SQL["revive"], tx.tenant, list(ids))
+async def revive(tx: Transaction, ids: Sequence[UUID], expires_at: datetime) -> None:
+    """Let given-up episodes be tried anew, and live until `expires_at` at least."""
+    await tx.connection.execute(SQL["revive"], tx.tenant, list(ids), expires_at)
 
 
 async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> int:

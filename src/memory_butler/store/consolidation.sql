@@ -113,7 +113,7 @@ ORDER BY id FOR UPDATE
 -- name: revive
 UPDATE episodes
 SET consolidation_status = 'pending', consolidation_attempts = 0, last_consolidation_error = NULL,
-    next_consolidation_retry_at = NULL
+    next_consolidation_retry_at = NULL, expires_at = greatest(expires_at, $3)
 WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: expiring_unread

@@ -112,6 +112,10 @@ class Lease:
         self._pid = os.getpid()
         self._guard = threading.Lock()
 
+    def running(self) -> bool:
+        """Whether the server still runs; somebody may have killed it."""
+        return postmaster.find(self._cluster.pgdata, self._cluster.birth_note) is not None
+
     def release(self) -> None:
         """Give the server up and stop it if nobody else uses it; a second call does nothing.
 

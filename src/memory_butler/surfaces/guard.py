@@ -80,7 +80,7 @@ class Guard:
                 scope,
                 send,
                 421,
-                "This server does not answer to that host name; its operator can list it in allowed_hosts.",
+                "Not a name of this server; its operator can list it in allowed_hosts.",
             )
         elif origins and not self._origin_allowed(origins, hosts[0]):
             await _deny(scope, send, 403, "That origin may not call this server.")

@@ -39,6 +39,6 @@ def configure(level: Level) -> None:
         )
     )
     logging.basicConfig(level=max(threshold, logging.WARNING), handlers=[handler], force=True)
-    # During an outage the pool would report each of its attempts with a traceback of many lines; the
-    # outage itself is told by whoever meets it.
+    # During an outage the pool would report each of its attempts with a traceback of many lines;
+    # the outage itself is told by whoever meets it.
     logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from memory_butler.domain.episodes import expires_at
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
@@ -29,7 +30,8 @@ async def retry_dead_letters(
         revived = await consolidation.dead_letters_for_update(tx, ids)
         now = memory.clock()
         await versions.keep(tx, "episode", revived, now)
-        await consolidation.revive(tx, revived)
+        ttl = memory.config.episodes.default_ttl_days
+        await consolidation.revive(tx, revived, expires_at(now, ttl))
         happened: list[events.Event] = [
             ("episode_retry_scheduled", {"memory_type": "episode", "memory_id": str(id)})
             for id in revived
