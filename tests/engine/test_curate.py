@@ -238,3 +238,29 @@ async def test_many_confirm_one_fact_at_once(memory: Memory, principal: Principa
     running = replace(memory, clock=utc_now)
     rows = await asyncio.gather(*(confirm_memory(running, principal, "fact", id) for _ in range(8)))
     assert all(row["validity"] == "active" for row in rows)
+
+
+async def test_a_superseded_fact_is_restored_as_what_it_was(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    old, _ = await store_fact(memory, principal, "zed", "city", "Rome")
+    clock.advance(hours=1)
+    new, _ = await store_fact(memory, principal, "zed", "city", "Oslo")
+    for id in (old, new):
+        clock.advance(hours=1)
+        await forget_memory(memory, principal, "fact", id)
+    clock.advance(hours=1)
+    await restore_memory(memory, principal, "fact", old)
+    restored = await row(admin, "facts", old)
+    assert restored["validity"] == "superseded"
+    assert restored["retired_at"] is not None
+    await restore_memory(memory, principal, "fact", new)
+    assert (await row(admin, "facts", new))["validity"] == "active"
+
+
+async def test_an_episode_that_has_not_expired_is_not_restored(
+    memory: Memory, principal: Principal
+) -> None:
+    id = await store_episode(memory, principal, "we had tea", "general")
+    with pytest.raises(Conflict, match="nothing to restore"):
+        await restore_memory(memory, principal, "episode", id)

@@ -39,8 +39,8 @@ VALIDITY_TRANSITIONS: Final = (
     Transition("superseded", "forget", "retracted", "STO-13"),
     Transition("expired", "forget", "retracted", "STO-13"),
     Transition("retracted", "restore", "active", "C-24", "no active fact holds its key"),
-    Transition("retracted", "restore", "superseded", "C-24", "it was superseded before"),
-    Transition("retracted", "restore", "expired", "C-24", "it was expired before"),
+    Transition("retracted", "restore_as_superseded", "superseded", "C-24", "it was so before"),
+    Transition("retracted", "restore_as_expired", "expired", "C-24", "it was so before"),
 )
 
 

@@ -43,7 +43,7 @@ async def rule(memory: Memory, principal: Principal) -> UUID:
     return await _harmful(memory, principal, "offer tea", "he hates it", None, "a guest left")
 
 
-@pytest.mark.requirement("MAT-12", "MAT-13", "MAT-14")
+@pytest.mark.requirement("MS-02", "MAT-12", "MAT-13", "MAT-14")
 async def test_a_harmful_rule_becomes_a_warning_against_itself(
     memory: Memory, principal: Principal, rule: UUID, admin: Connection, clock: Clock
 ) -> None:
