@@ -23,8 +23,8 @@ $(READY): requirements.lock pyproject.toml
 serve: $(READY)  ## run the server on 127.0.0.1:8150
 	$(BIN)/memory-butler serve $(ARGS)
 
-test: check  ## linters, types, architecture and all tests
-	$(BIN)/pytest $(ARGS)
+test: check  ## linters, types, architecture and all tests, on all cores
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
 
 check: $(READY)  ## linters, types and import contracts only
 	$(BIN)/ruff format --check .
@@ -44,7 +44,7 @@ bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/locomo.py
 
 nightly: test  ## the long profile: more generated cases, then the benchmarks
-	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
 	$(MAKE) bench
 
 clean:  ## remove what setup made

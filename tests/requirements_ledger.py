@@ -3,6 +3,9 @@
 Loaded by `-p requirements_ledger` in pyproject.toml. An id in `@pytest.mark.requirement` that the
 ledger does not know stops the run. After a run of the whole suite every id declared done must have
 a test that passed: `test_requirements.py` asks for a test, the end of the session that it passed.
+
+With several processes (pytest-xdist) each worker collects everything and runs a part; the process
+that started them collects nothing and hears of every test. So a test's ids travel with its reports.
 """
 
 import re
@@ -14,6 +17,7 @@ import pytest
 
 LEDGER = Path("docs", "requirements.md")
 PLUGIN_NAME = "requirement-ledger"
+_PROPERTY = "requirement"
 
 _LINE = re.compile(r"- \[(?P<mark>[x ])\] \*\*(?P<id>(?P<area>[A-Z]+)-\d\d)\*\* \S.*")
 
@@ -38,12 +42,12 @@ def read_ledger(text: str) -> dict[str, bool]:
 class RequirementLedger:
     """What is declared, which test carries which id, and which ids a passing test has shown."""
 
-    def __init__(self, declared: dict[str, bool]) -> None:
+    def __init__(self, declared: dict[str, bool], *, whole_suite: bool = True) -> None:
         self.declared = declared
         self.tests: dict[str, set[str]] = defaultdict(set)
         self.shown: set[str] = set()
-        self.whole_suite = True
-        self._ids_of_test: dict[str, set[str]] = {}
+        self.whole_suite = whole_suite
+        self._reported: set[str] = set()
         self._failed = False
 
     def without_test(self) -> list[str]:
@@ -51,12 +55,9 @@ class RequirementLedger:
         return [id for id, done in self.declared.items() if done and not self.tests[id]]
 
     def only_skipped(self) -> list[str]:
-        """The ids declared done that tests carry, none of which has passed."""
-        return [
-            id
-            for id, done in self.declared.items()
-            if done and self.tests[id] and id not in self.shown
-        ]
+        """The ids declared done that tests carried which ran, none of which has passed."""
+        unshown = self._reported - self.shown
+        return [id for id, done in self.declared.items() if done and id in unshown]
 
     def report(self) -> str:
         """Per area how many ids there are, are declared done and have a test; then the lists."""
@@ -74,17 +75,12 @@ class RequirementLedger:
         return "\n".join(lines)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(
-        self, config: pytest.Config, items: Sequence[pytest.Item]
-    ) -> None:
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
         """Read the marks, before -k or -m leave tests out."""
-        narrowed = any(config.getoption(name, None) for name in ("ignore", "ignore_glob", "lf"))
-        if narrowed or config.args_source is pytest.Config.ArgsSource.ARGS:
-            self.whole_suite = False
         unknown = []
         for item in items:
             ids = {id for mark in item.iter_markers("requirement") for id in mark.args}
-            self._ids_of_test[item.nodeid] = ids
+            item.user_properties += [(_PROPERTY, id) for id in sorted(ids)]
             for id in sorted(ids):
                 if id not in self.declared:
                     unknown.append(f"{item.nodeid} names {id}")
@@ -98,13 +94,16 @@ class RequirementLedger:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Only a call that passed shows anything: neither a skipped test nor an xfail does."""
+        ids = {str(value) for name, value in report.user_properties if name == _PROPERTY}
+        self._reported |= ids
         if report.when == "call" and report.passed:
-            self.shown |= self._ids_of_test.get(report.nodeid, set())
+            self.shown |= ids
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Fail a run that would have passed, had its skipped tests not been the only ones."""
-        if exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
+        worker = hasattr(session.config, "workerinput")  # it has run a part of the tests
+        if worker or exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
             return
         if self.whole_suite and self.only_skipped():
             self._failed = True
@@ -120,7 +119,10 @@ class RequirementLedger:
 
 def pytest_configure(config: pytest.Config) -> None:
     ledger = read_ledger((config.rootpath / LEDGER).read_text(encoding="utf-8"))
-    config.pluginmanager.register(RequirementLedger(ledger), PLUGIN_NAME)
+    narrowing = ("ignore", "ignore_glob", "lf", "keyword", "markexpr")
+    narrowed = any(config.getoption(name, None) for name in narrowing)
+    whole = not narrowed and config.args_source is not pytest.Config.ArgsSource.ARGS
+    config.pluginmanager.register(RequirementLedger(ledger, whole_suite=whole), PLUGIN_NAME)
 
 
 @pytest.fixture(scope="session")
