@@ -90,8 +90,10 @@ async def test_the_same_words_from_a_person_are_evidence(
     clock.advance(minutes=1)
     await tell(memory, principal, f"I told you. {ALLERGY}.", session_id=uuid4())
     said = fact(ALLERGY, "E1", predicate="medical_history")
-    await consolidate(memory, principal, answer(new_facts=[said]))
-    assert (await facts(admin))[-1]["confidence"] == 1.0
+    report, _ = await consolidate(memory, principal, answer(new_facts=[said]))
+    assert report.total("needs_review") == 0
+    (confirmed,) = await facts(admin)
+    assert (confirmed["predicate"], confirmed["last_confirmed_at"]) == ("allergy", clock.now)
 
 
 async def test_something_served_does_not_silence_the_meaning_of_another_episode(

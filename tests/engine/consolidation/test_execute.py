@@ -240,6 +240,34 @@ async def test_a_fact_known_word_for_word_is_confirmed_instead_of_stored_again(
     assert (report.total("facts_confirmed"), report.total("facts_created")) == (1, 0)
 
 
+@pytest.mark.requirement("MNT-02")
+@pytest.mark.parametrize(
+    ("stated", "confirmed"),
+    [("The user is left-handed.", True), ("Is right-handed", False)],
+)
+async def test_a_known_fact_in_other_wrapping_is_confirmed_under_whichever_predicate(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    stated: str,
+    confirmed: bool,
+) -> None:
+    known, _ = await store_fact(memory, principal, "user", "hand", "Is left-handed")
+    for other in (("user", "name", "Is left-handed Jo"), ("sister", "hand", "Is left-handed")):
+        await store_fact(memory, principal, *other)
+    clock.advance(days=9)
+    (episode,) = await tell(memory, principal, stated)
+    told_again = fact(stated, "E1", subject="User", predicate="handedness")
+    report, _ = await consolidate(memory, principal, answer(new_facts=[told_again]))
+    counts = (report.total("facts_confirmed"), report.total("facts_created"))
+    assert counts == ((1, 0) if confirmed else (0, 1))
+    fresh = [one["id"] for one in await facts(admin) if one["last_confirmed_at"] == clock.now]
+    assert (known in fresh) == confirmed
+    assert len(fresh) == 1
+    assert await statuses(admin) == {episode: "consolidated"}
+
+
 @pytest.mark.requirement("EXE-01", "EXE-07")
 async def test_one_failing_action_stops_no_other_and_leaves_nothing_behind(
     memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch

@@ -32,7 +32,7 @@ async def execute(
     outcome = plan.outcome
     stored: dict[int, UUID] = {}
     # In id order and before anything else, as readers lock what they bump.
-    await facts.lock_many(tx, [*plan.confirmations, *plan.targets])
+    await facts.lock_many(tx, [*plan.confirmations, *plan.targets, *plan.restated])
     for draft, embedded in plan.writes:
         what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
         action = partial(_store, principal, tx, group, draft, embedded, stored, outcome)
@@ -81,7 +81,7 @@ async def _store(
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
     new = draft.new
     if isinstance(new, NewFact):
-        known = await _confirm_known(principal, tx, new, outcome)
+        known = await _confirm_known(principal, tx, new, draft.restates, outcome)
         if known is not None:
             _note(stored, draft, known)
             return
@@ -104,11 +104,16 @@ def _note(stored: dict[int, UUID], draft: Draft, id: UUID) -> None:
 
 
 async def _confirm_known(
-    principal: Principal, tx: Transaction, new: NewFact, outcome: Outcome
+    principal: Principal, tx: Transaction, new: NewFact, restated: UUID | None, outcome: Outcome
 ) -> UUID | None:
-    """A fact stored already, word for word, is confirmed instead of stored again (C-23)."""
+    """A fact that memory has, under its key or another, is confirmed, not stored again (C-23)."""
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
     await facts.lock_key(tx, key)
+    if restated is not None:
+        row = await facts.for_update(tx, restated)
+        if row is not None and row["validity"] == "active":
+            await _confirm_locked(principal, tx, restated, new.created_at, outcome)
+            return restated
     holder = await facts.active_of(tx, key)
     if holder is None:
         return None

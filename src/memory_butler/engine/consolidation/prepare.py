@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
 
+import numpy as np
+
 from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.evidence import REVIEW_CONFIDENCE, Evidence
@@ -16,6 +18,7 @@ from memory_butler.domain.extraction import (
     ExtractedRule,
     UpdatedFact,
 )
+from memory_butler.domain.restatement import restates
 from memory_butler.engine.consolidation.evidence import Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, new_rule, searchable
@@ -40,13 +43,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A statement that can be stored; `place` is its place in new_facts, for rules that name it."""
+    """A statement that can be stored; `place` is its place in new_facts, for rules that name it.
+
+    `restates` is a fact the model was shown that says the same: that is confirmed instead.
+    """
 
     new: NewFact | NewRule
     sources: tuple[UUID, ...]
     target: UUID | None = None
     supported_by: tuple[UUID | int, ...] = ()
     place: int | None = None
+    restates: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -83,6 +90,11 @@ class Plan:
         """The facts that updates name."""
         return [draft.target for draft, _ in self.writes if draft.target is not None]
 
+    @property
+    def restated(self) -> list[UUID]:
+        """The facts that new ones only say again."""
+        return [draft.restates for draft, _ in self.writes if draft.restates is not None]
+
 
 async def prepare(
     memory: Memory, group: Group, result: ConsolidationResult, witnesses: Witnesses
@@ -111,7 +123,9 @@ async def prepare(
         evidence = witnesses.weigh(text, vector, draft.sources)
         judged = _judge(memory.config.consolidation, draft, evidence, outcome)
         if judged is not None:
-            writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
+            known = await _restated(memory, group, judged)
+            embedded = Embedded(vector, words, memory.embedding_version_id)
+            writes.append((replace(judged, restates=known), embedded))
     return Plan(writes, result.confirmations, result.contradictions, outcome)
 
 
@@ -193,6 +207,34 @@ def _scope(group: Group, stated: str | None, outcome: Outcome) -> str:
     if stated not in (None, GLOBAL, group.butler):
         outcome.errors.append("scope: neither global nor the butler's own; stored as global")
     return stated if stated == group.butler else GLOBAL
+
+
+async def _restated(memory: Memory, group: Group, draft: Draft) -> UUID | None:
+    """The fact on the same subject that the model was shown and a new one only says again.
+
+    Without evidence there is none: an echo of memory would confirm what it echoes.
+    """
+    new = draft.new
+    if draft.target is not None or not isinstance(new, NewFact) or "needs_review" in new.metadata:
+        return None
+    known = [row for row in group.facts.values() if _is_about_the_same(new, row)]
+    if not known:
+        return None
+    stated, *others = await memory.embedder.embed_many(
+        [new.content, *(row["content"] for row in known)]
+    )
+    for row, vector in zip(known, others, strict=True):
+        if restates(new.content, row["content"], float(np.dot(stated, vector))):
+            id: UUID = row["id"]
+            return id
+    return None
+
+
+def _is_about_the_same(new: NewFact, row: Row) -> bool:
+    if row["scope"] != new.scope or row["entity_id"] != new.entity_id:
+        return False
+    subject: str = row["subject"]
+    return subject.casefold() == new.subject.casefold()
 
 
 def _judge(

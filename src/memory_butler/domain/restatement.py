@@ -1,0 +1,30 @@
+"""Whether a statement only says again what memory has.
+
+Nearness in meaning finds the candidates, and cannot decide: all-MiniLM-L6-v2 puts "is left-handed"
+and "is right-handed" at 0.97, "likes dogs more than cats" and its reverse at 0.996. So the words
+must agree as well, in their order. To take a correction for a repetition loses it; to overlook a
+repetition leaves one more fact that says the same: hence the strictness.
+"""
+
+from typing import Final
+
+# Low, as the same words with and without "the user" are only 0.7 to 0.8 apart.
+SAME_MEANING: Final = 0.6
+
+# Words that change nothing about what is said of a subject. No negation, pronoun or tense is one.
+_FILLERS: Final = frozenset({"a", "an", "are", "is", "the", "to", "user"})
+_PUNCTUATION: Final = ".,;:!…\"'“”‘’()"
+
+
+def restates(statement: str, known: str, similarity: float) -> bool:
+    """Whether a statement says again what is known of the same subject.
+
+    `similarity` is the cosine of their embeddings, -1.0 to 1.0.
+    """
+    return similarity >= SAME_MEANING and _telling(statement) == _telling(known)
+
+
+def _telling(text: str) -> list[str]:
+    """The words in their order; a sign within one counts, as in C++ and -5."""
+    words = (word.strip(_PUNCTUATION) for word in text.casefold().split())
+    return [word for word in words if word and word not in _FILLERS]
