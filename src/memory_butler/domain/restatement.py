@@ -21,7 +21,12 @@ def restates(statement: str, known: str, similarity: float) -> bool:
 
     `similarity` is the cosine of their embeddings, -1.0 to 1.0.
     """
-    return similarity >= SAME_MEANING and _telling(statement) == _telling(known)
+    return similarity >= SAME_MEANING and same_words(statement, known)
+
+
+def same_words(statement: str, known: str) -> bool:
+    """Whether two texts say the same words in the same order, fillers apart."""
+    return _telling(statement) == _telling(known)
 
 
 def _telling(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from memory_butler.domain.extraction import (
     ExtractedRule,
     UpdatedFact,
 )
-from memory_butler.domain.restatement import restates
+from memory_butler.domain.restatement import restates, same_words
 from memory_butler.engine.consolidation.evidence import Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, new_rule, searchable
@@ -217,7 +217,12 @@ async def _restated(memory: Memory, group: Group, draft: Draft) -> UUID | None:
     new = draft.new
     if draft.target is not None or not isinstance(new, NewFact) or "needs_review" in new.metadata:
         return None
-    known = [row for row in group.facts.values() if _is_about_the_same(new, row)]
+    known = [
+        row
+        for row in group.facts.values()
+        # First what is cheap: an embedding takes milliseconds, and most words differ.
+        if _is_about_the_same(new, row) and same_words(new.content, row["content"])
+    ]
     if not known:
         return None
     stated, *others = await memory.embedder.embed_many(
