@@ -26,6 +26,47 @@ def _file(folder: Path, text: str) -> Path:
     return file
 
 
+# --- where a mistake stands
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[server]\n\nport = -1\n", "line 3: server.port: "),
+        ("[butler]\nport = 'x'\n", "line 2: butler.port: "),
+        ("[butler.memory]\nepisodes = { max_entries = -1 }\n", "line 2: butler.memory.episodes."),
+        ("# hi\n[modules.memory]\nsize = 3\n", "line 3: modules.memory.size: Extra inputs"),
+        ("[butler.db]\nname = 'No'\n", "line 2: butler.db.name: "),
+        (
+            "[modules.memory.schedule]\nenabled = true\n[server]\ntoolsets = [\n  'x',\n]\n",
+            "line 4: server.toolsets.0: ",
+        ),
+        ("[server]\nport = 1\nhost 3\n", "line 3"),
+        ("modules = 3\n", "line 1: modules must be a table"),
+    ],
+)
+def test_a_mistake_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load(_file(tmp_path, text))
+    assert str(tmp_path / "named.toml") in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_the_file_is_not_blamed_for_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BUTLER_PORT", "-1")
+    with pytest.raises(ConfigurationError, match=r"^configuration: port: "):
+        load(_file(tmp_path, "[server]\nport = 1\n"))
+
+
+@pytest.mark.requirement("CFG-04")
+def test_a_database_is_named_in_its_own_table(tmp_path: Path) -> None:
+    assert load(_file(tmp_path, "[butler.db]\nname = 'butler_health'\n")).database == (
+        "butler_health"
+    )
+
+
 # --- defaults
 
 
@@ -293,7 +334,7 @@ def test_a_value_where_a_table_belongs_is_an_error(tmp_path: Path, text: str) ->
     ],
 )
 def test_a_value_without_sense_is_refused(tmp_path: Path, table: str, line: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"configuration: memory\.{table}"):
+    with pytest.raises(ConfigurationError, match=rf"line [12]: modules\.memory\.{table}"):
         load(_file(tmp_path, f"[modules.memory.{table}]\n{line}\n"))
 
 

@@ -6,7 +6,6 @@ not there.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -29,6 +28,8 @@ from pydantic_settings import (
 )
 from pydantic_settings.exceptions import SettingsError
 
+from memory_butler import butler_toml
+from memory_butler.butler_toml import ButlerToml
 from memory_butler.domain import confidence, context, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.rules import Maturity
@@ -37,7 +38,6 @@ SearchMode = Literal["hybrid", "semantic", "keyword"]
 ContextFormat = Literal["standard", "annotated"]
 
 _PREFIX: Final = "MEMORY_BUTLER_"
-_FILE_VARIABLE: Final = "MEMORY_BUTLER_CONFIG"
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -316,6 +316,12 @@ class Settings(BaseSettings):
     dsn: SecretStr | None = Field(
         None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
     )
+    database: str = Field(
+        "butler_memory",
+        pattern=r"^[a-z][a-z0-9_]{0,47}$",
+        description="Name of the embedded database; also `name` in `[butler.db]`. A DSN names its "
+        "own.",
+    )
     require_token: bool = Field(
         False, description="Demand a token on loopback too. Always on for other addresses."
     )
@@ -359,61 +365,37 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
         flags: settings given on the command line; None means: not given.
 
     Raises:
-        ConfigurationError: naming the key and what is wrong with it.
+        ConfigurationError: naming the key, what is wrong with it and the line of the file.
     """
     _refuse_unknown_variables(os.environ)
     given = {name: value for name, value in flags.items() if value is not None}
-    from_file = _from_file(_find(file))
+    path = butler_toml.named(file)
+    document = None if path is None else butler_toml.read(path)
+    above: dict[str, Any] = given
     try:
         # Merged before anything is checked: a pair of limits may come from two places.
-        from_environment = EnvSettingsSource(Settings)()
-        return Settings(**_merge(_merge(from_file, from_environment), given))
+        above = _merge(EnvSettingsSource(Settings)(), given)
+        return Settings(**_merge({} if document is None else _of_file(document), above))
     except SettingsError as error:
         raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
     except ValidationError as error:
-        raise ConfigurationError(_explain(error)) from None
+        raise ConfigurationError(_explain(error, document, above)) from None
 
 
-def _find(file: Path | None) -> Path | None:
-    named = file or (Path(os.environ[_FILE_VARIABLE]) if os.environ.get(_FILE_VARIABLE) else None)
-    if named is None:
-        local = Path("butler.toml")
-        return local if local.is_file() else None
-    if not named.is_file():
-        raise ConfigurationError(f"there is no configuration file {named}")
-    return named
-
-
-def _from_file(file: Path | None) -> dict[str, Any]:
+def _of_file(document: ButlerToml) -> dict[str, Any]:
     """The settings of a `butler.toml`; tables of other modules are none of ours."""
-    if file is None:
-        return {}
-    try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{file} is no valid TOML: {error}") from None
-    except OSError as error:
-        raise ConfigurationError(f"{file} cannot be read: {error.strerror}") from None
-    butler = _table_of(document, "butler")
-    server = _table_of(document, "server")
+    butler, server = document.table("butler"), document.table("server")
     if "memory" in server:
-        raise ConfigurationError("configuration: [server.memory] is [modules.memory]; rename it")
-    memory = _merge(
-        _table_of(butler, "memory", "butler."),
-        _table_of(_table_of(document, "modules"), "memory", "modules."),
-    )
+        raise ConfigurationError(
+            document.complaint(("server", "memory"), "[server.memory] is [modules.memory]")
+        )
+    memory = _merge(document.table("butler", "memory"), document.table("modules", "memory"))
     settings: dict[str, Any] = {"memory": memory} if memory else {}
     if "port" in butler:
         settings["port"] = butler["port"]
+    if "name" in document.table("butler", "db"):
+        settings["database"] = document.table("butler", "db")["name"]
     return _merge(settings, server)
-
-
-def _table_of(within: Mapping[str, Any], key: str, path: str = "") -> Mapping[str, Any]:
-    """A table of the file; a missing one is empty."""
-    found = within.get(key, {})
-    if not isinstance(found, Mapping):
-        raise ConfigurationError(f"configuration: {path}{key} must be a table: [{path}{key}]")
-    return found
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -426,7 +408,9 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
-    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {_FILE_VARIABLE}
+    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {
+        butler_toml.FILE_VARIABLE
+    }
     for name in environment:
         # pydantic-settings reads names in any case, and `__` leads into the one table that we have.
         upper = name.upper()
@@ -438,9 +422,23 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
             )
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(error: ValidationError, document: ButlerToml | None, above: Mapping[str, Any]) -> str:
     """The first mistake, without the value: it may be a secret."""
     mistakes = error.errors(include_input=False, include_url=False)
-    where = ".".join(str(part) for part in mistakes[0]["loc"])
+    keys = tuple(str(part) for part in mistakes[0]["loc"])
     more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
-    return f"configuration: {where}: {mistakes[0]['msg']}{more}"
+    if document is None or butler_toml.has(above, keys):  # not of the file, then
+        return f"configuration: {'.'.join(keys)}: {mistakes[0]['msg']}{more}"
+    for place in _places(keys):
+        if document.line_of(place):
+            return document.complaint(place, f"{'.'.join(place)}: {mistakes[0]['msg']}{more}")
+    return f"configuration: {'.'.join(keys)}: {mistakes[0]['msg']}{more}"
+
+
+def _places(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Where a file may say what a setting is, the place that wins first."""
+    if keys[:1] == ("memory",):
+        return [("modules", *keys), ("butler", *keys)]
+    if keys == ("database",):
+        return [("server", *keys), ("butler", "db", "name")]
+    return [("server", *keys), ("butler", *keys)]

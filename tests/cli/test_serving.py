@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -50,7 +51,7 @@ def test_a_taken_port_is_told(installation: Installation) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         told = installation.run("serve", "--port", port, code=8).err
-    assert f"port {port}" in told
+    assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
     assert told.startswith("error: ")
 
 

@@ -19,6 +19,8 @@ ROWS = {
     "served": "INSERT INTO served (tenant_id, operation, item_ids) VALUES ($1, 'recall', '{}')",
     "consolidation_runs": "INSERT INTO consolidation_runs (tenant_id, butler, trigger_source,"
     " model, status, episodes, started_at) VALUES ($1, 'b', 't', 'm', 'running', 1, now())",
+    "butler_state": "INSERT INTO butler_state (tenant_id, butler, key, value, updated_at)"
+    " VALUES ($1, 'b', 'k', '1', now())",
 }
 
 TENANT_TABLES = tuple(ROWS)

@@ -15,7 +15,7 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
 
-from memory_butler.app import _listen
+from memory_butler.surfaces.listening import listen
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
@@ -130,7 +130,7 @@ class _Quiet(uvicorn.Server):
 async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
     """Serve on a free port until the block ends."""
     memory = replace(memory, config=settings.memory)
-    listening = _listen("127.0.0.1", 0)
+    listening = listen("127.0.0.1", 0)
     server = _Quiet(
         uvicorn.Config(
             build_app(memory, settings),

@@ -141,6 +141,6 @@ def _postmasters(folder: Path) -> int:
 async def test_a_taken_port_is_told_before_anything_is_made(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings = Settings(port=taken.getsockname()[1], data_dir=tmp_path / "data")
-        with pytest.raises(ConfigurationError, match="choose another port with --port"):
+        with pytest.raises(ConfigurationError, match="Choose another port with --port"):
             await serve(settings, print)
     assert not settings.data_dir.exists()

@@ -127,22 +127,27 @@ def tags(value: Sequence[str] | None) -> list[str]:
 
 def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
     """A JSON object, its texts storable."""
-    clean = _json(dict(value or {}), MAX_METADATA_DEPTH)
+    clean = json_value("metadata", dict(value or {}))
     assert isinstance(clean, dict)  # noqa: S101 -- what goes in as a dict comes out as one
     return clean
 
 
-def _json(value: Any, depth: int) -> Any:
+def json_value(what: str, value: Any) -> Any:
+    """What JSON can express, its texts storable."""
+    return _json(what, value, MAX_METADATA_DEPTH)
+
+
+def _json(what: str, value: Any, depth: int) -> Any:
     if depth == 0:
-        raise InvalidInput(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels")
+        raise InvalidInput(f"{what} is nested deeper than {MAX_METADATA_DEPTH} levels")
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, float):
-        return number("a number in metadata", value)
+        return number(f"a number in {what}", value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, Mapping):
-        return {storable(str(key)): _json(item, depth - 1) for key, item in value.items()}
+        return {storable(str(key)): _json(what, item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(item, depth - 1) for item in value]
-    raise InvalidInput(f"metadata holds a {type(value).__name__}, which JSON cannot express")
+        return [_json(what, item, depth - 1) for item in value]
+    raise InvalidInput(f"{what} holds a {type(value).__name__}, which JSON cannot express")

@@ -7,10 +7,11 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 
-from memory_butler.config import Settings
+from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
@@ -50,10 +51,10 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     watching = asyncio.create_task(_keep_running(settings, leases), name="database-watch")
     try:
         endpoint = leases[0].endpoint
-        runtime = embedded_login(endpoint)
-        admin = endpoint.dsn(schema.DATABASE)
+        runtime = embedded_login(endpoint, settings.database)
+        admin = endpoint.dsn(settings.database)
         if not await schema.is_current(runtime):
-            await schema.ensure_database(endpoint.dsn("postgres"))
+            await schema.ensure_database(endpoint.dsn("postgres"), settings.database)
             await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
         yield Database(runtime, admin)
     finally:
@@ -81,16 +82,22 @@ async def _keep_running(settings: Settings, leases: list[embedded.Lease]) -> Non
             log.error("the embedded database does not start", reason=str(error))
 
 
-def embedded_login(endpoint: embedded.Endpoint) -> str:
+def embedded_login(endpoint: embedded.Endpoint, database: str = schema.DATABASE) -> str:
     """The DSN of the runtime role of an embedded database."""
-    runtime = schema.Roles.of(schema.DATABASE).runtime
-    password = _runtime_password(endpoint)
-    return endpoint.dsn(schema.DATABASE, user=runtime, password=password)
+    runtime = schema.Roles.of(database).runtime
+    return endpoint.dsn(database, user=runtime, password=_runtime_password(endpoint))
 
 
 def _runtime_password(endpoint: embedded.Endpoint) -> str:
-    # Derived, so that there is one secret to keep, and every process of ours knows the other.
-    return hmac.digest(endpoint.admin_password.encode(), b"runtime", hashlib.sha256).hex()
+    return derived_password(endpoint.admin_password)
+
+
+def derived_password(admin_password: str) -> str:
+    """The runtime role's password, where we make it.
+
+    Derived, so that there is one secret to keep, and every process of ours knows the other.
+    """
+    return hmac.digest(admin_password.encode(), b"runtime", hashlib.sha256).hex()
 
 
 async def _acquire(settings: Settings) -> embedded.Lease:
@@ -113,43 +120,69 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
 
     The embedding model is loaded when the first text is embedded.
     """
-    async with open_database(settings) as database:
-        pool = await open_pool(database.runtime_dsn, max_size=settings.pool_size)
+    async with (
+        open_database(settings) as database,
+        memory_on(
+            database.runtime_dsn,
+            settings.memory,
+            pulled_models(settings.data_dir),
+            pool_size=settings.pool_size,
+        ) as memory,
+    ):
+        yield memory
+
+
+@asynccontextmanager
+async def memory_on(
+    runtime_dsn: str, config: MemoryModuleConfig, pulled: Path, *, pool_size: int = 10
+) -> AsyncIterator[Memory]:
+    """A memory on a database that is ready, through a pool of its own; closed at the end.
+
+    Args:
+        runtime_dsn: a login that row-level security holds.
+        pulled: where pulled embedding models are.
+
+    Raises:
+        ConfigurationError: the login bypasses row-level security, or the schema is old.
+        Unavailable: the database cannot be reached.
+    """
+    pool = await open_pool(runtime_dsn, max_size=pool_size)
+    try:
+        await refuse_bypass(pool)
+        await schema.refuse_stale(pool)
+        engine = embedding_engine(config, pulled)
+        version_id = await embeddings.register(
+            pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
+        )
+        embedder = BatchingEmbedder(engine, query_cache=config.retrieval.query_cache_size)
+        memory = Memory(
+            pool,
+            embedder,
+            version_id,
+            config,
+            language_model=find_model(config.consolidation, os.environ),
+        )
+        noting = asyncio.create_task(_note_use(memory), name="embedding-use")
         try:
-            await refuse_bypass(pool)
-            await schema.refuse_stale(pool)
-            engine = embedding_engine(settings)
-            version_id = await embeddings.register(
-                pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
-            )
-            embedder = BatchingEmbedder(
-                engine, query_cache=settings.memory.retrieval.query_cache_size
-            )
-            memory = Memory(
-                pool,
-                embedder,
-                version_id,
-                settings.memory,
-                language_model=find_model(settings.memory.consolidation, os.environ),
-            )
-            noting = asyncio.create_task(_note_use(memory), name="embedding-use")
-            try:
-                yield memory
-            finally:
-                noting.cancel()
-                await embedder.aclose()
+            yield memory
         finally:
-            await pool.close()
+            noting.cancel()
+            await embedder.aclose()
+    finally:
+        await pool.close()
 
 
-def embedding_engine(settings: Settings) -> Embedder:
+def pulled_models(data_dir: Path) -> Path:
+    """Where `memory-butler model pull` leaves the models of an installation."""
+    return data_dir / "models"
+
+
+def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
     """The engine of the configured model: ours for the one we ship, the extra for any other."""
-    model = settings.memory.embedding_model
-    if model != MODEL_NAME:
-        return SentenceTransformerEngine(model)
+    if config.embedding_model != MODEL_NAME:
+        return SentenceTransformerEngine(config.embedding_model)
     return get_embedding_engine(
-        model_folder=settings.memory.embedding_path,
-        pulled_folder=settings.data_dir / "models" / MODEL_NAME,
+        model_folder=config.embedding_path, pulled_folder=pulled / MODEL_NAME
     )
 
 

@@ -1,0 +1,52 @@
+"""The listening socket, and whom it belongs to when it is taken."""
+
+import socket
+
+from memory_butler.domain.errors import ConfigurationError
+
+_BACKLOG = 2048
+# Enough of a command line to know the program by.
+_MAX_COMMAND = 120
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The listening socket: taken first, so that a second server fails before it begins.
+
+    Raises:
+        ConfigurationError: it cannot be had; names the process that holds the port, if seen.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio turns off Nagle's algorithm only where it is named:
+    # with it on, every answer waited 40 ms for an acknowledgement.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(
+            f"cannot listen on {host} port {port}: {error.strerror}{_taken_by(port)}. "
+            "Choose another port with --port, or end what runs there."
+        ) from error
+    return listening
+
+
+def url_of(listening: socket.socket, host: str) -> str:
+    """The base URL under which a listening socket is reached."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
+
+
+def _taken_by(port: int) -> str:
+    """`, by process 123 (command)`; nothing where the system does not tell."""
+    import psutil  # here, because only this failure needs it
+
+    try:
+        for one in psutil.net_connections(kind="tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
+                command = " ".join(psutil.Process(one.pid).cmdline())[:_MAX_COMMAND]
+                return f", by process {one.pid} ({command or 'unnamed'})"
+    except (psutil.Error, OSError):
+        pass  # other users' processes are not shown to everybody
+    return ""
