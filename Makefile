@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup serve test check lock docs bench nightly clean
+.PHONY: help setup serve test check lock docs bench conformance nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +42,10 @@ lock: $(READY)  ## resolve the dependencies again
 bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/latency.py
 	$(BIN)/python bench/locomo.py
+
+conformance: $(READY)  ## the protocol's official suite and inspector, on our server
+	$(BIN)/python tests/conformance/toolbox.py
+	$(BIN)/pytest tests/conformance $(ARGS)
 
 nightly: test  ## the long profile: more generated cases, then the benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile

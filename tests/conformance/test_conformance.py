@@ -1,0 +1,98 @@
+"""The protocol as its makers test it, against the application that `serve` runs.
+
+`make conformance` installs the suite and runs this; elsewhere it is skipped until it is there.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from conformance.fixture import with_test_tools
+from conformance.toolbox import inspect, installed, run_suite
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.registry import of_toolsets
+from memory_butler.surfaces import mcp
+from surfaces.serving import Served, serving
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(
+        not installed(), reason="run `make conformance` once: it installs the suite"
+    ),
+]
+
+
+@pytest.fixture
+async def url(memory: Memory) -> AsyncIterator[str]:
+    """Our server, the suite's test tools added to its own."""
+    with patch.object(mcp, "build_server", with_test_tools(mcp.build_server)):
+        async with serving(memory, Settings()) as served:
+            yield f"{served.url}/mcp"
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+async def test_official_suite(url: str, version: str) -> None:
+    ran = await run_suite(url, version)
+    summary = ran.output.rpartition("=== SUMMARY ===")[2]
+    # A run that ended early would be without a total, and one that reached nothing without passes.
+    assert ran.code == 0, summary + ran.errors
+    assert "✓ tools-list" in summary
+
+
+@pytest.fixture
+async def served(memory: Memory) -> AsyncIterator[Served]:
+    async with serving(memory, Settings(toolsets=("memory", "consolidation"))) as served:
+        yield served
+
+
+async def test_inspector_finds_no_fault_with_any_tool(served: Served) -> None:
+    ran = await inspect(f"{served.url}/mcp", "--strict", "--method", "tools/list")
+    assert ran.code == 0, ran.errors
+    listed = {tool["name"] for tool in json.loads(ran.output)["tools"]}
+    assert listed == {one.name for one in of_toolsets(("memory", "consolidation"))}
+
+
+async def test_inspector_calls_every_tool(served: Served) -> None:
+    called = set()
+
+    async def call(tool: str, **arguments: str) -> dict[str, Any]:
+        pairs = [f"{name}={value}" for name, value in arguments.items()]
+        given = ["--tool-arg", *pairs] if pairs else []
+        ran = await inspect(
+            f"{served.url}/mcp", "--method", "tools/call", "--tool-name", tool, *given
+        )
+        assert ran.code == 0, (tool, ran.output, ran.errors)
+        called.add(tool)
+        answer: dict[str, Any] = json.loads(ran.output)["structuredContent"]
+        return answer
+
+    fact = await call("memory_store_fact", subject="user", predicate="likes", content="Dark green")
+    rule = await call("memory_store_rule", content="Answer in one sentence")
+    await call("memory_store_episode", content="We talked of paint", butler="painter")
+    assert fact["id"] in str(await call("memory_search", query="dark green"))
+    assert fact["id"] in str(await call("memory_recall", topic="dark green"))
+    await call("memory_stats")
+    await call("memory_context", trigger_prompt="dark green", butler="painter")
+    await call("memory_get", memory_type="fact", memory_id=fact["id"])
+    await call("memory_confirm", memory_type="fact", memory_id=fact["id"])
+    await call("memory_forget", memory_type="fact", memory_id=fact["id"])
+    await call("memory_mark_helpful", rule_id=rule["id"])
+    await call("memory_mark_harmful", rule_id=rule["id"])
+
+    kind = {"entity_type": "person", "tenant_id": "default"}
+    ann = (await call("entity_create", canonical_name="Ann Smith", **kind))["entity"]["id"]
+    annie = (await call("entity_create", canonical_name="Annie S", **kind))["entity"]["id"]
+    await call("entity_get", entity_id=ann)
+    await call("entity_update", entity_id=ann, canonical_name="Ann B. Smith")
+    assert ann in str(await call("entity_resolve", name="Ann B. Smith"))
+    await call("entity_merge", source_entity_id=annie, target_entity_id=ann)
+
+    await call("memory_run_consolidation")
+    await call("memory_run_episode_cleanup")
+    begun = await call("consolidation_begin")
+    await call("consolidation_submit", run_id=begun["run_id"], answer="{}")
+    assert called == {one.name for one in of_toolsets(("memory", "consolidation"))}

