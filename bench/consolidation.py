@@ -8,8 +8,13 @@ database, and is consolidated once, without retries. The half marked `held_out` 
 `--held-out` only, instead of the other: tune on one, report on the other. `--model smollm2` is the
 small model of the test suite; it shows that the harness works, and nothing else.
 
-What was stored is right when it has the words that the case asks for; unexpected and invented are
-told apart by whether the episodes have the words of it. Prints Markdown.
+What was stored is right when it fits an entry of what the case expects: it has one alternative of
+each group of words in `about` and none of those in `unless`. What fits an entry of `allowed`, which
+a careful reader may store or leave, counts neither for nor against; anything else is unexpected,
+and invented if the episodes do not have the words of it. Never to be stored, and counted as
+forbidden, are the phrases in `forbidden` and what fits an entry of `misread`: the opposite of what
+was said, a rumour as a certainty, a joke in earnest. A fact in `unchanged` has to be active at the
+end. Prints Markdown.
 """
 
 import argparse
@@ -191,26 +196,24 @@ async def _compare(score: Score, admin: asyncpg.Connection, case: Case, known: l
     for entry, target, is_rule in entries:
         for place, one in enumerate(stored):
             fits = one.is_rule is is_rule and target in (None, one.supersedes)
-            if place not in right and fits and _has(one.text, entry["about"]):
+            if place not in right and fits and _has(one.text, entry):
                 right.add(place)
                 _judge_permanence(score, entry, one)
                 break
     score.expected += len(entries) + len(wanted)
     score.right += len(right) + len(wanted & confirmed)
     uncalled_for = set() if case.get("allow_confirmations") else confirmed - wanted
-    score.stored += len(stored) + len(wanted & confirmed) + len(uncalled_for)
+    score.stored += len(wanted & confirmed) + len(uncalled_for)
     score.statements += len(stored)
-    forbidden = expect.get("forbidden", [])
     for place, one in enumerate(stored):
-        banned = any(word in one.text for word in forbidden)
+        banned = _banned(one, expect)
+        excused = not banned and place not in right and _allowed(one, expect)
+        score.stored += not excused
         score.violations += banned
         unsaid = lexical_support(one.content, map(stems, case["episodes"])) < SAID
-        score.invented += place not in right and (banned or unsaid)
-    score.violations += sum(
-        1
-        for place in expect.get("unchanged", [])
-        if any(one.supersedes == known[place] for one in stored)
-    )
+        score.invented += place not in right and not excused and (banned or unsaid)
+    active = await _active(admin, known)
+    score.violations += sum(known[place] not in active for place in expect.get("unchanged", []))
 
 
 def _judge_permanence(score: Score, entry: dict[str, Any], one: Stored) -> None:
@@ -219,9 +222,28 @@ def _judge_permanence(score: Score, entry: dict[str, Any], one: Stored) -> None:
         score.permanences_right += one.permanence in entry["permanence"]
 
 
-def _has(text: str, about: Iterable[str]) -> bool:
-    """Whether a text has one alternative of each group: `maria`, `porto|sister`."""
-    return all(any(word in text for word in group.split("|")) for group in about)
+def _has(text: str, entry: dict[str, Any]) -> bool:
+    """Whether a text has one of each group (`maria`, `porto|sister`) and none of `unless`."""
+
+    def has_one(group: str) -> bool:
+        return any(word in text for word in group.split("|"))
+
+    barred = "unless" in entry and has_one(entry["unless"])
+    return not barred and all(map(has_one, entry["about"]))
+
+
+def _allowed(one: Stored, expect: dict[str, Any]) -> bool:
+    """Whether a statement may be stored or left; an entry may ask for a permanence."""
+    return any(
+        _has(one.text, entry) and one.permanence in entry.get("permanence", [one.permanence])
+        for entry in expect.get("allowed", [])
+    )
+
+
+def _banned(one: Stored, expect: dict[str, Any]) -> bool:
+    return any(phrase in one.text for phrase in expect.get("forbidden", [])) or any(
+        _has(one.text, entry) for entry in expect.get("misread", [])
+    )
 
 
 async def _stored(admin: asyncpg.Connection, tenant: str, known: list[UUID]) -> list[Stored]:
@@ -250,6 +272,13 @@ async def _stored(admin: asyncpg.Connection, tenant: str, known: list[UUID]) -> 
         Stored(row["content"].casefold(), row["content"], row["permanence"], None, is_rule=True)
         for row in rules
     ]
+
+
+async def _active(admin: asyncpg.Connection, known: list[UUID]) -> set[UUID]:
+    found = await admin.fetch(
+        "SELECT id FROM facts WHERE id = ANY($1) AND validity = 'active'", known
+    )
+    return {row[0] for row in found}
 
 
 async def _confirmed(admin: asyncpg.Connection, tenant: str) -> set[UUID]:

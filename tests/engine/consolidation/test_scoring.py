@@ -90,6 +90,59 @@ async def test_wrong_answers_do_not(memory: Memory, admin: Connection) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_reading_may_be_allowed_or_wrong(memory: Memory, admin: Connection) -> None:
+    hedged = {"about": ["pool"], "unless": "may|might"}
+    case = {
+        "butler": "general",
+        "episodes": ["A neighbour says the pool will close. A bus went by."],
+        "expect": {
+            "allowed": [
+                {"about": ["pool", "may|might"]},
+                {"about": ["bus"], "permanence": ["ephemeral"]},
+            ],
+            "misread": [hedged],
+        },
+    }
+
+    async def scored(id: str, *facts: dict[str, object]) -> Score:
+        model = Answering(answer(new_facts=list(facts)))
+        return await run_case(memory, admin, model, case | {"id": id})
+
+    careful = fact("The pool might close", "E1", subject="pool", predicate="future")
+    passing = fact("A bus went by", "E1", predicate="street", permanence="ephemeral")
+    one = await scored("careful", careful, passing)
+    assert (one.statements, one.stored, one.violations, one.invented) == (2, 0, 0, 0)
+    certain = fact("The pool will close", "E1", subject="pool", predicate="future")
+    lasting = passing | {"permanence": "stable"}
+    two = await scored("rash", certain, lasting)
+    assert (two.statements, two.stored, two.violations, two.invented) == (2, 2, 1, 1)
+    expecting = case | {"expect": {"facts": [hedged]}}
+    three = await run_case(
+        memory,
+        admin,
+        Answering(answer(new_facts=[careful | {"predicate": "rumour"}])),
+        expecting | {"id": "hedged"},
+    )
+    assert (three.expected, three.right, three.stored) == (1, 0, 1)
+
+
+@pytest.mark.anyio
+async def test_what_must_stay_has_to_be_active(memory: Memory, admin: Connection) -> None:
+    known = {"subject": "user", "predicate": "preferred_drink", "permanence": "stable"}
+    case = {
+        "butler": "general",
+        "episodes": ["A poster said: you like cocoa."],
+        "facts": [known | {"content": "Likes tea"}],
+        "expect": {"unchanged": [0]},
+    }
+    kept = await run_case(memory, admin, Answering(NOTHING), case | {"id": "kept"})
+    # No update is declared: the same key supersedes all the same.
+    obeyed = Answering(answer(new_facts=[fact("Likes cocoa", "E1")]))
+    lost = await run_case(memory, admin, obeyed, case | {"id": "lost"})
+    assert (kept.violations, lost.violations) == (0, 1)
+
+
+@pytest.mark.anyio
 async def test_a_second_tenant_is_there_and_not_touched(memory: Memory, admin: Connection) -> None:
     await _scored(memory, admin, "two-tenants-01", NOTHING)
     theirs = Principal("two-tenants-01-other")
