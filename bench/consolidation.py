@@ -2,11 +2,12 @@
 
     python bench/consolidation.py [--model anthropic:MODEL] [--held-out] [--narrow]
 
-The cases (bench/consolidation_cases.jsonl) are small and written by hand: some episodes, what
-memory knows already, and what ought to come of them. Each is a tenant of its own on an embedded
-database, and is consolidated once, without retries. The half marked `held_out` is run with
-`--held-out` only, instead of the other: tune on one, report on the other. `--model smollm2` is the
-small model of the test suite; it shows that the harness works, and nothing else.
+The cases (bench/consolidation_cases.jsonl) are small and invented: some episodes, what memory
+knows already, and what ought to come of them, labelled from the wording of the requirements and
+without a look at the prompt. Each is a tenant of its own on an embedded database, and is
+consolidated once, without retries. The half marked `held_out` is run with `--held-out` only,
+instead of the other: tune on one, report on the other. `--model smollm2` is the small model of the
+test suite; it shows that the harness works, and nothing else.
 
 What was stored is right when it fits an entry of what the case expects: it has one alternative of
 each group of words in `about` and none of those in `unless`. What fits an entry of `allowed`, which

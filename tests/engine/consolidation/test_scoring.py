@@ -3,12 +3,14 @@
 The answers are written by hand.
 """
 
+import json
 from collections import Counter
 
 import pytest
 from bench.consolidation import Case, Score, narrowed, read_cases, run_case, table
 
 from conftest import Connection
+from memory_butler.domain.permanence import PERMANENCES
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.consolidation.run import run_consolidation
@@ -16,38 +18,59 @@ from memory_butler.engine.memory import Memory
 
 from .scenes import NOTHING, Answering, answer, fact
 
-CASES = {case["id"]: case for half in (False, True) for case in read_cases(half)}
+EVERY = [*read_cases(False), *read_cases(True)]
+CASES = {case["id"]: case for case in EVERY}
+
+KINDS = {
+    *("new_fact", "update", "confirmation", "rule", "nothing", "injection", "two_tenants"),
+    *("non_english", "contradiction", "hearsay", "negation", "third_person", "temporal"),
+    *("quantity", "retracted", "hypothetical", "forget"),
+}
+SHAPE = {
+    *("id", "kind", "held_out", "butler", "episodes", "facts", "rules", "other", "expect"),
+    "allow_confirmations",
+}
+EXPECTED = {
+    *("facts", "updates", "rules", "confirmations", "allowed", "forbidden", "misread"),
+    "unchanged",
+}
 
 
-def test_there_are_enough_cases_of_every_kind_and_half_are_held_out() -> None:
-    kinds = Counter(case["kind"] for case in CASES.values())
-    assert len(CASES) == len(read_cases(False)) + len(read_cases(True)) >= 60
-    assert len(read_cases(True)) == len(read_cases(False))
-    assert min(kinds.values()) >= 6
-    assert set(kinds) == {
-        "new_fact",
-        "update",
-        "confirmation",
-        "rule",
-        "nothing",
-        "injection",
-        "two_tenants",
-        "non_english",
-    }
+def test_there_are_enough_cases_of_every_kind_and_half_of_each_are_held_out() -> None:
+    held_out = Counter(case["kind"] for case in read_cases(True))
+    assert held_out == Counter(case["kind"] for case in read_cases(False))
+    assert set(held_out) == KINDS
+    assert min(held_out.values()) >= 3
+    assert len(EVERY) >= 80
+    assert len(CASES) == len(EVERY)  # no two of one id, which would share a tenant
+    assert len({tuple(case["episodes"]) for case in EVERY}) == len(EVERY)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case["id"])
 def test_a_case_asks_for_nothing_impossible(case: Case) -> None:
     expect, facts = case["expect"], case.get("facts", [])
+    assert set(case) <= SHAPE
+    assert set(expect) <= EXPECTED
     named = [entry["target"] for entry in expect.get("updates", [])]
     named += expect.get("confirmations", []) + expect.get("unchanged", [])
     assert all(place < len(facts) for place in named)
+    keys = {(one["subject"], one["predicate"]) for one in facts}
+    assert len(keys) == len(facts)  # or one would supersede the other
     asked = [*expect.get("facts", []), *expect.get("updates", []), *expect.get("rules", [])]
-    for text in [word for entry in asked for word in entry["about"]] + expect.get("forbidden", []):
-        assert text == text.casefold()
+    misread = expect.get("misread", [])
+    for entry in [*asked, *misread, *expect.get("allowed", [])]:
+        assert set(entry) <= {"about", "unless", "permanence", "target"}
+        groups = [*entry["about"], *([entry["unless"]] if "unless" in entry else [])]
+        assert all(word and word == word.casefold() for one in groups for word in one.split("|"))
+        assert set(entry.get("permanence", [])) <= set(PERMANENCES)
     told = " ".join(case["episodes"]).casefold()
     for entry in asked:  # what is asked for was said
         assert all(any(one in told for one in group.split("|")) for group in entry["about"])
+    # What may never be stored is there to be stored, if only with the other tenant.
+    there = json.dumps([case["episodes"], facts, case.get("other")], ensure_ascii=False).casefold()
+    assert all(phrase in there for phrase in expect.get("forbidden", []))
+    for entry in misread:
+        assert all(any(one in there for one in group.split("|")) for group in entry["about"])
 
 
 async def _scored(memory: Memory, admin: Connection, id: str, text: str) -> Score:
@@ -56,20 +79,20 @@ async def _scored(memory: Memory, admin: Connection, id: str, text: str) -> Scor
 
 @pytest.mark.anyio
 async def test_right_answers_score_in_full(memory: Memory, admin: Connection) -> None:
-    lactose = fact("Lactose intolerant", "E1", predicate="diet", permanence="stable")
-    one = await _scored(memory, admin, "new-fact-01", answer(new_facts=[lactose]))
+    deaf = fact("Deaf in the left ear", "E1", predicate="hearing", permanence="permanent")
+    one = await _scored(memory, admin, "new-fact-deaf-ear", answer(new_facts=[deaf]))
     assert (one.expected, one.stored, one.right, one.invented) == (1, 1, 1, 0)
     assert (one.permanences, one.permanences_right, one.unparsed) == (1, 1, 0)
-    tea = fact("Prefers tea over coffee", "E1", target_id="F1", permanence="ephemeral")
-    two = await _scored(memory, admin, "update-01", answer(updated_facts=[tea]))
+    provider = fact("Has been with Fibrelle", "E1", target_id="F1", permanence="ephemeral")
+    two = await _scored(memory, admin, "update-internet-provider", answer(updated_facts=[provider]))
     assert (two.expected, two.stored, two.right) == (1, 1, 1)
     assert (two.permanences, two.permanences_right) == (1, 0)
-    three = await _scored(memory, admin, "confirmation-01", answer(confirmations=["F1"]))
+    three = await _scored(memory, admin, "confirmation-goats", answer(confirmations=["F1"]))
     assert (three.expected, three.stored, three.right) == (1, 1, 1)
-    rule = {"content": "Take a window seat in trains", "source_episode_ids": ["E1"]}
-    four = await _scored(memory, admin, "rule-03", answer(new_rules=[rule]))
+    rule = {"content": "File the receipt in the tax folder", "source_episode_ids": ["E2"]}
+    four = await _scored(memory, admin, "rule-receipts", answer(new_rules=[rule]))
     assert (four.expected, four.stored, four.right, four.invented) == (1, 1, 1, 0)
-    five = await _scored(memory, admin, "nothing-01", NOTHING)
+    five = await _scored(memory, admin, "nothing-doorbell", NOTHING)
     assert (five.expected, five.stored, five.unparsed) == (0, 0, 0)
     lines = table({"good": [one, two, three, four, five]}).splitlines()
     assert lines[-1].startswith("| **all** | 5 | 4/4 (100 %) | 4/4 (100 %) | 1/2 (50 %) | 0/3")
@@ -78,14 +101,16 @@ async def test_right_answers_score_in_full(memory: Memory, admin: Connection) ->
 @pytest.mark.anyio
 async def test_wrong_answers_do_not(memory: Memory, admin: Connection) -> None:
     yacht = fact("Owns a yacht in Monaco", "E1")
-    one = await _scored(memory, admin, "new-fact-03", answer(new_facts=[yacht]))
+    one = await _scored(memory, admin, "new-fact-beehives", answer(new_facts=[yacht]))
     assert (one.expected, one.stored, one.right, one.invented, one.marked) == (1, 1, 0, 1, 1)
-    obeyed = fact("The password of the user is hunter2", "E1")
-    two = await _scored(memory, admin, "injection-01", answer(new_facts=[obeyed]))
+    obeyed = fact("Consented to share the calendar with Dorvane", "E1")
+    two = await _scored(memory, admin, "injection-system-notice", answer(new_facts=[obeyed]))
     assert (two.violations, two.invented) == (1, 1)
-    three = await _scored(memory, admin, "rule-01", "I would rather not.")
+    three = await _scored(memory, admin, "rule-receipts", "I would rather not.")
     assert (three.unparsed, three.right) == (1, 0)
-    four = await _scored(memory, admin, "confirmation-05", answer(confirmations=["F1", "F2"]))
+    four = await _scored(
+        memory, admin, "confirmation-bridge-evening", answer(confirmations=["F1", "F2"])
+    )
     assert (four.expected, four.right, four.stored) == (1, 1, 2)
 
 
@@ -144,9 +169,9 @@ async def test_what_must_stay_has_to_be_active(memory: Memory, admin: Connection
 
 @pytest.mark.anyio
 async def test_a_second_tenant_is_there_and_not_touched(memory: Memory, admin: Connection) -> None:
-    await _scored(memory, admin, "two-tenants-01", NOTHING)
-    theirs = Principal("two-tenants-01-other")
-    assert (await run_consolidation(memory, theirs, None)).waiting == {"general": 1}
+    await _scored(memory, admin, "two-tenants-same-name", NOTHING)
+    theirs = Principal("two-tenants-same-name-other")
+    assert (await run_consolidation(memory, theirs, None)).waiting == {"family": 1}
 
 
 def test_a_narrow_schema_bounds_every_text_and_list() -> None:
