@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup serve test check lock docs bench conformance nightly clean
+.PHONY: help setup frontend frontend-check serve test check lock docs bench conformance
+.PHONY: nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -20,7 +21,15 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-serve: $(READY)  ## run the server on 127.0.0.1:8150
+frontend: $(READY)  ## build the dashboard into the package, if its sources have changed
+	@$(BIN)/python frontend/build.py --check || MEMORY_BUTLER_DASHBOARD=required \
+	    $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+
+frontend-check: $(READY)  ## types, linter and format of the dashboard
+	$(BIN)/python frontend/build.py npm run check
+
+serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
+	@$(MAKE) --no-print-directory frontend || echo "Serving without a dashboard, or with an older one."
 	$(BIN)/memory-butler serve $(ARGS)
 
 test: check  ## linters, types, architecture and all tests, on all cores

@@ -1,5 +1,6 @@
 """The documentation says what the code does: generated pages, links, credits, dependencies."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -107,8 +108,21 @@ def test_what_the_design_rests_on_is_credited(names: tuple[str, ...]) -> None:
 
 def test_every_dependency_is_accounted_for() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    accounted = set(re.findall(r"^\| ([a-z0-9][a-z0-9-]*) \|", page, re.MULTILINE))
-    assert set(_direct_dependencies()) == accounted
+    accounted = set(re.findall(r"^\| ([a-z0-9@][a-z0-9@/-]*) \|", page, re.MULTILINE))
+    frontend = json.loads((ROOT / "frontend" / "package.json").read_text(encoding="utf-8"))
+    of_the_dashboard = {*frontend["dependencies"], *frontend["devDependencies"]}
+    assert {*_direct_dependencies(), *of_the_dashboard} == accounted
+
+
+def test_the_dashboards_lock_names_every_package_and_no_registry() -> None:
+    frontend = ROOT / "frontend"
+    wanted = json.loads((frontend / "package.json").read_text(encoding="utf-8"))
+    text = (frontend / "package-lock.json").read_text(encoding="utf-8")
+    packages = json.loads(text)["packages"]
+    assert "resolved" not in text
+    for name, version in (wanted["dependencies"] | wanted["devDependencies"]).items():
+        assert packages[f"node_modules/{name}"]["version"] == version, name
+    assert all(one["integrity"] for path, one in packages.items() if path)
 
 
 def _direct_dependencies() -> Iterator[str]:

@@ -58,6 +58,7 @@ class Guard:
         token_required: bool,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
+        is_public: Callable[[Scope], bool] = lambda _: False,
     ) -> None:
         self._app = app
         self._authenticate = authenticate
@@ -68,6 +69,8 @@ class Guard:
         self._origins = frozenset(origin.lower() for origin in origins)
         # Whatever the setting says: an address that others reach is never open.
         self._token_required = token_required or not is_loopback(bound_to)
+        # Requests for what holds no one's data, the dashboard's own files.
+        self._is_public = is_public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -96,7 +99,7 @@ class Guard:
             except Unavailable as error:
                 await _deny(scope, send, 503, str(error))
                 return
-        elif self._token_required and scope["path"] not in PUBLIC_PATHS:
+        elif self._token_required and not self._is_open(scope):
             principal = None
         else:
             principal = Principal()
@@ -105,6 +108,9 @@ class Guard:
             return
         scope.setdefault("state", {})["principal"] = principal
         await self._app(scope, receive, send)
+
+    def _is_open(self, scope: Scope) -> bool:
+        return scope["path"] in PUBLIC_PATHS or self._is_public(scope)
 
     async def _by_token(self, authorization: list[str]) -> Principal | None:
         scheme, _, token = authorization[0].partition(" ")

@@ -14,8 +14,9 @@ from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
-from memory_butler.surfaces import mcp, rest
+from memory_butler.surfaces import mcp, rest, web
 from memory_butler.surfaces.guard import Guard
+from memory_butler.surfaces.web import Dashboard
 
 # Above the largest content that is stored, so that a call with too much of it still reaches the
 # check that says so; beyond this the connection is refused with 413.
@@ -23,7 +24,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
 def build_app(memory: Memory, settings: Settings) -> ASGIApp:
-    """Everything that one port serves: `/mcp`, `/api/…`, `/healthz`, `/readyz`."""
+    """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health."""
     server = mcp.build_server(memory, _principal, settings.toolsets)
     mcp_app = server.streamable_http_app(
         streamable_http_path="/mcp",
@@ -51,13 +52,15 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
     rest.add_routes(app, memory)
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
     app.router.routes.extend(mcp_app.routes)
+    dashboard = Dashboard(app, web.BUILT)
     return Guard(
-        app,
+        dashboard,
         authenticate=Authenticator(memory).principal,
         bound_to=settings.host,
         token_required=settings.require_token,
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
+        is_public=dashboard.serves,
     )
 
 

@@ -1,0 +1,54 @@
+import createClient from "openapi-fetch";
+import { ApiError, problemOf } from "@/api/problem";
+import { reportAway } from "@/api/reachability";
+import type { components, paths } from "@/api/schema";
+
+export type Schemas = components["schemas"];
+
+const client = createClient<paths>({ baseUrl: window.location.origin, credentials: "same-origin" });
+
+/** The API, typed by its OpenAPI document: `answer(api.GET("/api/memory/stats"))`. */
+export const api = client;
+
+interface Outcome<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+client.use({
+  async onResponse({ response }) {
+    if (response.ok || response.status === 304) return;
+    const problem = await problemOf(response);
+    if (problem.status === 503) reportAway("database");
+    if (problem.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
+    throw problem;
+  },
+  onError({ error }) {
+    if (error instanceof ApiError || (error instanceof DOMException && error.name === "AbortError"))
+      return;
+    reportAway("server");
+    return new ApiError(0, "unreachable", "The server does not answer.");
+  },
+});
+
+/** Told to the window when a request met a missing, wrong or expired token. */
+export const SIGNED_OUT = "signed-out";
+
+/**
+ * The body of an answer.
+ *
+ * @throws ApiError for every answer but a success.
+ */
+export async function answer<Data>(request: Promise<Outcome<Data>>): Promise<Data> {
+  const { data } = await request;
+  return data as Data;
+}
+
+/** The body, and the ETag by which an edit says which version it means. */
+export async function versioned<Data>(
+  request: Promise<Outcome<Data>>,
+): Promise<{ data: Data; etag: string | null }> {
+  const { data, response } = await request;
+  return { data: data as Data, etag: response.headers.get("etag") };
+}

@@ -1,0 +1,56 @@
+import { useSyncExternalStore } from "react";
+
+/** Who is away: nobody, the database behind the server, or the server itself. */
+export type Away = "nobody" | "database" | "server";
+
+// Often enough to feel immediate, seldom enough to cost nothing.
+const ASK_AGAIN_MILLISECONDS = 2_000;
+
+let away: Away = "nobody";
+let asking: number | undefined;
+const listeners = new Set<() => void>();
+const recoveries = new Set<() => void>();
+
+function set(next: Away): void {
+  if (away === next) return;
+  const recovered = next === "nobody";
+  away = next;
+  listeners.forEach((one) => one());
+  if (recovered) {
+    window.clearInterval(asking);
+    asking = undefined;
+    recoveries.forEach((one) => one());
+  } else {
+    asking ??= window.setInterval(ask, ASK_AGAIN_MILLISECONDS);
+  }
+}
+
+async function ask(): Promise<void> {
+  try {
+    const ready = await fetch("/readyz", { cache: "no-store" });
+    set(ready.ok ? "nobody" : "database");
+  } catch {
+    set("server");
+  }
+}
+
+/** A request failed in a way that a later one may not: look until all is well again. */
+export function reportAway(who: Exclude<Away, "nobody">): void {
+  set(who);
+}
+
+/** Called each time that everything answers again. */
+export function onRecovery(callback: () => void): () => void {
+  recoveries.add(callback);
+  return () => recoveries.delete(callback);
+}
+
+export function useAway(): Away {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => away,
+  );
+}

@@ -1,0 +1,49 @@
+import "@/styles.css";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createRouter, RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "@/api/problem";
+import { routes } from "@/routes";
+import { parseSearch, stringifySearch } from "@/shell/search";
+import { toastError } from "@/ui/toasts";
+
+// What the server refused, it refuses again; what could not be reached, the banner asks for anew.
+const RETRIES = 0;
+
+const queries = new QueryClient({
+  queryCache: new QueryCache(),
+  defaultOptions: {
+    queries: { retry: RETRIES, staleTime: 5_000, throwOnError: hasNothingToShow },
+    mutations: { onError: toastError },
+  },
+});
+
+/** An error takes the page only where there is nothing older to show, and nobody is merely away. */
+function hasNothingToShow(error: Error, query: { state: { data: unknown } }): boolean {
+  if (error instanceof ApiError && (error.isAway || error.status === 401)) return false;
+  return query.state.data === undefined;
+}
+
+const router = createRouter({
+  routeTree: routes,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  defaultViewTransition: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,103 @@
+import type { ReactNode } from "react";
+import type { Schemas } from "@/api/client";
+import { PERMANENCES, MATURITIES } from "@/shell/vocabulary";
+import { SERIES, StackedBar, type Part } from "@/ui/charts";
+import { count, plural, words } from "@/ui/format";
+import { Skeleton } from "@/ui/Skeleton";
+
+type Stats = Schemas["StatsOutput"];
+
+/** The four figures at the top: facts, rules, episodes, and what fades. */
+export function Figures({ stats }: { stats: Stats | undefined }) {
+  return (
+    <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
+      <Figure title="Active facts" value={stats && stats.facts.active + stats.facts.fading}>
+        {stats && <StackedBar label="Facts by permanence" parts={byPermanence(stats)} />}
+      </Figure>
+      <Figure
+        title="Rules"
+        value={stats && MATURITIES.reduce((sum, one) => sum + stats.rules[one], 0)}
+      >
+        {stats && <StackedBar label="Rules by maturity" parts={byMaturity(stats)} />}
+      </Figure>
+      <Figure title="Active episodes" value={stats?.episodes.total}>
+        {stats && <StackedBar label="Episodes by state" parts={byState(stats)} />}
+      </Figure>
+      <Figure title="Fading facts" value={stats?.facts.fading}>
+        {stats && <Fading stats={stats} />}
+      </Figure>
+    </div>
+  );
+}
+
+interface FigureProps {
+  title: string;
+  value: number | undefined;
+  children: ReactNode;
+}
+
+function Figure({ title, value, children }: FigureProps) {
+  return (
+    <section aria-label={title} className="min-w-0 rounded-xl border bg-surface p-5 shadow-card">
+      <h2 className="text-sm text-ink-2">{title}</h2>
+      {value === undefined ? (
+        <>
+          <Skeleton className="mt-1 h-8 w-20" />
+          <Skeleton className="mt-4 h-33 w-full" />
+        </>
+      ) : (
+        <>
+          <p className="mt-1 mb-4 text-2xl font-semibold tracking-tight">{count(value)}</p>
+          {children}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Fading({ stats }: { stats: Stats }) {
+  return stats.facts.fading === 0 ? (
+    <p className="text-sm text-ink-2">
+      Everything known is either fresh or was confirmed in time. A fact that nobody confirms loses
+      confidence, fades below 20&nbsp;%, and expires below 5&nbsp;%.
+    </p>
+  ) : (
+    <p className="text-sm text-ink-2">
+      {plural(stats.facts.fading, "fact")} fell below 20&nbsp;% confidence and will expire below
+      5&nbsp;%, unless somebody confirms {stats.facts.fading === 1 ? "it" : "them"}.
+    </p>
+  );
+}
+
+function byPermanence({ facts }: Stats): Part[] {
+  return PERMANENCES.map((one, index) => ({
+    name: one,
+    label: one,
+    value: facts.by_permanence[one] ?? 0,
+    color: SERIES[index]!,
+  }));
+}
+
+function byMaturity({ rules }: Stats): Part[] {
+  const colors = {
+    proven: "chart-1",
+    established: "chart-2",
+    candidate: "chart-5",
+    anti_pattern: "bad",
+  } as const;
+  return MATURITIES.map((one) => ({
+    name: words(one),
+    label: words(one),
+    value: rules[one],
+    color: colors[one],
+  }));
+}
+
+function byState({ episodes }: Stats): Part[] {
+  return [
+    { name: "consolidated", label: "consolidated", value: episodes.consolidated, color: "good" },
+    { name: "waiting", label: "waiting", value: episodes.unconsolidated, color: "chart-2" },
+    { name: "failed", label: "failed, tried again", value: episodes.failed, color: "warn" },
+    { name: "dead letters", label: "dead letters", value: episodes.dead_letter, color: "bad" },
+  ];
+}

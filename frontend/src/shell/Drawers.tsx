@@ -1,0 +1,32 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Suspense, type ComponentType } from "react";
+import { splitOpened, type OpenedKind } from "@/shell/opened";
+
+export interface MemoryDrawerProps {
+  id: string;
+  onClose: () => void;
+}
+
+// Each comes when the first of its kind is opened.
+const DRAWERS: Partial<Record<OpenedKind, ComponentType<MemoryDrawerProps>>> = {};
+
+/** The drawer of the memory that the URL names (`?open=fact:<id>`), over whatever page it is. */
+export function Drawers() {
+  const { open } = useSearch({ from: "__root__" });
+  const navigate = useNavigate();
+  if (!open) return null;
+  const { kind, id } = splitOpened(open);
+  const Drawer = DRAWERS[kind];
+  if (!Drawer) return null;
+  const close = () =>
+    void navigate({
+      to: ".",
+      search: (now) => ({ ...now, open: undefined }),
+      resetScroll: false,
+    });
+  return (
+    <Suspense>
+      <Drawer key={open} id={id} onClose={close} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,36 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { Bug } from "lucide-react";
+import { ApiError } from "@/api/problem";
+import { NotFound } from "@/shell/NotFound";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Page } from "@/ui/Page";
+
+/** A page that could not be shown; the shell around it stays. */
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  if (error instanceof ApiError && error.status === 404) return <NotFound />;
+  const isApi = error instanceof ApiError;
+  return (
+    <Page title="Something went wrong">
+      <EmptyState
+        icon={Bug}
+        title={isApi ? "The server refused" : "This page failed to show"}
+        action={
+          <>
+            <Button kind="primary" onClick={reset}>
+              Try again
+            </Button>
+            <Button onClick={() => window.location.reload()}>Reload</Button>
+          </>
+        }
+      >
+        <p className="break-words">{error instanceof Error ? error.message : String(error)}</p>
+        {!isApi && (
+          <p className="mt-2">
+            Nothing was lost: this is the page&rsquo;s fault, not the memory&rsquo;s.
+          </p>
+        )}
+      </EmptyState>
+    </Page>
+  );
+}

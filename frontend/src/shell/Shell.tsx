@@ -1,0 +1,106 @@
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { Menu, Search } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { AwayBanner } from "@/shell/AwayBanner";
+import { Drawers } from "@/shell/Drawers";
+import { OPEN_PALETTE, openPalette } from "@/shell/palette";
+import { ShortcutsHelp } from "@/shell/ShortcutsHelp";
+import { Sidebar } from "@/shell/Sidebar";
+import { useShortcuts } from "@/shell/useShortcuts";
+import { IconButton } from "@/ui/Button";
+import { Toasts } from "@/ui/Toasts";
+import { TooltipProvider } from "@/ui/Tooltip";
+
+// Opened by few visits: it comes when it is asked for.
+const Palette = lazy(() => import("@/shell/Palette"));
+
+/** What surrounds every page. */
+export function Shell() {
+  const [menu, setMenu] = useState(false);
+  const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const showPalette = useCallback(() => setPalette(true), []);
+  const showHelp = useCallback(() => setHelp(true), []);
+  useShortcuts({ palette: showPalette, help: showHelp });
+  useEffect(() => {
+    window.addEventListener(OPEN_PALETTE, showPalette);
+    return () => window.removeEventListener(OPEN_PALETTE, showPalette);
+  }, [showPalette]);
+  const main = useFocusOnNewPage();
+
+  return (
+    <TooltipProvider delayDuration={300}>
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
+      >
+        Skip to the content
+      </a>
+      <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+        <aside className="sticky top-0 h-dvh border-r max-lg:hidden">
+          <Sidebar onHelp={showHelp} />
+        </aside>
+        <div className="min-w-0">
+          <header className="flex items-center gap-2 border-b bg-surface px-2 py-2 lg:hidden">
+            <IconButton label="Menu" onClick={() => setMenu(true)}>
+              <Menu />
+            </IconButton>
+            <span className="flex-1 font-semibold tracking-tight">Memory Butler</span>
+            <IconButton label="Search" onClick={openPalette}>
+              <Search />
+            </IconButton>
+          </header>
+          <AwayBanner />
+          <main id="main" ref={main} tabIndex={-1} className="outline-none">
+            <Outlet />
+          </main>
+        </div>
+      </div>
+      <PhoneMenu open={menu} onClose={() => setMenu(false)} onHelp={showHelp} />
+      <Drawers />
+      <ShortcutsHelp open={help} onClose={() => setHelp(false)} />
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} onHelp={showHelp} />
+        </Suspense>
+      )}
+      <Toasts />
+    </TooltipProvider>
+  );
+}
+
+interface PhoneMenuProps {
+  open: boolean;
+  onClose: () => void;
+  onHelp: () => void;
+}
+
+function PhoneMenu({ open, onClose, onHelp }: PhoneMenuProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/45" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 left-0 z-40 w-64 animate-appear border-r bg-canvas outline-none"
+        >
+          <Radix.Title className="sr-only">Menu</Radix.Title>
+          <Sidebar onHelp={onHelp} onChoose={onClose} />
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** A new page takes the focus, so that the keyboard and a screen reader begin at its top. */
+function useFocusOnNewPage(): React.RefObject<HTMLElement | null> {
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const before = useRef(pathname);
+  useEffect(() => {
+    if (before.current !== pathname) main.current?.focus({ preventScroll: true });
+    before.current = pathname;
+  }, [pathname]);
+  return main;
+}

@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import { ENTRIES } from "@/shell/navigation";
+import { Dialog } from "@/ui/Dialog";
+
+const GENERAL: readonly [string[], string][] = [
+  [["Ctrl", "K"], "Search everything (⌘ K on a Mac)"],
+  [["/"], "Search on this page"],
+  [["↑", "↓"], "Move between rows"],
+  [["Enter"], "Open a row"],
+  [["Esc"], "Close what lies on top"],
+  [["F8"], "Go to the notifications"],
+  [["?"], "Show this list"],
+];
+
+export function ShortcutsHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
+      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+        <Group title="Everywhere">
+          {GENERAL.map(([keys, does]) => (
+            <Shortcut key={does} keys={keys} does={does} />
+          ))}
+        </Group>
+        <Group title="Go to">
+          {ENTRIES.map((one) => (
+            <Shortcut key={one.key} keys={["g", one.key]} does={one.title} />
+          ))}
+        </Group>
+      </div>
+    </Dialog>
+  );
+}
+
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <h3 className="mb-2 text-xs font-medium text-ink-3">{title}</h3>
+      <dl className="space-y-2">{children}</dl>
+    </div>
+  );
+}
+
+function Shortcut({ keys, does }: { keys: readonly string[]; does: string }) {
+  return (
+    <div className="flex items-baseline justify-between gap-3">
+      <dt className="text-sm text-ink-2">{does}</dt>
+      <dd className="flex gap-1 whitespace-nowrap">
+        {keys.map((key) => (
+          <Key key={key}>{key}</Key>
+        ))}
+      </dd>
+    </div>
+  );
+}
+
+export function Key({ children }: { children: string }) {
+  return (
+    <kbd className="min-w-5 rounded border border-line-strong bg-sunken px-1.5 text-center font-sans text-xs text-ink-2">
+      {children}
+    </kbd>
+  );
+}

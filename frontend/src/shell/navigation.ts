@@ -1,0 +1,25 @@
+import type { LinkProps } from "@tanstack/react-router";
+import { LayoutDashboard, type LucideIcon } from "lucide-react";
+
+export interface Entry {
+  to: NonNullable<LinkProps["to"]>;
+  title: string;
+  icon: LucideIcon;
+  /** Pressed after "g", it goes there. */
+  key: string;
+}
+
+export interface Section {
+  title: string;
+  entries: readonly Entry[];
+}
+
+/** The pages that the sidebar, the palette and the shortcuts list. */
+export const NAVIGATION: readonly Section[] = [
+  {
+    title: "Memory",
+    entries: [{ to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" }],
+  },
+];
+
+export const ENTRIES: readonly Entry[] = NAVIGATION.flatMap((one) => one.entries);

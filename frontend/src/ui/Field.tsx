@@ -1,0 +1,150 @@
+import clsx from "clsx";
+import { Search, X } from "lucide-react";
+import { useEffect, useRef, useState, type ComponentProps, type ReactNode } from "react";
+
+const BOX =
+  "h-8 rounded-md border border-line-strong bg-surface px-2.5 text-base text-ink placeholder:text-ink-3 disabled:opacity-60";
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  /** What is wrong with the value. */
+  error?: string | undefined;
+  children: ReactNode;
+}
+
+/** A label above a control, a hint or an error below it. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  return (
+    <label className="flex flex-col gap-1.5">
+      <span className="text-sm font-medium">{label}</span>
+      {children}
+      {error ? (
+        <span role="alert" className="text-sm text-bad-ink">
+          {error}
+        </span>
+      ) : (
+        hint && <span className="text-sm text-ink-3">{hint}</span>
+      )}
+    </label>
+  );
+}
+
+export function Input({ className, ...rest }: ComponentProps<"input">) {
+  return <input {...rest} className={clsx(BOX, className)} />;
+}
+
+export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
+  return <textarea {...rest} className={clsx(BOX, "h-auto min-h-24 py-2 leading-6", className)} />;
+}
+
+interface SelectProps<Value extends string> {
+  label: string;
+  value: Value | undefined;
+  onChange: (value: Value | undefined) => void;
+  options: readonly { value: Value; label: string }[];
+  /** What no choice means, such as "Any permanence". */
+  any: string;
+}
+
+/** A filter of one choice: the browser's own, which every keyboard and phone knows. */
+export function Select<Value extends string>({
+  label,
+  value,
+  onChange,
+  options,
+  any,
+}: SelectProps<Value>) {
+  return (
+    <select
+      aria-label={label}
+      value={value ?? ""}
+      onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
+      className={clsx(
+        BOX,
+        "max-w-44 pr-7",
+        value && "border-accent bg-accent-soft text-accent-ink",
+      )}
+    >
+      <option value="">{any}</option>
+      {options.map((one) => (
+        <option key={one.value} value={one.value}>
+          {one.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface SearchBoxProps {
+  label: string;
+  value: string;
+  /** Told when the typing pauses. */
+  onChange: (value: string) => void;
+  placeholder?: string;
+  className?: string;
+  /** Takes the focus when "/" is pressed. */
+  slash?: boolean;
+}
+
+// Longer than between two keystrokes, shorter than one waits gladly.
+const PAUSE_MILLISECONDS = 250;
+
+/** Typed words, handed on when the typing pauses. */
+export function SearchBox({
+  label,
+  value,
+  onChange,
+  placeholder,
+  className,
+  slash,
+}: SearchBoxProps) {
+  const [typed, setTyped] = useState(value);
+  const handed = useRef(value);
+  const tell = useRef(onChange);
+  tell.current = onChange;
+
+  useEffect(() => {
+    // The value changed elsewhere: Back was pressed, or the filters were cleared.
+    if (value !== handed.current) {
+      handed.current = value;
+      setTyped(value);
+    }
+  }, [value]);
+  useEffect(() => {
+    if (typed === handed.current) return;
+    const waiting = window.setTimeout(() => {
+      handed.current = typed;
+      tell.current(typed);
+    }, PAUSE_MILLISECONDS);
+    return () => window.clearTimeout(waiting);
+  }, [typed]);
+
+  return (
+    <div className={clsx("relative", className)}>
+      <Search
+        className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3"
+        aria-hidden
+      />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        value={typed}
+        data-slash={slash || undefined}
+        onChange={(event) => setTyped(event.target.value)}
+        className={clsx(BOX, "w-full pl-8 [&::-webkit-search-cancel-button]:hidden")}
+      />
+      {typed && (
+        <button
+          type="button"
+          aria-label="Clear the search"
+          onClick={() => setTyped("")}
+          className="absolute top-1.5 right-1.5 rounded p-0.5 text-ink-3 hover:text-ink"
+        >
+          <X className="size-4" />
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,153 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import clsx from "clsx";
+import { useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+
+export interface Column<Row> {
+  key: string;
+  title: string;
+  /** A track of the grid, such as "minmax(0,1fr)" or "7rem". */
+  width: string;
+  /** Left out on narrow windows. */
+  wide?: boolean;
+  align?: "right";
+  cell: (row: Row) => ReactNode;
+}
+
+interface TableProps<Row> {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  /** Enter, a click or a tap on a row. */
+  onOpen?: (row: Row) => void;
+  /** The row whose drawer is open. */
+  openKey?: string | undefined;
+  /** Called when the last rows come into sight, to fetch more. */
+  onEnd?: () => void;
+  /** Rows in all, where not all are here. */
+  total?: number;
+}
+
+// What a row measures until it is measured itself.
+const ROW_PIXELS = 45;
+// Rows kept beyond the window on either side, so that fast scrolling shows no gaps.
+const SPARE_ROWS = 12;
+
+/**
+ * A list of any length: only the rows in the window are in the document. Up and down move between
+ * rows, Enter opens one.
+ */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, rowKey, onOpen, openKey, onEnd, total } = props;
+  const body = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(
+    () => setTop((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY),
+    [],
+  );
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PIXELS,
+    overscan: SPARE_ROWS,
+    scrollMargin: top,
+    getItemKey: (index) => rowKey(rows[index]!),
+  });
+  const items = virtual.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? -1;
+  useLayoutEffect(() => {
+    if (onEnd && lastShown >= rows.length - 1 && rows.length > 0) onEnd();
+  }, [onEnd, lastShown, rows.length]);
+
+  const tracks = columns.map((one) => one.width).join(" ");
+  const narrowTracks = columns
+    .filter((one) => !one.wide)
+    .map((one) => one.width)
+    .join(" ");
+  const place = (one: Column<Row>) =>
+    clsx("min-w-0", one.wide && "max-md:hidden", one.align === "right" && "text-right");
+  const grid =
+    "grid items-center gap-x-4 px-4 [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
+
+  return (
+    <div
+      role="table"
+      aria-label={label}
+      aria-rowcount={(total ?? rows.length) + 1}
+      ref={(node) => {
+        node?.style.setProperty("--wide", tracks);
+        node?.style.setProperty("--narrow", narrowTracks);
+      }}
+      className="overflow-clip rounded-xl border bg-surface shadow-card"
+    >
+      <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
+        <div
+          role="row"
+          aria-rowindex={1}
+          className={clsx(grid, "py-2 text-xs font-medium text-ink-3")}
+        >
+          {columns.map((one) => (
+            <div role="columnheader" key={one.key} className={place(one)}>
+              {one.title}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div
+        role="rowgroup"
+        ref={body}
+        className="relative"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={moveFocus}
+      >
+        {items.map((item) => {
+          const row = rows[item.index]!;
+          const key = rowKey(row);
+          return (
+            <div
+              role="row"
+              key={key}
+              data-index={item.index}
+              aria-rowindex={item.index + 2}
+              aria-selected={onOpen ? key === openKey : undefined}
+              ref={virtual.measureElement}
+              tabIndex={onOpen ? 0 : undefined}
+              style={{ transform: `translateY(${item.start - top}px)` }}
+              onClick={(event) => onOpen && !isControl(event.target) && onOpen(row)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(row);
+              }}
+              className={clsx(
+                grid,
+                "absolute inset-x-0 top-0 border-b py-2.5 -outline-offset-2 last:border-b-0",
+                onOpen && "cursor-pointer hover:bg-sunken",
+                key === openKey && "bg-accent-soft hover:bg-accent-soft",
+              )}
+            >
+              {columns.map((one) => (
+                <div role="cell" key={one.key} className={place(one)}>
+                  {one.cell(row)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+/** Whether a click was meant for a link or button within the row, or selected some text. */
+function isControl(target: EventTarget): boolean {
+  const within = target instanceof Element && target.closest("a, button, input, select, summary");
+  return Boolean(within) || window.getSelection()?.isCollapsed === false;
+}
+
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const row = (event.target as Element).closest<HTMLElement>("[data-index]");
+  const next = Number(row?.dataset["index"]) + (event.key === "ArrowDown" ? 1 : -1);
+  const to = event.currentTarget.querySelector<HTMLElement>(`[data-index="${next}"]`);
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+}

@@ -1,0 +1,41 @@
+import clsx from "clsx";
+import { X } from "lucide-react";
+import { Toast as Radix } from "radix-ui";
+import { Button, IconButton } from "@/ui/Button";
+import { dismiss, useToasts } from "@/ui/toasts";
+
+// Time enough to read it and to reach for Undo; it waits while the pointer or the focus is on it.
+const SHOWN_MILLISECONDS = 8_000;
+
+/** Where toasts appear; F8 takes the focus there. */
+export function Toasts() {
+  const messages = useToasts();
+  return (
+    <Radix.Provider duration={SHOWN_MILLISECONDS} swipeDirection="right">
+      {messages.map((one) => (
+        <Radix.Root
+          key={one.id}
+          type={one.tone === "bad" ? "foreground" : "background"}
+          onOpenChange={(open) => !open && dismiss(one.id)}
+          className={clsx(
+            "flex animate-appear items-center gap-3 rounded-lg border bg-raised py-2.5 pr-2 pl-4 shadow-raised",
+            one.tone === "bad" && "border-bad",
+          )}
+        >
+          <Radix.Title className="min-w-0 flex-1 break-words">{one.text}</Radix.Title>
+          {one.undo && (
+            <Radix.Action asChild altText="Undo" onClick={one.undo}>
+              <Button small>Undo</Button>
+            </Radix.Action>
+          )}
+          <Radix.Close asChild>
+            <IconButton label="Dismiss">
+              <X />
+            </IconButton>
+          </Radix.Close>
+        </Radix.Root>
+      ))}
+      <Radix.Viewport className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 outline-none" />
+    </Radix.Provider>
+  );
+}

@@ -1,0 +1,47 @@
+const WHOLE = new Intl.NumberFormat("en");
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "long" });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 365 * 86_400],
+  ["month", 30 * 86_400],
+  ["week", 7 * 86_400],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** 12345 as "12,345"; from a hundred thousand on as "123.5K". */
+export function count(value: number): string {
+  return value < 100_000 ? WHOLE.format(value) : COMPACT.format(value);
+}
+
+/** 0.87 as "87 %", always rounded down to 99 below 1: only certainty is shown as such. */
+export function percent(value: number): string {
+  const rounded = Math.round(value * 100);
+  return `${rounded === 100 && value < 1 ? 99 : rounded} %`;
+}
+
+/** "3 days ago", "in 2 hours", "just now". */
+export function relative(moment: Date, now: Date): string {
+  const seconds = (moment.getTime() - now.getTime()) / 1000;
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
+  }
+  return "just now";
+}
+
+export function exact(moment: Date): string {
+  return EXACT.format(moment);
+}
+
+/** "anti_pattern" as "anti-pattern", "dead_letter" as "dead letter". */
+export function words(name: string): string {
+  return name.replaceAll("_", name === "anti_pattern" ? "-" : " ");
+}
+
+/** One thing or many: `plural(3, "fact")` is "3 facts". */
+export function plural(number: number, noun: string, many = `${noun}s`): string {
+  return `${count(number)} ${number === 1 ? noun : many}`;
+}
