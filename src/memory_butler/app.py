@@ -7,6 +7,7 @@ from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
+from memory_butler.engine.reembed import embedding_imported
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.running import Stop, run
@@ -35,7 +36,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
     try:
         async with open_memory(settings) as memory:
             await _warm_up(memory)
-            async with schedule.running(memory):
+            async with schedule.running(memory), embedding_imported(memory):
                 await run(build_app(memory, settings), listening, lambda: announce(url), stop)
     finally:
         listening.close()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cli.installation import SECONDS, Installation
 from memory_butler.engine import import_format
-from memory_butler.engine.import_format import read_lines
+from memory_butler.engine.import_format import BadLine, read_lines
 
 WORDS = "river stone garden music train letter morning coffee window paper silver".split()
 
@@ -57,7 +57,7 @@ def test_a_thousand_lines(installation: Installation, tenant: str, tmp_path: Pat
     assert time.monotonic() - began < SECONDS / 2
     assert "Stored 334 episodes, 333 facts, 333 rules." in done.out
     assert "332 facts superseded an earlier one." in done.out
-    assert "line 64 of 1000" in done.err
+    assert "line 512 of 1000" in done.err
     assert counts(installation, tenant) == (334, 333, 333)
     words = ("search", "s p", "--type", "fact", "--json", "--tenant", tenant)
     (fact,) = installation.inside(*words).json["results"]
@@ -68,21 +68,22 @@ def test_killed_in_the_middle_and_run_again(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "killed.jsonl"
-    file.write_text(many(300, words=30))
+    file.write_text(many(3000, words=3))
     words = ("import", str(file), "--tenant", tenant)
     process = installation.start(*words)
     assert process.stderr is not None
-    assert process.stderr.readline() == "line 64 of 300\n"
+    assert process.stderr.readline() == "line 512 of 3000\n"
     process.kill()
     process.communicate()
     stored = sum(counts(installation, tenant))
-    assert 64 <= stored < 300
+    assert 512 <= stored < 3000
 
-    resumed = installation.inside(*words, "--json").json
+    again = (*words, "--no-wait", "--json")
+    resumed = installation.inside(*again).json
     assert resumed["already_there"] == stored
-    assert sum(resumed["stored"].values()) == 300 - stored
-    assert counts(installation, tenant) == (100, 100, 100)
-    assert installation.inside(*words, "--json").json["already_there"] == 300
+    assert sum(resumed["stored"].values()) == 3000 - stored
+    assert counts(installation, tenant) == (1000, 1000, 1000)
+    assert installation.inside(*again).json["already_there"] == 3000
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -94,10 +95,10 @@ def test_interrupted(
     code: int,
 ) -> None:
     file = tmp_path / "interrupted.jsonl"
-    file.write_text(many(300, words=30))
+    file.write_text(many(3000, words=3))
     process = installation.start("import", str(file), "--tenant", tenant)
     assert process.stderr is not None
-    assert process.stderr.readline() == "line 64 of 300\n"
+    assert process.stderr.readline() == "line 512 of 3000\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == code
@@ -211,7 +212,7 @@ def test_the_id_of_a_line_depends_on_equal_lines_before_it_only(
 ) -> None:
     def ids(some: list[str]) -> list[tuple[str, object]]:
         file = io.BytesIO("\n".join(some).encode())
-        return [((line.data or b"").decode().strip(), line.id) for line in read_lines(file, "t")]
+        return [(some[line.number - 1].strip(), line.id) for line in read_lines(file, "t")]
 
     whole = ids(texts)
     assert len(set(whole)) == len(texts)
@@ -225,8 +226,8 @@ def test_a_line_that_is_too_long_is_bad_and_the_next_is_read(
 ) -> None:
     monkeypatch.setattr(import_format, "MAX_LINE_BYTES", 10)
     file = io.BytesIO(b"\xef\xbb\xbf1\n" + b"x" * 35 + b"\n2\n")
-    assert [(line.number, line.data) for line in read_lines(file, "t")] == [
-        (1, b"1\n"),
-        (2, None),
-        (3, b"2\n"),
-    ]
+    found = [one.line for one in read_lines(file, "t")]
+    assert [one.number for one in found if isinstance(one, BadLine)] == [1, 2, 3]
+    said = [one.reason for one in found if isinstance(one, BadLine)]
+    assert said[1] == "it is longer than 10 bytes"
+    assert said[0] == said[2]

@@ -21,6 +21,7 @@ ROWS = {
     " model, status, episodes, started_at) VALUES ($1, 'b', 't', 'm', 'running', 1, now())",
     "butler_state": "INSERT INTO butler_state (tenant_id, butler, key, value, updated_at)"
     " VALUES ($1, 'b', 'k', '1', now())",
+    "items": "INSERT INTO items (tenant_id, namespace, key, value) VALUES ($1, '{n}', 'k', '{}')",
 }
 
 TENANT_TABLES = tuple(ROWS)

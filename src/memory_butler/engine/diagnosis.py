@@ -30,6 +30,7 @@ from memory_butler.inference.sentence_transformer import SentenceTransformerEngi
 from memory_butler.store import embedded
 from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
+from memory_butler.store.schema import is_older
 from memory_butler.store.transaction import open_pool, transaction
 
 State = Literal["ok", "warning", "failed"]
@@ -185,7 +186,7 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
         findings.append(Finding("role", "failed", said, prepare))
     else:
         findings.append(Finding("role", "ok", f"{found.role}, held by row-level security"))
-    if found.revision is None or found.revision < found.head:
+    if found.revision is None or is_older(found.revision):
         said = "there is none" if found.revision is None else f"it is at {found.revision}"
         findings.append(Finding("schema", "failed", f"{said}, {found.head} is needed", prepare))
     else:

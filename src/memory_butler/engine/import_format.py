@@ -14,7 +14,6 @@ from uuid import UUID, uuid5
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memory_butler.domain.entities import EntityType
-from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.domain.permanence import Permanence
 
@@ -116,15 +115,37 @@ _PARSER: TypeAdapter[AnyLine] = TypeAdapter(Annotated[AnyLine, Field(discriminat
 
 
 @dataclass(frozen=True, slots=True)
-class RawLine:
-    """A line as it stands in the file; `data` is None where it is too long to be read."""
+class BadLine:
+    """A line that was left out, counted from 1; `file` where there are several."""
+
+    number: int
+    reason: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to be stored, or what is wrong with it.
+
+    Attributes:
+        number: the line that it stands on, counted from 1.
+        id: of the memory that it becomes; the same in every run.
+        reached: how much of the source is read with it, in the source's own unit.
+    """
 
     number: int
     id: UUID
-    data: bytes | None
+    line: "AnyLine | BadLine"
+    reached: int
+    file: str = ""
 
 
-def read_lines(file: BinaryIO, tenant: str) -> Iterator[RawLine]:
+def memory_id(tenant: str, key: str) -> UUID:
+    """The id of what a source names `key`: the same in every run, another in every tenant."""
+    return uuid5(_NAMESPACE, f"{tenant}/{key}")
+
+
+def read_lines(file: BinaryIO, tenant: str) -> Iterator[Candidate]:
     """The lines that are not blank, each with the id that its memory gets.
 
     The id follows from the tenant, the line's bytes, and how many equal lines stand before it. So
@@ -145,19 +166,19 @@ def read_lines(file: BinaryIO, tenant: str) -> Iterator[RawLine]:
         if not line.strip() and not too_long:
             continue
         key = digest.digest()
-        id = uuid5(_NAMESPACE, f"{tenant}/{key.hex()}/{seen[key]}")
+        id = memory_id(tenant, f"{key.hex()}/{seen[key]}")
         seen[key] += 1
-        yield RawLine(number, id, None if too_long else line)
+        yield Candidate(number, id, _parse(number, None if too_long else line), number)
 
 
-def parse(line: RawLine) -> AnyLine:
-    """The line as one of the kinds; InvalidInput says what is wrong with it."""
-    if line.data is None:
-        raise InvalidInput(f"it is longer than {MAX_LINE_BYTES:,} bytes")
+def _parse(number: int, data: bytes | None) -> AnyLine | BadLine:
+    """The line as one of the kinds, or what is wrong with it; None is one that is too long."""
+    if data is None:
+        return BadLine(number, f"it is longer than {MAX_LINE_BYTES:,} bytes")
     try:
-        return _PARSER.validate_json(line.data)
+        return _PARSER.validate_json(data)
     except ValidationError as error:
-        raise InvalidInput(_explain(error)) from None
+        return BadLine(number, _explain(error))
 
 
 def _explain(error: ValidationError) -> str:

@@ -1,15 +1,16 @@
-"""Importing a file of memories: in batches, resumable, nothing stored twice.
+"""Importing memories: in batches, resumable, nothing stored twice.
 
 There is no note of how far an import came that could disagree with the database: the id of every
-memory follows from its line, and each batch asks, in the transaction that writes it, which of its
-ids are there already. While one batch is written the next is embedded.
+memory follows from its source, and each batch asks, in the transaction that writes it, which of its
+ids are there already. Nothing is embedded here, which would take ten times as long as all the rest:
+what is stored is found by its words at once, and by meaning once embedded (engine/reembed.py).
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
 from typing import Any, BinaryIO, Final
 from uuid import UUID
 
@@ -21,13 +22,13 @@ from memory_butler.engine import inputs, writing
 from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
 from memory_butler.engine.import_format import (
     AnyLine,
+    BadLine,
+    Candidate,
     EntityLine,
     EpisodeLine,
     FactLine,
     LinkLine,
-    RawLine,
     RuleLine,
-    parse,
     read_lines,
 )
 from memory_butler.engine.linking import insert_link
@@ -35,21 +36,18 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import entities
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
-# Enough for the embedder to sort by length, and for one commit to weigh nothing; little enough that
-# Ctrl-C loses a moment's work.
-BATCH: Final = 64
+# Enough for one commit to weigh nothing beside its rows; little enough that Ctrl-C loses a moment's
+# work, and that a reader who waits for the bulk lock does not notice.
+BATCH: Final = 512
 # A file of another format is wrong on every line; nobody reads more complaints than this.
 MAX_REPORTED: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line that was left out, counted from 1."""
-
-    number: int
-    reason: str
+# Days that imported episodes are kept, counted from the import: history is imported to be
+# consolidated, which takes longer than the week that a fresh episode has.
+KEEP_DAYS: Final = 90
+MAX_KEEP_DAYS: Final = 36_500
 
 
 @dataclass(slots=True)
@@ -67,132 +65,148 @@ class ImportReport:
         """How many lines were dealt with."""
         return self.stored.total() + self.already_there + self.bad
 
-    def _refuse(self, number: int, reason: str) -> None:
-        self.bad += 1
-        if len(self.bad_lines) < MAX_REPORTED:
-            self.bad_lines.append(BadLine(number, reason))
-
     def _add(self, other: "ImportReport") -> None:
         self.stored += other.stored
         self.superseded += other.superseded
         self.already_there += other.already_there
-        for line in other.bad_lines:
-            self._refuse(line.number, line.reason)
+        self.bad += len(other.bad_lines)
+        self.bad_lines += other.bad_lines[: MAX_REPORTED - len(self.bad_lines)]
+
+
+Progress = Callable[[ImportReport, int], None]
 
 
 async def import_file(
+    memory: Memory, principal: Principal, file: BinaryIO, **options: Any
+) -> ImportReport:
+    """Store every line of a file in our own format; the options are those of `import_all`."""
+    return await import_all(memory, principal, read_lines(file, principal.tenant), **options)
+
+
+async def import_all(
     memory: Memory,
     principal: Principal,
-    file: BinaryIO,
+    candidates: Iterable[Candidate],
     *,
     strict: bool = False,
-    progress: Callable[[ImportReport, int], None] | None = None,
+    keep_days: int = KEEP_DAYS,
+    progress: Progress | None = None,
 ) -> ImportReport:
-    """Store every line of a file that is not stored yet, in order.
+    """Store everything that is not stored yet, in order.
 
     Args:
         strict: stop at the first bad line; what stands before it is stored.
-        progress: told the report so far, and the number of the line reached, after every commit.
+        keep_days: when episodes expire, counted from now.
+        progress: told the report so far, and how much of the source is read, after every commit.
 
     Raises:
+        InvalidInput: `keep_days` is out of range.
         Unavailable: the database went away; what the report told of is stored. Run it again.
     """
-    running = _Import(memory, principal, strict)
-    lines = read_lines(file, principal.tenant)
-    ahead = asyncio.create_task(running.prepare(_next(lines)))
-    try:
-        while (batch := await ahead) is not None:
-            ahead = asyncio.create_task(running.prepare([] if batch.last else _next(lines)))
-            goes_on = await running.write(batch)
-            if progress is not None:
-                progress(running.report, batch.reached)
-            if not goes_on:
-                break
-    finally:
-        ahead.cancel()
-    running.report.bad_lines.sort(key=lambda line: line.number)
+    if not 1 <= keep_days <= MAX_KEEP_DAYS:
+        raise InvalidInput(f"keep takes 1 to {MAX_KEEP_DAYS} days, not {keep_days}")
+    running = _Import(memory, principal, strict, keep_days)
+    rest = iter(candidates)
+    while batch := list(islice(rest, BATCH)):
+        goes_on = await running.write(batch)
+        if progress is not None:
+            progress(running.report, batch[-1].reached)
+        if not goes_on:
+            break
+        _heed_interruption()
+    running.report.bad_lines.sort(key=lambda bad: (bad.file, bad.number))
     return running.report
 
 
-def _next(lines: Iterator[RawLine]) -> list[RawLine]:
-    return list(islice(lines, BATCH))
+def _heed_interruption() -> None:
+    """Stop where Ctrl-C was pressed while a batch was read.
+
+    What waits for a connection of the pool with a time-out swallows a cancellation that meets it at
+    once (python/cpython#86296); the task still knows of it.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A line that can be stored; what is to be embedded of it is embedded."""
+    """A line that can be stored; `new` is None for a link."""
 
-    number: int
-    id: UUID
+    at: Candidate
     line: AnyLine
-    embedded: Embedded | None
+    new: writing.NewMemory | NewEntity | None
 
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    items: list[_Item]
-    refused: list[BadLine]
-    reached: int
-    last: bool
+    def refused(self, error: Exception) -> BadLine:
+        """Why it was left out."""
+        if isinstance(error, InvalidInput | NotFound):
+            return BadLine(self.at.number, str(error), self.at.file)
+        said = f"the store refused it: {type(error).__name__}"
+        return BadLine(self.at.number, said, self.at.file)
 
 
 class _Import:
-    """One run over one file."""
+    """One run over one source."""
 
-    def __init__(self, memory: Memory, principal: Principal, strict: bool) -> None:
+    def __init__(self, memory: Memory, principal: Principal, strict: bool, keep_days: int) -> None:
         self.report = ImportReport()
         self._memory = memory
         self._principal = principal
         self._strict = strict
+        self._keep_days = keep_days
         # What the file calls it -> what the store does; a file may use one id for two kinds.
         self._known: dict[tuple[str, str], UUID] = {}
 
-    async def prepare(self, raw: list[RawLine]) -> _Batch | None:
-        """Check and embed; None when there is nothing more."""
-        if not raw:
-            return None
-        checked: list[tuple[RawLine, AnyLine, tuple[str, str] | None]] = []
-        refused: list[BadLine] = []
-        for one in raw:
-            try:
-                line = parse(one)
-                checked.append((one, line, self._check(line)))
-            except InvalidInput as error:
-                refused.append(BadLine(one.number, str(error)))
-                if self._strict:
-                    break
-        vectors = await self._embed(checked)
-        items = [_Item(one.number, one.id, line, vectors.get(one.id)) for one, line, _ in checked]
-        last = len(raw) < BATCH or (self._strict and bool(refused))
-        return _Batch(items, refused, raw[-1].number, last)
-
-    async def _embed(
-        self, checked: list[tuple[RawLine, AnyLine, tuple[str, str] | None]]
-    ) -> dict[UUID, Embedded]:
-        """What the lines need that are not stored yet: a resumed import embeds nothing twice."""
+    async def write(self, batch: list[Candidate]) -> bool:
+        """Store a batch in one transaction; whether the import goes on."""
+        done = ImportReport()
+        items = self._checked(batch, done)
+        goes_on = not (self._strict and done.bad_lines)
         async with transaction(self._memory.pool, self._principal.tenant) as tx:
-            there = await store.existing(tx, [one.id for one, _, _ in checked])
-        wanted = {
-            one.id: texts for one, _, texts in checked if texts is not None and one.id not in there
-        }
-        vectors = await self._memory.embedder.embed_many([text for text, _ in wanted.values()])
-        version = self._memory.embedding_version_id
-        return {
-            id: Embedded(vector, words, version)
-            for (id, (_, words)), vector in zip(wanted.items(), vectors, strict=True)
-        }
+            await one_bulk_writer(tx)
+            there = await store.existing(tx, [item.at.id for item in items])
+            wanted = []
+            for item in items:
+                if item.at.id in there:
+                    self._learn(item.line, item.at.id)
+                    done.already_there += 1
+                else:
+                    there.add(item.at.id)  # a source may name the same thing twice
+                    wanted.append(item)
+            for episodes, group in groupby(wanted, lambda item: isinstance(item.new, NewEpisode)):
+                found = list(group)
+                if episodes and await self._store_episodes(tx, found, done):
+                    continue
+                if not await self._store_each(tx, found, done):
+                    goes_on = False
+                    break
+        self.report._add(done)
+        return goes_on
 
-    def _check(self, line: AnyLine) -> tuple[str, str] | None:
-        """Everything but the references; what is to be embedded of the line."""
-        made = self._make(line, line.parameters() | _without_references(line), None)
-        return None if made is None or isinstance(made, NewEntity) else writing.searchable(made)
+    def _checked(self, batch: list[Candidate], done: ImportReport) -> list[_Item]:
+        """What can be stored, but for its references, which earlier lines may have to make."""
+        items = []
+        for one in batch:
+            if isinstance(one.line, BadLine):
+                done.bad_lines.append(one.line)
+            else:
+                item = _Item(one, one.line, None)
+                try:
+                    new = self._make(one.line, _without_references(one.line), one.id)
+                    items.append(replace(item, new=new))
+                except InvalidInput as error:
+                    done.bad_lines.append(item.refused(error))
+            if self._strict and done.bad_lines:
+                break
+        return items
 
     def _make(
-        self, line: AnyLine, given: dict[str, Any], id: UUID | None
+        self, line: AnyLine, instead: dict[str, Any], id: UUID
     ) -> writing.NewMemory | NewEntity | None:
+        given = line.parameters() | instead
         match line:
             case EpisodeLine():
-                return writing.new_episode(self._memory, id=id, **given)
+                return writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
             case FactLine():
                 return writing.new_fact(self._memory, id=id, **given)
             case RuleLine():
@@ -202,28 +216,32 @@ class _Import:
             case LinkLine():
                 return None
 
-    async def write(self, batch: _Batch) -> bool:
-        """Store a batch in one transaction; whether the import goes on."""
-        done = ImportReport(bad_lines=list(batch.refused))
-        goes_on = True
-        async with transaction(self._memory.pool, self._principal.tenant) as tx:
-            await one_bulk_writer(tx)
-            there = await store.existing(tx, [item.id for item in batch.items])
-            for item in batch.items:
-                if item.id in there:
-                    self._learn(item.line, item.id)
-                    done.already_there += 1
-                    continue
-                try:
-                    async with tx.connection.transaction():
-                        await self._store(tx, item, done)
-                except _REFUSALS as error:
-                    done.bad_lines.append(BadLine(item.number, _reason(error)))
-                    if self._strict:
-                        goes_on = False
-                        break
-        self.report._add(done)
-        return goes_on and not batch.last
+    async def _store_episodes(
+        self, tx: Transaction, items: list[_Item], done: ImportReport
+    ) -> bool:
+        """Store episodes at once; False when one of them has to be looked at by itself."""
+        found = [item.new for item in items if isinstance(item.new, NewEpisode)]
+        try:
+            async with tx.connection.transaction():
+                await writing.insert_episodes(tx, self._principal, found)
+        except (*_REFUSALS, asyncpg.ProgramLimitExceededError):
+            return False
+        for item in items:
+            self._learn(item.line, item.at.id)
+        done.stored["episode"] += len(items)
+        return True
+
+    async def _store_each(self, tx: Transaction, items: list[_Item], done: ImportReport) -> bool:
+        """Store them one by one; False when a strict import ends here."""
+        for item in items:
+            try:
+                async with tx.connection.transaction():
+                    await self._store(tx, item, done)
+            except _REFUSALS as error:
+                done.bad_lines.append(item.refused(error))
+                if self._strict:
+                    return False
+        return True
 
     async def _store(self, tx: Transaction, item: _Item, done: ImportReport) -> None:
         line = item.line
@@ -235,22 +253,22 @@ class _Import:
             _count(done, line.kind, new=made)
             return
         # Made anew: its moment is that of the writing, so that facts supersede in file order.
-        new = self._make(line, line.parameters() | self._references(line), item.id)
+        new = self._make(line, self._references(line), item.at.id)
         if isinstance(new, NewEntity):
             row = await insert_entity(tx, self._principal, new, self._memory.clock())
-            self._learn(line, item.id if row is not None else await _holder(tx, new))
+            self._learn(line, item.at.id if row is not None else await _holder(tx, new))
             _count(done, line.kind, new=row is not None)
             return
         assert new is not None  # noqa: S101 -- links went above
-        assert item.embedded is not None  # noqa: S101 -- what is no link and no entity is embedded
 
         async def write(fitting: Embedded) -> UUID | None:
             async with tx.connection.transaction():
                 return await writing.insert(tx, self._principal, new, fitting)
 
-        if await writing.shortened(item.embedded, write) is not None:
+        _, words = writing.searchable(new)
+        if await writing.shortened(Embedded.later(words), write) is not None:
             done.superseded += 1
-        self._learn(line, item.id)
+        self._learn(line, item.at.id)
         _count(done, line.kind, new=True)
 
     def _references(self, line: AnyLine) -> dict[str, Any]:
@@ -301,9 +319,3 @@ def _count(done: ImportReport, kind: str, *, new: bool) -> None:
 
 # What is the fault of one line. A value that only PostgreSQL finds too large is a DataError.
 _REFUSALS = (InvalidInput, NotFound, asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, InvalidInput | NotFound):
-        return str(error)
-    return f"the store refused it: {type(error).__name__}"

@@ -1,53 +1,116 @@
-"""Moving every memory to the model in use: resumable, while serving (EMV-02, MNT-05).
+"""Embedding what is stored: moving every memory to the model in use, and what an import left
+(EMV-02, MNT-05). Resumable, while serving.
 
-What is to be done is in the rows themselves: each vector names the model that made it. Killed at
-any moment, a run has moved whole batches, and the next one goes on. Searches compare vectors of one
-model only; until a memory is moved, it is found by its words.
+What is to be done is in the rows themselves: each vector names the model that made it, and an
+imported memory has none yet. Killed at any moment, a run has done whole batches, and the next one
+goes on. Searches compare vectors of one model only; until then a memory is found by its words.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final
 from uuid import UUID
 
+import structlog
+
+from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.engine.memory import Memory
 from memory_butler.store import reembedding
-from memory_butler.store.transaction import transaction
+from memory_butler.store.transaction import Transaction, transaction
 
-BATCH = 64
-_FIRST = UUID(int=0)
+BATCH: Final = 64
+# How often a server looks for what an import left: nobody misses it by meaning sooner, and the
+# question reads three indexes that are nearly always empty.
+_LOOK_SECONDS: Final = 5.0
+_FIRST: Final = UUID(int=0)
+
+log = structlog.get_logger()
+
+Progress = Callable[[int], None]
+_Find = Callable[[Transaction, reembedding.Table, UUID, int], Awaitable[list[tuple[UUID, str]]]]
 
 
 async def waiting(memory: Memory) -> dict[str, int]:
-    """How many memories of each tenant still have vectors of another model."""
+    """How many memories of each tenant still have no vector of the model in use."""
     return await reembedding.tenants(memory.pool, memory.embedding_version_id)
 
 
-async def reembed(memory: Memory, progress: Callable[[int], None] = lambda _: None) -> int:
+async def reembed(memory: Memory, progress: Progress = lambda _: None) -> int:
     """Embed anew all that waits, in every tenant; how many memories were moved.
 
     `progress` is told the size of each batch once it is committed.
     """
-    moved = 0
-    for tenant in await waiting(memory):
+
+    async def stale(
+        tx: Transaction, table: reembedding.Table, after: UUID, limit: int
+    ) -> list[tuple[UUID, str]]:
+        return await reembedding.stale(tx, table, memory.embedding_version_id, after, limit)
+
+    return await _embed(memory, list(await waiting(memory)), stale, progress)
+
+
+async def unembedded(memory: Memory) -> dict[str, int]:
+    """How many memories of each tenant have no vector at all."""
+    return await reembedding.tenants_unembedded(memory.pool)
+
+
+async def embed_imported(memory: Memory, progress: Progress = lambda _: None) -> int | None:
+    """Embed what imports left, in every tenant; how many, None if another process is at it."""
+    async with reembedding.turn(memory.pool) as ours:
+        if not ours:
+            return None
+        tenants = list(await unembedded(memory))
+        return await _embed(memory, tenants, reembedding.unembedded, progress)
+
+
+@asynccontextmanager
+async def embedding_imported(memory: Memory) -> AsyncIterator[None]:
+    """Embed in the background, for as long as the block lasts, whatever an import leaves."""
+    task = asyncio.create_task(_keep_embedding(memory), name="embed-imported")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _keep_embedding(memory: Memory) -> None:
+    while True:
+        try:
+            if await unembedded(memory) and (done := await embed_imported(memory)):
+                log.info("embedded what was imported", memories=done)
+        except MemoryButlerError as error:
+            log.warning("what was imported waits to be embedded", reason=str(error))
+        except Exception:
+            # Whatever it is: the next look may go better, and a server should not end for it.
+            log.exception("what was imported could not be embedded")
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _embed(memory: Memory, tenants: list[str], find: _Find, progress: Progress) -> int:
+    done = 0
+    for tenant in tenants:
         for table in reembedding.TABLES:
             last: UUID | None = _FIRST
             while last is not None:
-                last, count = await _one_batch(memory, tenant, table, last)
-                moved += count
+                last, count = await _one_batch(memory, tenant, table, last, find)
+                done += count
                 if count:
                     progress(count)
-    return moved
+    return done
 
 
 async def _one_batch(
-    memory: Memory, tenant: str, table: reembedding.Table, after: UUID
+    memory: Memory, tenant: str, table: reembedding.Table, after: UUID, find: _Find
 ) -> tuple[UUID | None, int]:
-    """Move one batch; the last id of it, None at the end, and how many."""
-    version_id = memory.embedding_version_id
+    """Embed one batch; the last id of it, None at the end, and how many."""
     async with transaction(memory.pool, tenant) as tx:
-        items = await reembedding.stale(tx, table, version_id, after, BATCH)
+        items = await find(tx, table, after, BATCH)
     if not items:
         return None, 0
     vectors = await memory.embedder.embed_many([text for _, text in items])
     async with transaction(memory.pool, tenant) as tx:
-        await reembedding.write(tx, table, items, list(vectors), version_id)
+        await reembedding.write(tx, table, items, list(vectors), memory.embedding_version_id)
     return items[-1][0], len(items)

@@ -4,7 +4,7 @@
 everything that belongs to it, into an open transaction.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, assert_never
@@ -49,9 +49,14 @@ def new_episode(
     turn: int | None = None,
     metadata: dict[str, Any] | None = None,
     consolidation_status: ConsolidationStatus = "pending",
+    keep_days: int | None = None,
 ) -> NewEpisode:
-    """An episode about to be stored, checked; InvalidInput says what cannot be."""
+    """An episode about to be stored, checked; InvalidInput says what cannot be.
+
+    `keep_days`: its TTL, counted from now; as configured when None.
+    """
     now = memory.clock()
+    ttl_days = memory.config.episodes.default_ttl_days if keep_days is None else keep_days
     return NewEpisode(
         id=id or uuid4(),
         butler=inputs.name("butler", butler),
@@ -62,7 +67,7 @@ def new_episode(
         speaker=inputs.optional_name("speaker", speaker),
         turn=inputs.turn(turn),
         created_at=now,
-        expires_at=expires_at(now, memory.config.episodes.default_ttl_days),
+        expires_at=expires_at(now, ttl_days),
         metadata=inputs.metadata(metadata),
         consolidation_status=consolidation_status,
     )
@@ -158,8 +163,7 @@ async def insert(
     match new:
         case NewEpisode():
             await episodes.insert(tx, new, embedded)
-            payload = {"memory_type": "episode", "memory_id": str(new.id), "butler": new.butler}
-            await events.record(tx, principal.actor, [("episode_created", payload)], new.created_at)
+            await events.record(tx, principal.actor, [_episode_created(new)], new.created_at)
             return None
         case NewFact():
             return await _insert_fact(tx, principal, new, embedded)
@@ -168,6 +172,24 @@ async def insert(
             return None
         case _:
             assert_never(new)
+
+
+async def insert_episodes(
+    tx: Transaction, principal: Principal, found: Sequence[NewEpisode]
+) -> None:
+    """Write many at once, with their events, to be embedded later.
+
+    Raises:
+        ProgramLimitExceededError: the searchable text of one is too large; write each by itself.
+    """
+    await episodes.insert_many(tx, [(one, searchable(one)[1]) for one in found])
+    happened = [_episode_created(one) for one in found]
+    await events.record(tx, principal.actor, happened, found[-1].created_at)
+
+
+def _episode_created(new: NewEpisode) -> events.Event:
+    payload = {"memory_type": "episode", "memory_id": str(new.id), "butler": new.butler}
+    return "episode_created", payload
 
 
 async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Result]]) -> Result:

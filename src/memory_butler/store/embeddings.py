@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 import numpy as np
@@ -18,11 +18,19 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The searchable side of a memory: a vector of shape (384,), and the text for the tsvector."""
+    """The searchable side of a memory: a vector of shape (384,), and the text for the tsvector.
 
-    vector: Vector
+    Without a vector it is found by its words alone, until somebody embeds it (engine/reembed.py).
+    """
+
+    vector: Vector | None
     search_text: str
-    version_id: int
+    version_id: int | None
+
+    @classmethod
+    def later(cls, search_text: str) -> Self:
+        """What is to be embedded after it is stored."""
+        return cls(None, search_text, None)
 
 
 async def register(

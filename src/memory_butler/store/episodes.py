@@ -1,5 +1,6 @@
 """Episodes in the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -61,6 +62,31 @@ async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> No
         episode.metadata,
         embedded.version_id,
         episode.consolidation_status,
+    )
+
+
+async def insert_many(tx: Transaction, found: Sequence[tuple[NewEpisode, str]]) -> None:
+    """Store episodes with the texts for their tsvectors, to be embedded later."""
+    columns = [
+        (
+            one.id,
+            one.butler,
+            one.session_id,
+            one.content,
+            search_text,
+            one.importance,
+            one.occurred_at,
+            one.speaker,
+            one.turn,
+            one.created_at,
+            one.expires_at,
+            one.metadata,
+            one.consolidation_status,
+        )
+        for one, search_text in found
+    ]
+    await tx.connection.execute(
+        SQL["insert_many"], tx.tenant, *(list(column) for column in zip(*columns, strict=True))
     )
 
 

@@ -13,6 +13,23 @@ INSERT INTO episodes (
     $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16
 )
 
+-- name: insert_many
+INSERT INTO episodes (
+    tenant_id, id, butler, session_id, content, search_vector, importance,
+    occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
+    consolidation_status
+)
+SELECT $1, id, butler, session_id, content, to_tsvector('english', search_text), importance,
+       occurred_at, speaker, turn, created_at, created_at, expires_at, metadata, status
+FROM unnest(
+    $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::double precision[],
+    $8::timestamptz[], $9::text[], $10::integer[], $11::timestamptz[], $12::timestamptz[],
+    $13::jsonb[], $14::text[]
+) AS new (
+    id, butler, session_id, content, search_text, importance,
+    occurred_at, speaker, turn, created_at, expires_at, metadata, status
+)
+
 -- name: get
 UPDATE episodes
 SET reference_count = reference_count + 1, last_referenced_at = $3

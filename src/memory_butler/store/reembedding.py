@@ -1,6 +1,7 @@
-"""Moving a store to another embedding model, a batch at a time."""
+"""Embedding what is stored: moving to another model, and what an import left, a batch at a time."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Literal
 from uuid import UUID
 
@@ -29,13 +30,47 @@ async def stale(
 ) -> list[tuple[UUID, str]]:
     """Up to `limit` memories beyond the id `after` with a vector of another model, in id order:
     id, and the text to embed (C-20)."""
-    found = await tx.connection.fetch(SQL[f"stale_{table}"], tx.tenant, version_id, limit, after)
+    query = SQL[f"stale_{table}"]
+    return _texts(table, await tx.connection.fetch(query, tx.tenant, version_id, limit, after))
+
+
+async def tenants_unembedded(pool: asyncpg.Pool) -> dict[str, int]:
+    """How many memories of each tenant have no vector yet."""
+    async with untenanted(pool) as connection:
+        found = await connection.fetch(SQL["tenants_unembedded"])
+    return {row["tenant_id"]: row["memories"] for row in found}
+
+
+async def unembedded(
+    tx: Transaction, table: Table, after: UUID, limit: int
+) -> list[tuple[UUID, str]]:
+    """Like `stale`, those without a vector."""
+    query = SQL[f"unembedded_{table}"]
+    return _texts(table, await tx.connection.fetch(query, tx.tenant, limit, after))
+
+
+def _texts(table: Table, found: Sequence[asyncpg.Record]) -> list[tuple[UUID, str]]:
     if table == "facts":
         return [
             (row["id"], search_text(row["subject"], row["predicate"], row["content"]))
             for row in found
         ]
     return [(row["id"], row["text"]) for row in found]
+
+
+@asynccontextmanager
+async def turn(pool: asyncpg.Pool) -> AsyncIterator[bool]:
+    """Whether it is our turn to embed what waits; no other process has it until the block ends.
+
+    A lock of the session, so that it goes with a process that dies; nothing is locked in between.
+    """
+    async with untenanted(pool) as connection:
+        ours: bool = await connection.fetchval(SQL["try_turn"])
+        try:
+            yield ours
+        finally:
+            if ours and not connection.is_closed():
+                await connection.fetchval(SQL["end_turn"])
 
 
 async def write(

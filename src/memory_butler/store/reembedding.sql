@@ -16,6 +16,27 @@ SELECT id, content AS text FROM rules
 WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
 ORDER BY id LIMIT $3
 
+-- name: tenants_unembedded
+SELECT tenant_id, memories FROM tenants_to_embed()
+
+-- name: unembedded_episodes
+SELECT id, content AS text FROM episodes
+WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
+
+-- name: unembedded_facts
+SELECT id, subject, predicate, content FROM facts
+WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
+
+-- name: unembedded_rules
+SELECT id, content AS text FROM rules
+WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
+
+-- name: try_turn
+SELECT pg_try_advisory_lock(hashtextextended('memory-butler embedding', 0))
+
+-- name: end_turn
+SELECT pg_advisory_unlock(hashtextextended('memory-butler embedding', 0))
+
 -- name: write_episodes
 UPDATE episodes SET embedding = $3, embedding_version_id = $4 WHERE tenant_id = $1 AND id = $2
 

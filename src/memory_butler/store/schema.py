@@ -16,10 +16,22 @@ from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 DATABASE = "butler_memory"
 QUEUE_SCHEMA = "pgqueuer"
 
-# The newest revision. Revisions are numbered in order, so that text comparison orders them; a test
-# holds this against the migrations, because reading them all at every start would take longer than
-# the start itself.
-HEAD = "mem_010"
+# The revisions from first to last, in the order of the chain, which is that of their release and
+# not always that of their numbers. A test holds this against the migrations, because reading them
+# all at every start would take longer than the start itself.
+CHAIN = (
+    "mem_001",
+    "mem_002",
+    "mem_003",
+    "mem_004",
+    "mem_005",
+    "mem_006",
+    "mem_007",
+    "mem_008",
+    "mem_010",
+    "mem_012",
+)
+HEAD = CHAIN[-1]
 
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
 LOCK = int.from_bytes(b"butlermg", "big") >> 1
@@ -148,7 +160,7 @@ async def refuse_stale(pool: asyncpg.Pool) -> None:
         ConfigurationError: the schema is missing or old.
     """
     found = await revision(pool)
-    if found is None or found < HEAD:
+    if found is None or is_older(found):
         state = "has no schema yet" if found is None else f"is at revision {found}"
         raise ConfigurationError(
             f"the database {state}, this version needs {HEAD}. "
@@ -169,11 +181,16 @@ async def is_current(dsn: str) -> bool:
         if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
             return False
         found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
-        return found is not None and found >= HEAD
+        return found is not None and not is_older(found)
     except asyncpg.InsufficientPrivilegeError:
         return False  # a preparation was interrupted before the grants
     finally:
         await connection.close()
+
+
+def is_older(revision: str) -> bool:
+    """Whether a schema of this revision lacks what this version needs; an unknown one is newer."""
+    return revision in CHAIN[:-1]
 
 
 async def revision(pool: asyncpg.Pool) -> str | None:

@@ -1,0 +1,111 @@
+"""The notes of basic-memory: a folder of Markdown files.
+
+A line `- [category] text #tag (context)` is an observation, and becomes a fact about the note's
+subject; `- relation [[Other note]]` is a relation, and becomes one too. All that is written in a
+note besides is an episode: it may hold what nobody has put into a fact yet.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import Final
+
+from memory_butler.engine.foreign.source import Document, Found, moment, present
+from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine
+
+MAX_NOTE_BYTES: Final = 8 * 1024 * 1024
+
+_FIELD: Final = re.compile(r"^(\w+):\s*(.+?)\s*$")
+_OBSERVATION: Final = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\]\[]{2,})\]\s+(?P<text>\S.*)$")
+_RELATION: Final = re.compile(r"^\s*[-*]\s+(?P<relation>[^\[\]]+?)\s+\[\[(?P<target>[^\]]+)\]\]")
+_TAG: Final = re.compile(r"(?<!\S)#([\w/-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    number: int
+    category: str
+    content: str
+    tags: list[str]
+
+
+def recognises(document: Document) -> bool:
+    """Whether it is a note: it names its permalink, or makes an observation."""
+    if not document.name.endswith(".md"):
+        return False
+    with document.open() as file:
+        fields, _, lines = _parted(file.read(65_536).decode("utf-8-sig", "replace").splitlines())
+    return "permalink" in fields or any(_OBSERVATION.match(line) for line in lines)
+
+
+def read(document: Document, butler: str) -> Iterator[Found]:
+    """The note's prose, then its statements."""
+    with document.open() as file:
+        data = file.read(MAX_NOTE_BYTES + 1)
+    if len(data) > MAX_NOTE_BYTES:
+        said = f"the note is longer than {MAX_NOTE_BYTES:,} bytes"
+        yield Found(1, "", BadLine(1, said, document.name), document.size)
+        return
+    fields, first, lines = _parted(data.decode("utf-8-sig", "replace").splitlines())
+    title = fields.get("title") or PurePosixPath(document.name).stem
+    written = moment(fields.get("created") or fields.get("date")) or _changed(document)
+    metadata = {"imported_from": "basic-memory", "note": document.name}
+    prose, statements = _read(lines, first, title)
+    if prose:
+        digest = sha256(prose.encode()).hexdigest()[:16]
+        line = EpisodeLine(
+            kind="episode",
+            content=f"{title}\n\n{prose}",
+            butler=butler,
+            occurred_at=written,
+            metadata=metadata,
+        )
+        yield Found(first, f"basic-memory/{document.name}/{digest}", line, document.size)
+    often = Counter(one.category for one in statements)
+    for one in statements:
+        digest = sha256(f"{one.category}/{one.content}".encode()).hexdigest()[:8]
+        # Several of one category in a note are all true: none may supersede another.
+        predicate = one.category if often[one.category] == 1 else f"{one.category} {digest}"
+        fact = FactLine(
+            kind="fact",
+            subject=title,
+            predicate=predicate,
+            content=one.content,
+            source_butler=butler,
+            metadata=metadata,
+            **present(tags=one.tags or None, valid_from=written),
+        )
+        key = f"basic-memory/{document.name}/{digest}"
+        yield Found(one.number, key, fact, document.size)
+
+
+def _parted(lines: list[str]) -> tuple[dict[str, str], int, list[str]]:
+    """The fields of the front matter, and the rest with the number of its first line."""
+    if not lines or lines[0].strip() != "---" or "---" not in lines[1:]:
+        return {}, 1, lines
+    end = lines.index("---", 1)
+    matches = [match for line in lines[1:end] if (match := _FIELD.match(line))]
+    return {match[1].lower(): match[2].strip("'\"") for match in matches}, end + 2, lines[end + 1 :]
+
+
+def _read(lines: list[str], first: int, title: str) -> tuple[str, list[_Statement]]:
+    prose, statements = [], []
+    for number, line in enumerate(lines, first):
+        if match := _OBSERVATION.match(line):
+            tags = _TAG.findall(match["text"])
+            statements.append(_Statement(number, match["category"].strip(), match["text"], tags))
+        elif match := _RELATION.match(line):
+            relation = match["relation"].strip()
+            said = f"{title} {relation.replace('_', ' ')} {match['target']}"
+            statements.append(_Statement(number, relation, said, []))
+        elif not line.startswith("#"):  # a heading alone says nothing
+            prose.append(line)
+    return "\n".join(prose).strip(), statements
+
+
+def _changed(document: Document) -> datetime:
+    return datetime.fromtimestamp(document.path.stat().st_mtime, UTC)

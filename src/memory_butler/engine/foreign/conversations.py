@@ -1,0 +1,77 @@
+"""What the exports of chat programs share: a document with a list of conversations."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.engine.foreign.source import Document, Found, present, read_json, session
+from memory_butler.engine.import_format import BadLine, EpisodeLine
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something that was said."""
+
+    id: str
+    speaker: str
+    text: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What was said, in order."""
+
+    id: str
+    title: str
+    messages: list[Message]
+
+
+def conversations(document: Document) -> list[Any]:
+    """The list that the document is.
+
+    Raises:
+        InvalidInput: it is no JSON, or no list.
+    """
+    found = read_json(document)
+    if not isinstance(found, list):
+        raise InvalidInput(f"{document.name} is no list of conversations")
+    return found
+
+
+def read_conversations(
+    document: Document, butler: str, format: str, understand: Callable[[Any], Conversation]
+) -> Iterator[Found]:
+    """The messages of all conversations; one that cannot be understood is told and passed over."""
+    try:
+        found = conversations(document)
+    except InvalidInput as error:
+        yield Found(1, "", BadLine(1, str(error), document.name), document.size)
+        return
+    for number, one in enumerate(found, 1):
+        reached = document.size * number // len(found)
+        try:
+            conversation = understand(one)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            said = f"the conversation is not understood: {type(error).__name__} {error}"
+            yield Found(number, "", BadLine(number, said, document.name), reached)
+            continue
+        for turn, message in enumerate(conversation.messages):
+            line = EpisodeLine(
+                kind="episode",
+                id=message.id,
+                content=message.text,
+                butler=butler,
+                speaker=message.speaker,
+                turn=turn,
+                metadata={
+                    "imported_from": format,
+                    "conversation": conversation.id,
+                    **present(title=conversation.title or None),
+                },
+                **present(occurred_at=message.at, session_id=session(conversation.id)),
+            )
+            key = f"{format}/{conversation.id}/{message.id}"
+            yield Found(number, key, line, reached)

@@ -1,0 +1,65 @@
+"""Memories of mem0, as its `get_all` or an export of its platform gives them.
+
+Each is a sentence that mem0 took to be true, so each becomes a fact: of its user, and with its id
+in the predicate, because mem0 has no predicates and two sentences must not supersede each other.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.engine.foreign.source import Document, Found, moment, present, read_json
+from memory_butler.engine.import_format import BadLine, FactLine
+
+
+def memories(found: Any) -> list[Any] | None:
+    """The list of memories in a document, None if it holds none."""
+    if isinstance(found, dict):
+        found = found.get("results") or found.get("memories")
+    return found if isinstance(found, list) else None
+
+
+def recognises(first: Any) -> bool:
+    """Whether it is a memory of this format."""
+    return isinstance(first, dict) and isinstance(first.get("memory"), str) and "id" in first
+
+
+def read(document: Document, butler: str) -> Iterator[Found]:
+    """The memories, in order."""
+    try:
+        found = memories(read_json(document)) or []
+    except InvalidInput as error:
+        yield Found(1, "", BadLine(1, str(error), document.name), document.size)
+        return
+    for number, one in enumerate(found, 1):
+        reached = document.size * number // len(found)
+        if not recognises(one):
+            bad = BadLine(number, "it has no memory or no id", document.name)
+            yield Found(number, "", bad, reached)
+            continue
+        yield Found(number, f"mem0/{one['id']}", _fact(one, butler), reached)
+
+
+def _fact(found: dict[str, Any], butler: str) -> FactLine:
+    owner = found.get("user_id") or found.get("agent_id") or found.get("run_id") or "user"
+    categories = found.get("categories")
+    tags = [str(one) for one in categories] if isinstance(categories, list) else None
+    since = moment(found.get("updated_at")) or moment(found.get("created_at"))
+    return FactLine(
+        kind="fact",
+        id=str(found["id"]),
+        subject=str(owner),
+        predicate=f"memory {found['id']}",
+        content=found["memory"],
+        source_butler=butler,
+        metadata={
+            "imported_from": "mem0",
+            **present(
+                agent_id=found.get("agent_id"),
+                run_id=found.get("run_id"),
+                created_at=found.get("created_at"),
+                metadata=found.get("metadata") or None,
+            ),
+        },
+        **present(tags=tags, valid_from=since),
+    )

@@ -1,0 +1,129 @@
+"""What another program exported: a file, a folder, or a zip as it was downloaded."""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.engine.import_format import AnyLine, BadLine
+
+# An export of one JSON document is read whole; Python needs some five times its size for it.
+MAX_DOCUMENT_BYTES: Final = 2 * 1024**3
+# More than that is somebody's whole disk, named by mistake.
+MAX_FILES: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file of an export; `member` where it lies in a zip."""
+
+    path: Path
+    name: str
+    size: int
+    member: str | None = None
+
+    def open(self) -> BinaryIO:
+        """Its bytes."""
+        if self.member is None:
+            return self.path.open("rb")
+        return cast(BinaryIO, zipfile.ZipFile(self.path).open(self.member))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reader found, or what is wrong there.
+
+    Attributes:
+        number: the line, or in a file without lines the place in its list, counted from 1.
+        key: its name in the export, which makes the id; the same in every export of it.
+        reached: how many bytes of the document are read with it.
+    """
+
+    number: int
+    key: str
+    line: AnyLine | BadLine
+    reached: int
+
+
+def documents(path: Path, *suffixes: str) -> Iterator[Document]:
+    """The files at `path` with these suffixes, in the order of their names.
+
+    Raises:
+        InvalidInput: there is nothing at the path, or it cannot be read.
+    """
+    try:
+        if path.is_dir():
+            for one in sorted(_files(path, suffixes)):
+                yield Document(one, one.relative_to(path).as_posix(), one.stat().st_size)
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                for info in sorted(archive.infolist(), key=lambda info: info.filename):
+                    if Path(info.filename).suffix in suffixes:
+                        yield Document(path, info.filename, info.file_size, info.filename)
+        else:
+            yield Document(path, path.name, path.stat().st_size)
+    except (OSError, zipfile.BadZipFile) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"{path} cannot be read: {said}") from None
+
+
+def _files(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    seen = 0
+    for parent, _, names in os.walk(folder):  # follows no links
+        seen += len(names)
+        if seen > MAX_FILES:
+            raise InvalidInput(
+                f"{folder} cannot be read: it holds more than {MAX_FILES:,} files; "
+                "name the folder of the export itself"
+            )
+        for name in names:
+            if name.endswith(suffixes) and (one := Path(parent, name)).is_file():
+                yield one
+
+
+def read_json(document: Document) -> Any:
+    """A document that is one JSON value.
+
+    Raises:
+        InvalidInput: it is none, or too large to be read whole.
+    """
+    if document.size > MAX_DOCUMENT_BYTES:
+        raise InvalidInput(f"{document.name} is larger than {MAX_DOCUMENT_BYTES:,} bytes")
+    with document.open() as file:
+        try:
+            return json.load(file)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"{document.name} is no JSON: {error}") from None
+
+
+def moment(value: Any) -> datetime | None:
+    """A time as exports write it: ISO 8601, or seconds since 1970; None for anything else."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+        if isinstance(value, str):
+            read = datetime.fromisoformat(value)
+            # A date in a note, or a time without a zone, is taken as UTC: the best that is known.
+            return read if read.tzinfo is not None else read.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def session(value: Any) -> UUID | None:
+    """An id of a conversation, where it is a UUID."""
+    try:
+        return UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        return None
+
+
+def present(**given: Any) -> dict[str, Any]:
+    """What has a value."""
+    return {name: value for name, value in given.items() if value is not None}

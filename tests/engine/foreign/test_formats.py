@@ -1,0 +1,181 @@
+"""What becomes of other programs' exports: the fixtures are written by hand."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from engine.foreign import exports
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.engine.foreign.formats import FORMATS, detect, format_named, open_export
+from memory_butler.engine.foreign.source import MAX_FILES
+from memory_butler.engine.import_format import BadLine, Candidate, EpisodeLine, FactLine
+
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    "claude-code": exports.claude_code,
+    "chatgpt": exports.chatgpt,
+    "claude": exports.claude,
+    "mem0": exports.mem0,
+    "basic-memory": exports.basic_memory,
+}
+
+
+def read(path: Path, butler: str | None = None) -> list[Candidate]:
+    format = detect(path)
+    assert format is not None
+    return list(open_export(path, format).candidates("default", butler))
+
+
+def said(found: list[Candidate]) -> list[tuple[Any, ...]]:
+    return [
+        (one.line.speaker, one.line.turn, one.line.content)
+        for one in found
+        if isinstance(one.line, EpisodeLine)
+    ]
+
+
+def bad(found: list[Candidate]) -> list[tuple[int, str]]:
+    return [(one.line.number, one.line.reason) for one in found if isinstance(one.line, BadLine)]
+
+
+def test_every_format_has_a_fixture() -> None:
+    assert set(MAKERS) == {format.name for format in FORMATS}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_format_is_found_out(name: str, tmp_path: Path) -> None:
+    found = detect(MAKERS[name](tmp_path / "it" if name == "claude" else tmp_path))
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_ids_are_the_same_in_every_reading_and_others_in_another_tenant(
+    name: str, tmp_path: Path
+) -> None:
+    path = MAKERS[name](tmp_path / "it" if name == "claude" else tmp_path)
+    export = open_export(path, format_named(name))
+
+    def ids(tenant: str) -> list[UUID]:
+        found = export.candidates(tenant)
+        return [one.id for one in found if not isinstance(one.line, BadLine)]
+
+    assert len(set(ids("a"))) == len(ids("a")) > 0
+    assert ids("a") == ids("a")
+    assert not set(ids("a")) & set(ids("b"))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_progress_ends_at_the_size_of_the_export(name: str, tmp_path: Path) -> None:
+    path = MAKERS[name](tmp_path / "it" if name == "claude" else tmp_path)
+    export = open_export(path, format_named(name))
+    reached = [one.reached for one in export.candidates("a")]
+    assert reached == sorted(reached)
+    assert 0 < reached[-1] <= export.size
+
+
+def test_claude_code(tmp_path: Path) -> None:
+    found = read(exports.claude_code(tmp_path))
+    assert said(found) == [
+        ("user", 0, "Prices must be Decimal, never float."),
+        ("assistant", 1, "It returns Decimal now, and the tests pass."),
+        ("user", 2, "Ship it on Friday."),
+    ]
+    first = found[0].line
+    assert isinstance(first, EpisodeLine)
+    assert first.occurred_at == datetime(2026, 1, 10, 8, 30, 0, 250_000, UTC)
+    assert str(first.session_id) == exports.SESSION
+    assert first.butler == "claude-code"
+    assert (first.metadata or {})["cwd"] == "/home/someone/shop"
+    assert [number for number, _ in bad(found)] == [4, 12]
+    assert all("JSON" in reason for _, reason in bad(found))
+
+
+def test_the_butler_can_be_named(tmp_path: Path) -> None:
+    lines = [one.line for one in read(exports.claude_code(tmp_path), "shop")]
+    assert {line.butler for line in lines if isinstance(line, EpisodeLine)} == {"shop"}
+
+
+def test_chatgpt_keeps_the_branch_that_the_person_kept(tmp_path: Path) -> None:
+    found = read(exports.chatgpt(tmp_path))
+    assert said(found) == [
+        ("user", 0, "Which tea has no caffeine?"),
+        ("assistant", 1, "Rooibos has none."),
+        ("user", 2, "And this one?"),
+    ]
+    line = found[0].line
+    assert isinstance(line, EpisodeLine)
+    assert line.occurred_at == datetime(2026, 1, 9, 9, 13, 20, 500_000, UTC)
+    assert (line.metadata or {})["title"] == "Tea"
+    assert [number for number, _ in bad(found)] == [2]
+
+
+def test_claude(tmp_path: Path) -> None:
+    found = read(exports.claude(tmp_path / "it"))
+    assert said(found) == [
+        ("user", 0, "My sister moved to Porto."),
+        ("assistant", 1, "Noted."),
+    ]
+    line = found[0].line
+    assert isinstance(line, EpisodeLine)
+    assert line.occurred_at == datetime(2026, 2, 1, 10, 0, 0, 123_456, UTC)
+
+
+def test_mem0(tmp_path: Path) -> None:
+    found = read(exports.mem0(tmp_path))
+    facts = [one.line for one in found if isinstance(one.line, FactLine)]
+    assert [(fact.subject, fact.content, fact.tags) for fact in facts] == [
+        ("guest-4", "Allergic to nuts", ["health"]),
+        ("guest-4", "Likes chess", None),
+    ]
+    assert facts[0].predicate != facts[1].predicate  # neither supersedes the other
+    assert facts[0].valid_from == datetime(2025, 11, 1, 15, 0, tzinfo=UTC)
+    assert [number for number, _ in bad(found)] == [2]
+
+
+def test_basic_memory(tmp_path: Path) -> None:
+    found = read(exports.basic_memory(tmp_path))
+    facts = [one.line for one in found if isinstance(one.line, FactLine)]
+    assert [(fact.subject, fact.content, fact.tags) for fact in facts] == [
+        ("Coffee at home", "Pour over gives the clearest cup #brewing (at home)", ["brewing"]),
+        ("Coffee at home", "The press is for guests", None),
+        ("Coffee at home", "96 degrees", None),
+        ("Coffee at home", "Coffee at home pairs with Cake recipes", None),
+    ]
+    predicates = [fact.predicate for fact in facts]
+    assert predicates[2:] == ["water", "pairs_with"]
+    assert predicates[0] != predicates[1]
+    prose = [one.line for one in found if isinstance(one.line, EpisodeLine)]
+    assert "The grinder was a present." in prose[0].content
+    assert "buy filters" in prose[0].content
+    assert prose[0].occurred_at == datetime(2025, 12, 24, 18, 0, tzinfo=UTC)
+    assert prose[1].content.endswith("Only prose stands here.")
+
+
+def test_a_folder_of_something_else_is_of_no_format(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# A project\n\n- [link](x.md)\n")
+    (tmp_path / "data.json").write_text("{")
+    (tmp_path / "more.jsonl").write_text("{}\n")
+    assert detect(tmp_path) is None
+
+
+def test_a_broken_document_is_told(tmp_path: Path) -> None:
+    (tmp_path / "conversations.json").write_text('[{"mapping": ')
+    export = open_export(tmp_path / "conversations.json", format_named("chatgpt"))
+    ((_, reason),) = bad(list(export.candidates("a")))
+    assert "is no JSON" in reason
+
+
+def test_nothing_there_says_what_the_format_is(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="projects"):
+        open_export(tmp_path, format_named("claude-code"))
+    with pytest.raises(InvalidInput, match="claude-code, chatgpt"):
+        format_named("word")
+
+
+def test_a_whole_disk_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=f"more than {MAX_FILES:,} files"):
+        list(open_export(Path("/"), format_named("claude-code")).documents)

@@ -1,0 +1,122 @@
+"""What importing does to a store: how long it keeps, what is found when, and nothing twice."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conftest import Clock, Connection
+from engine.foreign import exports
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.foreign.formats import detect, open_export
+from memory_butler.engine.imports import ImportReport, import_all
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import search
+from memory_butler.engine.reembed import embed_imported, unembedded
+from memory_butler.store import reembedding
+
+pytestmark = pytest.mark.anyio
+
+
+async def run(
+    memory: Memory, principal: Principal, path: Path, keep_days: int = 90
+) -> ImportReport:
+    format = detect(path)
+    assert format is not None
+    candidates = open_export(path, format).candidates(principal.tenant)
+    return await import_all(memory, principal, candidates, keep_days=keep_days)
+
+
+async def found(memory: Memory, principal: Principal, query: str, mode: str) -> list[str]:
+    hits = await search(memory, principal, query, types=["episode"], mode=mode)  # type: ignore[arg-type]
+    return [hit.row["content"] for hit in hits]
+
+
+async def test_history_is_kept_from_the_import_on_and_remembers_when_it_was(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path, clock: Clock
+) -> None:
+    await run(memory, principal, exports.claude_code(tmp_path))
+    rows = await admin.fetch("SELECT * FROM episodes ORDER BY turn")
+    assert [row["expires_at"] - row["created_at"] for row in rows] == [timedelta(days=90)] * 3
+    assert [row["created_at"] for row in rows] == [clock.now] * 3
+    assert rows[2]["occurred_at"].isoformat() == "2026-01-10T09:00:00+00:00"
+    assert {row["consolidation_status"] for row in rows} == {"pending"}
+    events = await admin.fetch("SELECT event_type, actor FROM memory_events")
+    assert [tuple(row) for row in events] == [("episode_created", "tester")] * 3
+
+
+async def test_nothing_is_stored_twice_and_a_session_that_went_on_is_taken_up(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    folder = exports.claude_code(tmp_path)
+    first = await run(memory, principal, folder, keep_days=10)
+    assert (first.stored["episode"], first.already_there, first.bad) == (3, 0, 2)
+    assert [(line.number, line.file[-6:]) for line in first.bad_lines] == [
+        (4, ".jsonl"),
+        (12, ".jsonl"),
+    ]
+    (file,) = folder.rglob("*.jsonl")
+    file.write_text(file.read_text() + exports._line("user", "b1", "One thing more.") + "\n")
+    again = await run(memory, principal, folder)
+    assert (again.stored["episode"], again.already_there) == (1, 3)
+    assert await admin.fetchval("SELECT count(*) FROM episodes") == 4
+
+
+async def test_found_by_its_words_at_once_and_by_meaning_when_embedded(
+    memory: Memory, principal: Principal, other_tenant: Principal, tmp_path: Path
+) -> None:
+    await run(memory, principal, exports.claude_code(tmp_path))
+    assert await unembedded(memory) == {principal.tenant: 3}
+    query = "exact amounts of money instead of binary fractions"
+    assert await found(memory, principal, query, "semantic") == []
+    assert await found(memory, principal, "decimal", "keyword") != []
+    assert (await found(memory, principal, "which prices are decimal", "hybrid"))[0].startswith(
+        "Prices must"
+    )
+    told: list[int] = []
+    assert await embed_imported(memory, told.append) == sum(told) == 3
+    assert (await found(memory, principal, query, "semantic"))[0].startswith("Prices must")
+    assert await found(memory, other_tenant, query, "hybrid") == []
+    assert (await unembedded(memory), await embed_imported(memory)) == ({}, 0)
+
+
+async def test_one_process_embeds_at_a_time(
+    memory: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    await run(memory, principal, exports.claude_code(tmp_path))
+    async with reembedding.turn(memory.pool) as ours:
+        assert ours
+        assert await embed_imported(memory) is None
+    assert await embed_imported(memory) == 3
+
+
+async def test_one_text_too_large_for_the_index_does_not_stop_the_others(
+    memory: Memory, principal: Principal, tmp_path: Path, admin: Connection
+) -> None:
+    folder = exports.claude_code(tmp_path)
+    (file,) = folder.rglob("*.jsonl")
+    # More distinct words than a tsvector holds (C-48).
+    long = " ".join(f"w{number:x}q" for number in range(180_000))
+    file.write_text(file.read_text() + exports._line("user", "b1", long) + "\n")
+    report = await run(memory, principal, folder)
+    assert report.stored["episode"] == 4
+    assert await admin.fetchval("SELECT max(length(content)) FROM episodes") == len(long)
+
+
+async def test_a_fact_of_another_program_is_a_fact_since_then(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    report = await run(memory, principal, exports.mem0(tmp_path))
+    assert (report.stored["fact"], report.superseded, report.bad) == (2, 0, 1)
+    row = await admin.fetchrow("SELECT * FROM facts WHERE content = 'Allergic to nuts'")
+    assert row["valid_from"].isoformat() == "2025-11-01T15:00:00+00:00"
+    assert row["metadata"]["imported_from"] == "mem0"
+
+
+@pytest.mark.parametrize("days", [0, 40_000])
+async def test_keep_has_bounds(
+    memory: Memory, principal: Principal, tmp_path: Path, days: int
+) -> None:
+    with pytest.raises(InvalidInput, match="1 to 36500 days"):
+        await run(memory, principal, exports.claude_code(tmp_path), keep_days=days)
