@@ -40,7 +40,7 @@ class ButlerToml:
         return found  # type: ignore[no-any-return]
 
     def complaint(self, keys: tuple[str, ...], said: str) -> str:
-        """What is wrong, with the file and the line of the key, or of the table it is missing in."""
+        """What is wrong, with the file and the line of the key, or of the table that lacks it."""
         line = next(
             (found for size in range(len(keys), 0, -1) if (found := self.line_of(keys[:size]))),
             None,
