@@ -1,6 +1,7 @@
 """Text on its way into the store, into a search vector and into a prompt (TXT-01..04)."""
 
 import re
+from functools import cache
 from typing import Final
 
 # C-48: "1 MB" is 2**20 bytes of UTF-8. PostgreSQL limits the tsvector itself to one byte less, and
@@ -27,6 +28,21 @@ def one_line(text: str) -> str:
     them.
     """
     return " ".join(storable(text).split())
+
+
+def without_tag(text: str, *words: str) -> str:
+    """Text that cannot end, or open, the element whose name these words make (CONP-05).
+
+    Whatever a reader might take for the tag counts: other brackets, spaces, invisible or other
+    characters around and inside its name. Bounded, so that no text makes the search slow.
+    """
+    return _tag(words).sub("&lt;", text)
+
+
+@cache
+def _tag(words: tuple[str, ...]) -> re.Pattern[str]:
+    name = r"[\W_]{0,8}".join(words)
+    return re.compile(rf"[<＜﹤](?=[\W_]{{0,16}}{name})", re.IGNORECASE)
 
 
 def preprocess_text(text: str) -> str:

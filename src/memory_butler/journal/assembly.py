@@ -56,13 +56,17 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PartReceipt:
-    """One part: its tokens (headings not counted), its cap if it has one, what went in and not."""
+    """One part: its tokens (headings not counted), its cap if it has one, what went in and not.
+
+    `text` is the part as it stands in the prompt, without its heading.
+    """
 
     part: Part
     tokens: int
     cap: int | None
     included: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,8 @@ class _Filled:
     left_out: list[LeftOut] = field(default_factory=list)
 
     def receipt(self, part: Part, cap: int) -> PartReceipt:
-        return PartReceipt(part, self.tokens, cap, tuple(self.included), tuple(self.left_out))
+        text = "\n".join(self.lines)
+        return PartReceipt(part, self.tokens, cap, tuple(self.included), tuple(self.left_out), text)
 
 
 def assemble(
@@ -142,14 +147,20 @@ def assemble(
     receipt = Receipt(
         now=now,
         parts=(
-            PartReceipt("wake", wake, None),
-            PartReceipt("image", count(image.strip()), None),
-            PartReceipt("ambient", ambient, None),
+            PartReceipt("wake", wake, None, text=texts.wake.strip()),
+            PartReceipt("image", count(image.strip()), None, text=image.strip()),
+            PartReceipt("ambient", ambient, None, text=texts.ambient.strip()),
             lingering.receipt("lingering", budget.lingering),
             recalled.receipt("recalled", budget.recalled),
             recent.receipt("recent", budget.recent),
-            PartReceipt("time", count(time), None),
-            PartReceipt("hot", count(hot.content) + picture, None, (f"event {hot.id}",)),
+            PartReceipt("time", count(time), None, text=time),
+            PartReceipt(
+                "hot",
+                count(hot.content) + picture,
+                None,
+                (f"event {hot.id}",),
+                text=hot.content,
+            ),
         ),
         pools=pools,
         total=count(system) + count(message) + picture,
@@ -304,7 +315,7 @@ def _pieces(event: Event, policy: JournalPolicy) -> Sequence[Piece]:
     names = (*policy.assistant_actors, *policy.user_actors)
     # Messages never change, and the next prompt shows mostly the same ones.
     read_again = _pieces_of if len(event.content) <= _CACHED_CHARS else _pieces_of.__wrapped__
-    return shown_pieces(event.actor, read_again(event.content, names), policy)
+    return shown_pieces(event.actor, read_again(event.content, names), event.tags, policy)
 
 
 @lru_cache(maxsize=_CACHED_MESSAGES)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
-from memory_butler.journal import events, state
+from memory_butler.journal import events, memory, runs, state
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import (
     RUN_TYPES,
@@ -28,6 +28,7 @@ from memory_butler.journal.fragments import (
 from memory_butler.journal.items import Event, to_moment, to_text
 from memory_butler.journal.live import utc_now
 from memory_butler.journal.queries import load
+from memory_butler.journal.runs import Run, RunReport
 from memory_butler.journal.texts import write_ambient
 
 SQL = load("fragments")
@@ -37,16 +38,6 @@ MAX_LISTED = 1_000
 _PENDING = "ambient_pending"
 _COMPILED = "compiled_until"
 _TICK = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A maintenance run; without `completed_at` it crashed, or is still at work (JST-02)."""
-
-    id: int
-    started_at: datetime
-    completed_at: datetime | None
-    run_type: RunType
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +82,17 @@ class MaintenanceDesk:
             return _plan(db, operations)
 
     def complete(
-        self, run_id: int, operations: Iterable[Operation], ambient: str | None = None
+        self,
+        run_id: int,
+        operations: Iterable[Operation],
+        ambient: str | None = None,
+        report: RunReport | None = None,
     ) -> list[Difference]:
         """Carry out the operations and end the run, all in one transaction or nothing (JST-02).
 
         Then, and only then, ambient.md is rewritten: with `ambient`, or the map composed from the
-        fragments. Former states go to `fragment_versions`.
+        fragments. Former states go to `fragment_versions`. Messages count as read up to the
+        report's `read_to`; without a report, up to where the log ended when the run began.
 
         Raises:
             InvalidInput: an operation that cannot work; nothing was changed.
@@ -108,18 +104,62 @@ class MaintenanceDesk:
             if run.completed_at is not None:
                 raise Conflict(f"maintenance run {run_id} has ended; begin another")
             differences = _plan(db, operations)
-            # Later than every state that it ends, also where the clock stepped back.
-            former = [one.before.updated_at for one in differences if one.before]
-            at = max([self._clock(), run.started_at, *(one + _TICK for one in former if one)])
-            _write(db, differences, run_id, at)
-            db.execute(SQL["complete_run"], {"id": run_id, "at": to_text(at)})
-            state.put(db, _COMPILED, state.get(db, f"run:{run_id}") or "0", at)
-            state.drop(db, f"run:{run_id}")
-            text = compose_ambient(_all(db).values()) if ambient is None else ambient
+            text = self._end(db, run, differences, report, ambient)
             _check_ambient(text)
-            state.put(db, _PENDING, text, at)
         self._rewrite_ambient()
         return differences
+
+    def note(self, run_id: int, report: RunReport) -> None:
+        """Tell of a run that does not end well: it stays without a completion (JST-02)."""
+        with self._file.writing() as db:
+            run = _run(db, run_id)
+            if run.completed_at is not None:
+                raise Conflict(f"maintenance run {run_id} has ended; nothing more is told of it")
+            state.put(db, f"report:{run_id}", runs.to_json(report), self._clock())
+            state.drop(db, f"run:{run_id}")
+
+    def undo(self, run_id: int) -> list[Difference]:
+        """Take back what a run has changed, as a manual run of its own.
+
+        The latest run's messages count as unread again, so that another run may do better.
+
+        Raises:
+            NotFound: there is no such run.
+            Conflict: it has not ended, or a later run has built on what it changed.
+        """
+        with self._file.writing() as db:
+            run = _run(db, run_id)
+            made = _changes(db, run)
+            current = _all(db)
+            gone = {one.key for one in made if one.before is None}
+            touched = {one.key for one in made}
+            stuck = [one.key for one in made if current.get(one.key) != one.after]
+            stuck += [
+                one.key
+                for one in current.values()
+                if one.key not in touched and gone & {target for target, _ in one.edges}
+            ]
+            if stuck:
+                raise Conflict(
+                    f"later runs have changed {', '.join(sorted(stuck)[:5])}; undo those first"
+                )
+            back = [Difference(one.key, one.after, one.before) for one in made]
+            now = self._clock()
+            row = {"at": to_text(now), "run_type": "manual"}
+            id = int(db.execute(SQL["begin_run"], row).fetchall()[0][0])
+            read = int(state.get(db, _COMPILED) or "0")
+            if run.report is not None and run.report.read_to == read:
+                read = run.report.read_from
+            report = RunReport(f"took back run {run_id}", read_from=read, read_to=read)
+            self._end(db, _run(db, id), back, report, None)
+        self._rewrite_ambient()
+        return back
+
+    def changes(self, run_id: int) -> list[Difference]:
+        """What a run has changed, by key; nothing for one that has not ended."""
+        with self._file.reading() as db:
+            run = _run(db, run_id)
+            return _changes(db, run) if run.completed_at is not None else []
 
     def apply(
         self, run_type: RunType, operations: Iterable[Operation], ambient: str | None = None
@@ -137,21 +177,20 @@ class MaintenanceDesk:
             id = int(state.get(db, _COMPILED) or "0") if after_id is None else after_id
             return tuple(events.appended_after(db, id, _checked(limit)))
 
+    def read_to(self) -> int:
+        """The id of the last message that a completed run has read; 0 for none."""
+        with self._file.reading() as db:
+            return int(state.get(db, _COMPILED) or "0")
+
+    def secrets(self) -> tuple[str, ...]:
+        """What no fragment may hold: the text of every secret that was not revealed."""
+        with self._file.reading() as db:
+            return memory.secrets(db)
+
     def fragments(self, as_of: datetime | None = None) -> dict[str, Fragment]:
         """Every fragment by key, now or as it was known at a moment."""
-        moment = to_text(require_aware(as_of, "as_of")) if as_of else None
         with self._file.reading() as db:
-            current = _all(db)
-            if moment is None:
-                return current
-            then = {
-                one.key: one
-                for one in current.values()
-                if one.updated_at and to_text(one.updated_at) <= moment
-            }
-            for key, text in db.execute(SQL["versions_at"], {"at": moment}):
-                then[key] = _from_json(key, text)
-            return dict(sorted(then.items()))
+            return _all(db) if as_of is None else _as_of(db, require_aware(as_of, "as_of"))
 
     def versions(self, key: str) -> tuple[Version, ...]:
         """The former states of a fragment, the oldest first; a deleted one keeps its own."""
@@ -161,10 +200,42 @@ class MaintenanceDesk:
                 for start, end, text, run_id in db.execute(SQL["versions_of"], (key,))
             )
 
+    def run(self, id: int) -> Run:
+        """One run; `NotFound` where there is none."""
+        with self._file.reading() as db:
+            return _run(db, id)
+
     def runs(self, limit: int = 100) -> tuple[Run, ...]:
         """Runs, the newest first; `limit` from 1 to 1000."""
         with self._file.reading() as db:
-            return tuple(_to_run(row) for row in db.execute(SQL["runs"], (_checked(limit),)))
+            return tuple(map(runs.from_row, db.execute(SQL["runs"], (_checked(limit),))))
+
+    def _end(
+        self,
+        db: sqlite3.Connection,
+        run: Run,
+        differences: Sequence[Difference],
+        report: RunReport | None,
+        ambient: str | None,
+    ) -> str:
+        """Write a plan and the end of its run; the map that awaits its file."""
+        # Later than every state that it ends and every run before it, also where the clock stepped
+        # back: a moment names one state.
+        former = [one.before.updated_at for one in differences if one.before]
+        newest = db.execute(SQL["newest_completion"]).fetchone()[0]
+        former += [to_moment(newest)] if newest else []
+        at = max([self._clock(), run.started_at, *(one + _TICK for one in former if one)])
+        _write(db, differences, run.id, at)
+        db.execute(SQL["complete_run"], {"id": run.id, "at": to_text(at)})
+        read_to = state.get(db, f"run:{run.id}") or "0"
+        if report is not None:
+            state.put(db, f"report:{run.id}", runs.to_json(report), at)
+            read_to = str(report.read_to)
+        state.put(db, _COMPILED, read_to, at)
+        state.drop(db, f"run:{run.id}")
+        text = compose_ambient(_all(db).values()) if ambient is None else ambient
+        state.put(db, _PENDING, text, at)
+        return text
 
     def _rewrite_ambient(self) -> None:
         """Bring ambient.md to what was committed last.
@@ -272,21 +343,35 @@ def _all(db: sqlite3.Connection) -> dict[str, Fragment]:
     }
 
 
+def _as_of(db: sqlite3.Connection, moment: datetime) -> dict[str, Fragment]:
+    at = to_text(moment)
+    then = {
+        one.key: one
+        for one in _all(db).values()
+        if one.updated_at and to_text(one.updated_at) <= at
+    }
+    for key, text in db.execute(SQL["versions_at"], {"at": at}):
+        then[key] = _from_json(key, text)
+    return dict(sorted(then.items()))
+
+
+def _changes(db: sqlite3.Connection, run: Run) -> list[Difference]:
+    """Told by the versions alone: the fragments just before the run's end, and at it."""
+    if run.completed_at is None:
+        raise Conflict(f"maintenance run {run.id} has not ended, and so has changed nothing")
+    before, after = _as_of(db, run.completed_at - _TICK), _as_of(db, run.completed_at)
+    return [
+        Difference(key, before.get(key), after.get(key))
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    ]
+
+
 def _run(db: sqlite3.Connection, id: int) -> Run:
     row = db.execute(SQL["run"], (id,)).fetchone()
     if row is None:
         raise NotFound(f"there is no maintenance run {id}; begin one")
-    return _to_run(row)
-
-
-def _to_run(row: Sequence[str]) -> Run:
-    id, started_at, completed_at, run_type = row
-    return Run(
-        int(id),
-        to_moment(started_at),
-        to_moment(completed_at) if completed_at else None,
-        choose(run_type, RUN_TYPES, "run type"),
-    )
+    return runs.from_row(row)
 
 
 def _check_ambient(text: str) -> None:

@@ -19,6 +19,8 @@ MAX_PATH_CHARS: Final = 4_096
 # Rows fetched at once while reading backwards: about what the pools of a prompt hold.
 _BATCH = 128
 _TICK = timedelta(microseconds=1)
+# Sorts after every time, as text.
+_LATEST: Final = "~"
 
 
 def check(content: str, actor: str, image_path: str | None) -> None:
@@ -100,6 +102,26 @@ def after(db: sqlite3.Connection, ts: datetime | None, id: int, limit: int) -> l
     """Messages after (`ts`, `id`), the oldest first; from the beginning where `ts` is None."""
     parameters = {"ts": to_text(ts) if ts else "", "id": id, "limit": limit}
     return [_event(row) for row in db.execute(SQL["after"], parameters)]
+
+
+def page(
+    db: sqlite3.Connection,
+    before: Event | None,
+    limit: int,
+    *,
+    actor: str | None = None,
+    tag: str | None = None,
+) -> list[Event]:
+    """Messages before `before`, the newest first; of one actor, with one tag."""
+    ts, id = (to_text(before.ts), before.id) if before else (_LATEST, 0)
+    row = {"ts": ts, "id": id, "actor": actor, "tag": tag, "limit": limit}
+    return [_event(one) for one in db.execute(SQL["page"], row)]
+
+
+def extent(db: sqlite3.Connection) -> tuple[int, datetime | None]:
+    """How many messages there are, and when the latest came."""
+    number, newest = db.execute(SQL["count"]).fetchone()
+    return int(number), to_moment(newest) if newest else None
 
 
 def appended_after(db: sqlite3.Connection, id: int, limit: int) -> list[Event]:

@@ -44,3 +44,13 @@ ORDER BY ts DESC LIMIT :limit
 -- name: same
 SELECT true FROM events
 WHERE ts = :ts AND actor IS :actor AND content = :content AND image_path IS :image_path
+
+-- name: page
+SELECT {columns} FROM events AS e
+WHERE (e.ts, e.id) < (:ts, :id)
+  AND (:actor IS NULL OR e.actor = :actor)
+  AND (:tag IS NULL OR EXISTS (SELECT 1 FROM event_tags WHERE event_id = e.id AND tag = :tag))
+ORDER BY e.ts DESC, e.id DESC LIMIT :limit
+
+-- name: count
+SELECT count(*), max(ts) FROM events

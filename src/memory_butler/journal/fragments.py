@@ -109,7 +109,7 @@ def plan(current: Mapping[str, Fragment], operations: Iterable[Operation]) -> li
         if number > MAX_OPERATIONS:
             raise InvalidInput(f"a run takes {MAX_OPERATIONS} operations; divide it")
         try:
-            _apply(after, operation)
+            carry_out(after, operation)
         except InvalidInput as error:
             raise InvalidInput(f"operation {number}: {error}") from error
     return [
@@ -119,7 +119,12 @@ def plan(current: Mapping[str, Fragment], operations: Iterable[Operation]) -> li
     ]
 
 
-def _apply(fragments: dict[str, Fragment], operation: Operation) -> None:
+def carry_out(fragments: dict[str, Fragment], operation: Operation) -> None:
+    """Carry an operation out on a picture of all fragments; one that cannot work changes nothing.
+
+    Raises:
+        InvalidInput: as `plan` does.
+    """
     match operation:
         case PutFragment():
             _put(fragments, operation)

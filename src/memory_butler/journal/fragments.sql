@@ -50,11 +50,17 @@ WHERE fragment_key = ? ORDER BY known_from, id
 -- name: begin_run
 INSERT INTO maintenance_runs (started_at, run_type) VALUES (:at, :run_type) RETURNING id
 
+-- fragment: run_columns
+id, started_at, completed_at, run_type, (SELECT value FROM state WHERE key = 'report:' || id)
+
 -- name: run
-SELECT id, started_at, completed_at, run_type FROM maintenance_runs WHERE id = ?
+SELECT {run_columns} FROM maintenance_runs WHERE id = ?
 
 -- name: runs
-SELECT id, started_at, completed_at, run_type FROM maintenance_runs ORDER BY id DESC LIMIT ?
+SELECT {run_columns} FROM maintenance_runs ORDER BY id DESC LIMIT ?
 
 -- name: complete_run
 UPDATE maintenance_runs SET completed_at = :at WHERE id = :id AND completed_at IS NULL
+
+-- name: newest_completion
+SELECT max(completed_at) FROM maintenance_runs

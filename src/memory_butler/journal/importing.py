@@ -56,14 +56,17 @@ class _Line:
 
 
 def import_lines(
-    file: JournalFile, source: Path, now: Callable[[], datetime] = utc_now
+    file: JournalFile,
+    source: Path,
+    now: Callable[[], datetime] = utc_now,
+    progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Append the messages of `source` to the log, in the order of the file.
 
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
     wherever it lies. A message with a `ts` that the log holds already, same in everything, is
-    skipped; one without gets the time of the import.
+    skipped; one without gets the time of the import. `progress` is told the lines that are in.
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import
@@ -89,6 +92,8 @@ def import_lines(
                 state.put(db, key, recorded, moment)
             added += new
             known += len(batch) - new
+            if progress is not None:
+                progress(number)
     return Imported(lines=number, resumed=done, added=added, known=known)
 
 

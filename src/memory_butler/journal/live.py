@@ -135,12 +135,7 @@ class LiveJournal:
         policy = self._policy
         texts = read_texts(self._file.texts_dir)
         with self._file.reading() as db:
-            if hot_event_id is None:
-                hot = events.newest_of_users(db, policy.assistant_actors)
-            else:
-                hot = events.get(db, hot_event_id)
-            if hot is None:
-                raise NotFound("there is no such message in the journal; log it first")
+            hot = _hot(db, hot_event_id, policy)
             now = self._clock()
             return assemble(
                 hot,
@@ -151,6 +146,15 @@ class LiveJournal:
                 now=now,
                 policy=policy,
             )
+
+    def hot(self, event_id: int | None = None) -> Event:
+        """The message to answer: the latest of a user, or the given one.
+
+        Raises:
+            NotFound: there is no such message.
+        """
+        with self._file.reading() as db:
+            return _hot(db, event_id, self._policy)
 
     def mind(self) -> tuple[OnMind, ...]:
         """The active items with score, turns and phase, the most present first."""
@@ -207,6 +211,30 @@ class LiveJournal:
             ts, id = (since.ts, since.id) if since else (None, 0)
             return tuple(events.after(db, ts, id, _checked(limit)))
 
+    def stream(
+        self,
+        before_id: int | None = None,
+        limit: int = 100,
+        *,
+        actor: str | None = None,
+        tag: str | None = None,
+    ) -> tuple[Event, ...]:
+        """Messages before the given one, the newest first; `limit` from 1 to 1000.
+
+        Raises:
+            NotFound: there is no message `before_id`.
+        """
+        with self._file.reading() as db:
+            before = None if before_id is None else events.get(db, before_id)
+            if before_id is not None and before is None:
+                raise NotFound(f"there is no message {before_id} in the journal")
+            return tuple(events.page(db, before, _checked(limit), actor=actor, tag=tag))
+
+    def extent(self) -> tuple[int, datetime | None]:
+        """How many messages there are, and when the latest came."""
+        with self._file.reading() as db:
+            return events.extent(db)
+
     def _clock(self) -> datetime:
         return require_aware(self._now(), "the journal's clock").astimezone(UTC)
 
@@ -237,6 +265,16 @@ class LiveJournal:
         merged = {one.call: one for one in (*kept, *found)}
         state.put(db, _RECALLED, f"{turn} {lookups.to_json(merged.values())}", ts)
         return tuple(found)
+
+
+def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) -> Event:
+    if event_id is None:
+        found = events.newest_of_users(db, policy.assistant_actors)
+    else:
+        found = events.get(db, event_id)
+    if found is None:
+        raise NotFound("there is no such message in the journal; log it first")
+    return found
 
 
 def _recalled(db: sqlite3.Connection) -> list[Answer]:

@@ -59,6 +59,11 @@ def history(db: sqlite3.Connection, limit: int) -> list[Item]:
     return [_item(row) for row in db.execute(SQL["history"], (limit,))]
 
 
+def secrets(db: sqlite3.Connection) -> tuple[str, ...]:
+    """What was given as a secret and never revealed, dropped ones too."""
+    return tuple(row[0] for row in db.execute(SQL["secrets"]))
+
+
 def referring_to(db: sqlite3.Connection, key: str) -> set[int]:
     """The ids of the items that mention a fragment (JSUP-06)."""
     return {row[0] for row in db.execute(SQL["referring_to"], (key,))}

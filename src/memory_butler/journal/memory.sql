@@ -10,6 +10,9 @@ SELECT {columns} FROM working_memory WHERE id = ?
 -- name: history
 SELECT {columns} FROM working_memory ORDER BY created_at DESC, id DESC LIMIT ?
 
+-- name: secrets
+SELECT content FROM working_memory WHERE type = 'secret' AND status <> 'resolved' ORDER BY id
+
 -- name: insert
 INSERT INTO working_memory
     (event_id, type, content, subject, actor, due, created_at, refreshed_at)

@@ -48,3 +48,16 @@ def write_ambient(folder: Path, text: str) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def begin_wake(folder: Path, text: str) -> Path | None:
+    """Write `wake-context.md` where there is none, for its author to change; where it lies."""
+    path = folder / WAKE
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return None
+    except OSError as error:
+        raise Unavailable(f"{WAKE} cannot be written: {error.strerror}") from error
+    return path

@@ -64,15 +64,17 @@ def conversation_line(
             assert_never(piece.kind)
 
 
-def shown_pieces(actor: str | None, pieces: Sequence[Piece], policy: JournalPolicy) -> list[Piece]:
+def shown_pieces(
+    actor: str | None, pieces: Sequence[Piece], tags: Sequence[str], policy: JournalPolicy
+) -> list[Piece]:
     """The pieces of a message that the conversation shows (JASM-06, C-105).
 
     Of a user all; of an assistant what stands in display tags, for the rest is thinking. A reply
-    without any tag counts as said where `policy.untagged_reply_is_say`.
+    without any tag counts as said where `policy.untagged_reply_is_say`: its author knows no tags.
     """
     if not is_assistant(actor, policy.assistant_actors):
         return list(pieces)
-    if policy.untagged_reply_is_say and all(one.kind == "plain" for one in pieces):
+    if policy.untagged_reply_is_say and not tags:
         return [Piece("say", one.text) for one in pieces]
     return [one for one in pieces if one.kind != "plain"]
 

@@ -1,7 +1,6 @@
 """The prompt of a consolidation: the skill, what is known, what happened; bounded (CONP-01..06)."""
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +10,7 @@ from uuid import UUID
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
 from memory_butler.domain.permanence import PERMANENCES
-from memory_butler.domain.text import one_line
+from memory_butler.domain.text import one_line, without_tag
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.rows import Row
 
@@ -20,10 +19,6 @@ _MAX_KNOWN_CHARS: Final = 400
 # What is left of an episode that is too long, however small the room.
 _MIN_EPISODE_CHARS: Final = 400
 _CUT: Final = " […]"
-
-# Whatever a reader might take for our tag: other brackets, spaces, invisible or other characters
-# around and inside its name. Bounded, so that no text makes the search slow.
-_TAG = re.compile(r"[<＜﹤](?=[\W_]{0,16}episode[\W_]{0,8}content)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ def build(
 
 def neutralised(text: str) -> str:
     """Text that cannot end, or open, the element that it is wrapped in (CONP-05)."""
-    return _TAG.sub("&lt;", text)
+    return without_tag(text, "episode", "content")
 
 
 def _listed(

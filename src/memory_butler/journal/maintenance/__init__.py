@@ -1,0 +1,1 @@
+"""The maintenance agent: a model reads the log and proposes what the fragments should be."""

@@ -1,0 +1,177 @@
+"""What the model is asked: the skill, what is known, and a portion of the log; bounded. Pure.
+
+Secrets are left out, and so is thinking: fragments are read aloud sooner or later, and what was
+never said must not come to light by them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from memory_butler.domain.context import CHARS_PER_TOKEN
+from memory_butler.domain.text import one_line, without_tag
+from memory_butler.journal.fragments import Fragment, RunType
+from memory_butler.journal.items import Event
+from memory_butler.journal.lifecycle import mentioned
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import Remember, read
+from memory_butler.journal.wording import shown_pieces
+
+# What is left of a message that is too long, however small the room.
+_MIN_MESSAGE_CHARS: Final = 400
+_MAX_TIER_CHARS: Final = 4_000
+_MAX_LINE_CHARS: Final = 300
+# The task, the titles, and the line that says how much of the map was left out, in characters.
+_HEADINGS: Final = 400
+_CUT: Final = " […]"
+_TAG: Final = ("journal", "message")
+
+_TASKS: Final[Mapping[RunType, str]] = {
+    "weekly": "This is a weekly run: compile what these messages add. Delete nothing.",
+    "monthly": "This is a monthly run: compile what these messages add. Delete nothing yet.",
+    "manual": "Somebody asked for this run: compile what these messages add.",
+    "bootstrap": "This is the first compilation of this conversation: begin the map.",
+}
+_REVIEW: Final = (
+    "There are no messages now: review the fragments below. Merge what is the same, shorten what "
+    "is long, connect what belongs together, delete what is worthless. Change nothing that is well."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the model is given; `handles` are the names of the messages that it is shown.
+
+    `read_to` is the last message that it covers, shown or not: some have nothing to show.
+    """
+
+    system: str
+    text: str
+    handles: dict[str, int]
+    read_to: int
+    events: int
+    review: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """An estimate of its size, at four characters a token."""
+        return -(-(len(self.system) + len(self.text)) // CHARS_PER_TOKEN)
+
+
+@cache
+def skill() -> str:
+    """The text of MAINTAIN.md without its front matter."""
+    text = files("memory_butler.skills").joinpath("journal", "MAINTAIN.md").read_text("utf-8")
+    return text.split("---\n", 2)[2].strip()
+
+
+def ask(
+    run_type: RunType,
+    events: Sequence[Event],
+    fragments: Mapping[str, Fragment],
+    policy: JournalPolicy,
+    max_tokens: int,
+) -> Question:
+    """The question on as many of the messages, the oldest first, as fit into `max_tokens`.
+
+    At least one is always covered, cut if it must be, so that a run comes to an end.
+    """
+    room = max_tokens * CHARS_PER_TOKEN - len(skill()) - _HEADINGS
+    told = [one for one in ((event, shown(event, policy)) for event in events) if one[1]]
+    words = "\n".join(text for _, text in told)
+    known = _known(fragments, words, room // 2)
+    room -= len(known)
+    handles: dict[str, int] = {}
+    blocks: list[str] = []
+    covered = 0
+    texts = {event.id: text for event, text in told}
+    for event in events:
+        text = texts.get(event.id, "")
+        if text:
+            handle = f"M{len(handles) + 1}"
+            block = _block(handle, event, text, max(room, _MIN_MESSAGE_CHARS))
+            if len(block) > room and handles:
+                break
+            handles[handle] = event.id
+            blocks.append(block)
+            room -= len(block) + 1
+        covered += 1
+    body = "\n".join([_TASKS[run_type], "", known, "## Messages", "", *(blocks or ["(none)"])])
+    return Question(skill(), body, handles, events[covered - 1].id, covered)
+
+
+def review(fragments: Mapping[str, Fragment], max_tokens: int) -> Question:
+    """What a monthly run ends with: all fragments, as many as fit, the oldest first."""
+    room = max_tokens * CHARS_PER_TOKEN - len(skill()) - _HEADINGS
+    by_age = sorted(fragments.values(), key=lambda one: (str(one.updated_at or ""), one.key))
+    lines: list[str] = []
+    for one in by_age:
+        text = _in_full(one)
+        if len(text) > room:
+            break
+        lines.append(text)
+        room -= len(text) + 1
+    body = "\n".join([_REVIEW, "", "## Fragments", "", *lines])
+    return Question(skill(), body, {}, 0, 0, review=True)
+
+
+def shown(event: Event, policy: JournalPolicy) -> str:
+    """What a message says and keeps in mind, a line each; no secrets, no thinking."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    lines = [
+        f"({one.kind}) {one.text}" if one.kind != "plain" else one.text
+        for one in shown_pieces(event.actor, reading.pieces, event.tags, policy)
+    ]
+    for change in reading.changes:
+        if change.type == "secret":
+            continue
+        if isinstance(change, Remember):
+            lines.append(f"({change.type}) {change.content}")
+        else:
+            lines.append(f"({change.type} {change.verb}) {change.text}")
+    return "\n".join(lines)
+
+
+def _known(fragments: Mapping[str, Fragment], words: str, room: int) -> str:
+    """The map, a line a fragment, and whole what the messages speak of; as far as there is room."""
+    whole = set(mentioned(words, fragments))
+    lines = ["## Fragments", ""]
+    for one in sorted(fragments.values(), key=lambda one: (one.key not in whole, one.key)):
+        text = _in_full(one) if one.key in whole else _in_short(one)
+        if len(text) > room:
+            text = _in_short(one)
+        room -= len(text) + 1
+        if room < 0:
+            lines.append(f"(and {len(fragments) - len(lines) + 2} more)")
+            break
+        lines.append(text)
+    return "\n".join([*(lines if fragments else [*lines, "(none)"]), ""])
+
+
+def _in_short(one: Fragment) -> str:
+    return f"- [{_safe(one.key)}] {_safe(one.ambient or '')}"[:_MAX_LINE_CHARS]
+
+
+def _in_full(one: Fragment) -> str:
+    lines = [f"- [{_safe(one.key)}] {_safe(one.ambient or '')}"]
+    for name, tier in (("recognition", one.recognition), ("inventory", one.inventory)):
+        if tier:
+            lines.append(f"  {name}: {_safe(tier)[:_MAX_TIER_CHARS]}")
+    lines += [f"  -> [{_safe(to)}] {_safe(relation or '')}" for to, relation in one.edges]
+    return "\n".join(lines)
+
+
+def _safe(text: str) -> str:
+    return without_tag(one_line(text), *_TAG)
+
+
+def _block(handle: str, event: Event, text: str, room: int) -> str:
+    when = event.ts.strftime("%Y-%m-%d %H:%M UTC")
+    who = _safe(event.actor) if event.actor else "unknown"
+    head = f"{handle} ({when}, {who}):\n<journal_message>\n"
+    end = "\n</journal_message>"
+    limit = max(room - len(head) - len(end) - len(_CUT), _MIN_MESSAGE_CHARS)
+    kept = text if len(text) <= limit else f"{text[:limit]}{_CUT}"
+    return f"{head}{without_tag(kept, *_TAG)}{end}"

@@ -1,0 +1,257 @@
+"""A maintenance run: read the log in portions, ask the model, propose, and carry out at once.
+
+The model is asked with no transaction open; what it proposed becomes one transaction of the desk. A
+run that is killed at any point leaves its row without an end, and nothing else.
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memory_butler.domain.errors import Conflict, MemoryButlerError, Unavailable
+from memory_butler.inference.language_models.port import (
+    Completion,
+    LanguageModel,
+    ModelAnswerUnreadable,
+    ModelError,
+    ModelOutputTooLong,
+    Request,
+)
+from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.fragments import Difference, Operation, RunType
+from memory_butler.journal.items import Event
+from memory_butler.journal.maintenance.answer import Draft, answer_schema, read_answer
+from memory_butler.journal.maintenance.prompt import Question, ask, review
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.runs import RunReport
+
+# Messages looked at for one portion; the bound on tokens mostly takes fewer.
+MAX_MESSAGES: Final = 300
+_MAX_REFUSED: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds in tokens: of a prompt, of an answer, and of a whole run."""
+
+    portion: int = 12_000
+    output: int = 8_000
+    run: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a run would do: the operations, what they change, and what is to be told of it."""
+
+    run_type: RunType
+    operations: tuple[Operation, ...]
+    differences: tuple[Difference, ...]
+    report: RunReport
+
+
+# Told after each answer: messages read so far, operations proposed so far.
+Progress = Callable[[int, int], None]
+
+
+async def propose(
+    desk: MaintenanceDesk,
+    model: LanguageModel,
+    run_type: RunType,
+    policy: JournalPolicy,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Proposal:
+    """Read what was said since the last completed run, and propose; nothing is changed.
+
+    A bootstrap run reads the log from its beginning. Where the budget ends, or the model after a
+    good beginning, the proposal is of what was read until then, and the report says so; the next
+    run goes on from there.
+
+    Raises:
+        ModelError: the model failed before it had read anything.
+        Conflict: the budget does not reach for a single portion.
+        Unavailable: the journal cannot be read.
+    """
+    thinking = _Thinking(desk, model, run_type, policy, limits or Limits(), progress)
+    await thinking.begin()
+    why = await thinking.read()
+    if run_type == "monthly" and why is None:
+        why = await thinking.review()
+    operations = tuple(thinking.operations)
+    differences = await asyncio.to_thread(desk.propose, operations)
+    return Proposal(run_type, operations, tuple(differences), thinking.report(why or "done"))
+
+
+async def maintain(
+    desk: MaintenanceDesk,
+    model: LanguageModel,
+    run_type: RunType,
+    policy: JournalPolicy,
+    limits: Limits | None = None,
+    *,
+    progress: Progress | None = None,
+    agrees: Callable[[Proposal], bool] | None = None,
+) -> tuple[int, Proposal | None]:
+    """A whole run: its id, and what was carried out; None where `agrees` says no.
+
+    Raises:
+        ModelError: as `propose`; the run stays without an end, and its report says why.
+        Unavailable: the journal cannot be written; nothing was changed.
+    """
+    run_id = await asyncio.to_thread(desk.begin, run_type)
+    try:
+        proposal = await propose(desk, model, run_type, policy, limits, progress)
+        if agrees is not None and not await asyncio.to_thread(agrees, proposal):
+            await asyncio.to_thread(
+                desk.note, run_id, replace(proposal.report, message="declined: nothing was changed")
+            )
+            return run_id, None
+        await asyncio.to_thread(desk.complete, run_id, proposal.operations, None, proposal.report)
+    except MemoryButlerError as error:
+        # A journal that cannot be written cannot be told of it, either.
+        if not isinstance(error, Unavailable) or isinstance(error, ModelError):
+            report = RunReport(f"failed: {error}", model=model.name)
+            await asyncio.to_thread(desk.note, run_id, report)
+        raise
+    return run_id, proposal
+
+
+@contextmanager
+def alone(file: JournalFile) -> Iterator[None]:
+    """Keep other runs away from a journal; a killed process lets go by itself.
+
+    Raises:
+        Conflict: a run is at work already.
+    """
+    lock = os.open(file.texts_dir / ".maintenance.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(
+                "a maintenance run is at work on this journal already; wait for it to end"
+            ) from None
+        yield
+    finally:
+        os.close(lock)
+
+
+@dataclass(slots=True)
+class _Thinking:
+    """A run while it thinks."""
+
+    desk: MaintenanceDesk
+    model: LanguageModel
+    run_type: RunType
+    policy: JournalPolicy
+    limits: Limits
+    progress: Progress | None
+    operations: list[Operation] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    draft: Draft = field(default_factory=lambda: Draft({}))
+    usage: list[Completion] = field(default_factory=list)
+    start: int = 0
+    read_to: int = 0
+    events: int = 0
+
+    async def begin(self) -> None:
+        fragments = await asyncio.to_thread(self.desk.fragments)
+        self.draft = Draft(fragments, await asyncio.to_thread(self.desk.secrets))
+        if self.run_type != "bootstrap":
+            self.start = await asyncio.to_thread(self.desk.read_to)
+        self.read_to = self.start
+
+    async def read(self) -> str | None:
+        """Portion after portion; why it stopped before the end of the log, if it did."""
+        at_once = MAX_MESSAGES
+        while True:
+            events = await self._next(at_once)
+            if not events:
+                return None
+            question = ask(
+                self.run_type, events, self.draft.fragments, self.policy, self.limits.portion
+            )
+            if question.handles:
+                problem = await self._ask(question)
+                if problem is not None and problem.too_much and question.events > 1:
+                    # Fewer messages make a shorter answer.
+                    at_once = max(1, question.events // 2)
+                    continue
+                if problem is not None:
+                    return self._stop(problem)
+            at_once = MAX_MESSAGES
+            self.read_to = question.read_to
+            self.events += question.events
+            if self.progress is not None:
+                self.progress(self.events, len(self.operations))
+
+    async def review(self) -> str | None:
+        if not self.draft.fragments:
+            return None
+        problem = await self._ask(review(self.draft.fragments, self.limits.portion))
+        return None if problem is None else f"not reviewed: {problem.said}"
+
+    async def _next(self, limit: int) -> Sequence[Event]:
+        return await asyncio.to_thread(self.desk.unread_events, limit, self.read_to)
+
+    async def _ask(self, question: Question) -> "_Problem | None":
+        """Ask, and add what can be done to the proposal; what went wrong instead."""
+        needed = question.tokens + self.limits.output
+        if needed > self.limits.run - self._spent():
+            return _Problem(
+                f"the token budget leaves {self.limits.run - self._spent()} tokens, and the next "
+                f"answer may need {needed}; the rest waits for another run"
+            )
+        schema = answer_schema(question, self.draft.fragments)
+        request = Request(question.system, question.text, schema, self.limits.output)
+        try:
+            completion = await self.model.complete(request)
+        except ModelError as error:
+            too_long = isinstance(error, ModelOutputTooLong)
+            return _Problem(str(error), too_much=too_long, error=error)
+        self.usage.append(completion)
+        answer = read_answer(completion.text, question, self.draft)
+        if answer is None:
+            unreadable = ModelAnswerUnreadable(
+                f"the answer of {self.model.name} holds no JSON object"
+            )
+            return _Problem(str(unreadable), too_much=True, error=unreadable)
+        self.operations += answer.operations
+        self.refused += answer.refused[: _MAX_REFUSED - len(self.refused)]
+        return None
+
+    def _stop(self, problem: "_Problem") -> str:
+        if self.read_to == self.start:
+            raise problem.error or Conflict(problem.said)
+        return f"stopped early: {problem.said}"
+
+    def _spent(self) -> int:
+        return sum(one.tokens_in + one.tokens_out for one in self.usage)
+
+    def report(self, message: str) -> RunReport:
+        costs = [one.cost_usd for one in self.usage if one.cost_usd is not None]
+        return RunReport(
+            message=message,
+            model=self.model.name,
+            events=self.events,
+            read_from=self.start,
+            read_to=self.read_to,
+            tokens_in=sum(one.tokens_in for one in self.usage),
+            tokens_out=sum(one.tokens_out for one in self.usage),
+            cost_usd=sum(costs) if costs else None,
+            refused=tuple(self.refused),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Why a portion was not compiled; `too_much`: fewer messages may help."""
+
+    said: str
+    too_much: bool = False
+    error: ModelError | None = None

@@ -1,0 +1,64 @@
+"""Maintenance runs: when each began and ended, and what is told of it (JST-02)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_butler.domain.choices import choose
+from memory_butler.journal.fragments import RUN_TYPES, RunType
+from memory_butler.journal.items import to_moment
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run read, what it cost, what it would not do, and how it ended.
+
+    `read_from` and `read_to` are ids of messages: it read those after the first, up to the second.
+    """
+
+    message: str
+    model: str | None = None
+    events: int = 0
+    read_from: int = 0
+    read_to: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A maintenance run; without `completed_at` it failed, crashed, or is still at work.
+
+    `report` is None for a run that told nothing: it crashed, or a person made it.
+    """
+
+    id: int
+    started_at: datetime
+    completed_at: datetime | None
+    run_type: RunType
+    report: RunReport | None = None
+
+
+def from_row(row: Sequence[Any]) -> Run:
+    """A row of `fragments.sql`'s `run` or `runs`."""
+    id, started_at, completed_at, run_type, report = row
+    return Run(
+        int(id),
+        to_moment(started_at),
+        to_moment(completed_at) if completed_at else None,
+        choose(run_type, RUN_TYPES, "run type"),
+        _report(json.loads(report)) if report else None,
+    )
+
+
+def to_json(report: RunReport) -> str:
+    """A report as its state row keeps it."""
+    return json.dumps(asdict(report))
+
+
+def _report(kept: dict[str, Any]) -> RunReport:
+    return RunReport(**{**kept, "refused": tuple(kept["refused"])})
