@@ -33,6 +33,7 @@ from memory_butler.butler_toml import ButlerToml
 from memory_butler.domain import confidence, context, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.rules import Maturity
+from memory_butler.journal_config import JournalConfig
 
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 ContextFormat = Literal["standard", "annotated"]
@@ -290,6 +291,7 @@ class MemoryModuleConfig(_Table):
     retrieval: RetrievalConfig = Field(
         RetrievalConfig(), description="How search, recall and context work."
     )
+    journal: JournalConfig = Field(JournalConfig(), description="The journals of companions.")
 
 
 class Settings(BaseSettings):
@@ -331,11 +333,11 @@ class Settings(BaseSettings):
     allowed_origins: tuple[str, ...] = Field(
         (), description="Further origins whose pages may call this server (Origin header)."
     )
-    toolsets: tuple[Literal["memory", "consolidation"], ...] = Field(
+    toolsets: tuple[Literal["memory", "consolidation", "journal"], ...] = Field(
         ("memory",),
         description=(
             "What MCP offers. `consolidation` lets an agent's own model distil the episodes, "
-            "where the server has none."
+            "where the server has none; `journal` is a companion's own memory."
         ),
     )
     pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")

@@ -15,11 +15,11 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
 
-from memory_butler.surfaces.listening import listen
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.listening import listen
 
 # Reading the machine's certificates for every client would cost more than the test.
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -129,7 +129,7 @@ class _Quiet(uvicorn.Server):
 @asynccontextmanager
 async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
     """Serve on a free port until the block ends."""
-    memory = replace(memory, config=settings.memory)
+    memory = replace(memory, config=settings.memory, data_dir=settings.data_dir)
     listening = listen("127.0.0.1", 0)
     server = _Quiet(
         uvicorn.Config(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import asyncpg
 
@@ -23,7 +24,7 @@ class Memory:
 
     `pool` is of the runtime role, so that row-level security holds; `embedding_version_id` is the
     registry's id of the embedder's model. `language_model` works in consolidation only; None means
-    that nothing is consolidated.
+    that nothing is consolidated. `data_dir` is where files of this installation lie.
     """
 
     pool: asyncpg.Pool
@@ -32,6 +33,7 @@ class Memory:
     config: MemoryModuleConfig
     clock: Callable[[], datetime] = utc_now
     language_model: LanguageModel | None = None
+    data_dir: Path | None = None
 
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""

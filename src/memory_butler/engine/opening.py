@@ -6,7 +6,7 @@ import hmac
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -129,7 +129,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             pool_size=settings.pool_size,
         ) as memory,
     ):
-        yield memory
+        yield replace(memory, data_dir=settings.data_dir)
 
 
 @asynccontextmanager

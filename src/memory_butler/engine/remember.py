@@ -16,6 +16,7 @@ from memory_butler.engine.writing import (
     searchable,
     shortened,
 )
+from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.transaction import transaction
 
@@ -32,17 +33,23 @@ async def store_episode(
     speaker: str | None = None,
     turn: int | None = None,
     metadata: dict[str, Any] | None = None,
+    id: UUID | None = None,
 ) -> UUID:
     """Keep what happened; it expires after the configured TTL (STO-02).
+
+    With an `id` of the caller's choice it is stored once, however often it is asked for.
 
     Raises:
         InvalidInput: a value that cannot be stored.
         Unavailable: the database is away; nothing was stored.
     """
+    if id is not None and await _is_stored(memory, principal, id):
+        return id
     episode = new_episode(
         memory,
         content,
         butler,
+        id=id,
         session_id=session_id,
         importance=importance,
         occurred_at=occurred_at,
@@ -132,6 +139,11 @@ async def store_rule(
     )
     await _store(memory, principal, rule)
     return rule.id
+
+
+async def _is_stored(memory: Memory, principal: Principal, id: UUID) -> bool:
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return id in await imports.existing(tx, [id])
 
 
 async def _store(memory: Memory, principal: Principal, new: NewMemory) -> UUID | None:

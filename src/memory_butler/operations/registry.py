@@ -9,8 +9,10 @@ from memory_butler.operations import (
     entities,
     episodes,
     facts,
+    fragments,
     insight,
     jobs,
+    journal,
     retrieval,
     rules,
 )
@@ -42,6 +44,20 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     jobs.JOBS,
     consolidation.BEGIN,
     consolidation.SUBMIT,
+    journal.COMPANIONS,
+    journal.LOG,
+    journal.STREAM,
+    journal.MIND,
+    journal.PROMPT,
+    journal.RECALL,
+    journal.PLANS,
+    journal.END_SESSION,
+    fragments.GRAPH,
+    fragments.FRAGMENT,
+    fragments.RUNS,
+    fragments.RUN,
+    fragments.MAINTAIN,
+    fragments.UNDO,
 )
 
 

@@ -87,8 +87,7 @@ async def test_right_answers_score_in_full(memory: Memory, admin: Connection) ->
     two = await _scored(memory, admin, "update-internet-provider", answer(updated_facts=[provider]))
     assert (two.expected, two.stored, two.right) == (1, 1, 1)
     assert (two.permanences, two.permanences_right) == (1, 0)
-    # With one known fact: the clock stands, and facts of one moment have no order.
-    three = await _scored(memory, admin, "confirmation-mother-tongue", answer(confirmations=["F1"]))
+    three = await _scored(memory, admin, "confirmation-goats", answer(confirmations=["F1"]))
     assert (three.expected, three.stored, three.right) == (1, 1, 1)
     rule = {"content": "File the receipt in the tax folder", "source_episode_ids": ["E2"]}
     four = await _scored(memory, admin, "rule-receipts", answer(new_rules=[rule]))

@@ -11,6 +11,7 @@ from memory_butler.surfaces.cli import (
     curating,
     database,
     importing,
+    journal,
     maintaining,
     operations,
     serving,
@@ -26,6 +27,7 @@ __all__ = ["Serve", "build"]
 
 RUN = "Run"
 OPERATE = "Operate"
+TALK = "Talk"
 
 # Sections of the help, each with its commands; one that is missing here comes last.
 _ORDER = (
@@ -33,6 +35,7 @@ _ORDER = (
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
+    ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("token", "db", "psql", "db-url", "model", "version"),
 )
@@ -72,6 +75,8 @@ def build(serve: Serve) -> TyperGroup:
     )(located(database.psql))
     add("db-url", rich_help_panel=OPERATE, epilog=database.URL_EXAMPLES)(located(database.url))
     add("version", rich_help_panel=OPERATE)(care.version)
+
+    journal.add_to(app, TALK)
 
     token = typer.Typer(help="Let agents and programs in.", no_args_is_help=True)
     token.command("create", epilog=tokens.EXAMPLES)(located(tokens.create))

@@ -1,0 +1,1 @@
+"""The journals of an installation at work: opened by name, maintained by schedule, bridged."""

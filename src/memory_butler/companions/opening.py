@@ -1,0 +1,131 @@
+"""Opening a journal by tenant and name, as the configuration has it.
+
+Every use opens the file and closes it again: a few milliseconds, and nobody holds what another
+process may want to move away.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+from zoneinfo import ZoneInfo
+
+from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound
+from memory_butler.domain.principals import Principal, parse_tenant
+from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.journal.live import LiveJournal, utc_now
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal_config import JournalConfig
+
+if TYPE_CHECKING:  # a command that needs no memory must not wait for it
+    from memory_butler.engine.memory import Memory
+
+DEFAULT_COMPANION: Final = "default"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """An open journal with both of its sides."""
+
+    tenant: str
+    name: str
+    file: JournalFile
+    policy: JournalPolicy
+    live: LiveJournal
+    desk: MaintenanceDesk
+
+
+@contextmanager
+def opened(
+    data_dir: Path,
+    tenant: str,
+    name: str,
+    config: JournalConfig,
+    *,
+    create: bool = False,
+    now: Callable[[], datetime] = utc_now,
+) -> Iterator[Companion]:
+    """The journal `name` of a tenant; `create` makes it where there is none.
+
+    Raises:
+        InvalidInput: a name that is no name.
+        NotFound: there is no such journal.
+        Unavailable: the file cannot be opened.
+    """
+    path = journal_path(data_dir, tenant, name)
+    if not create and not path.is_file():
+        raise NotFound(
+            f"there is no companion {name!r}; it comes into being with its first message"
+        )
+    policy = policy_of(config)
+    with JournalFile(path) as file:
+        live = LiveJournal(file, policy, now)
+        yield Companion(tenant, name, file, policy, live, MaintenanceDesk(file, now))
+
+
+async def use(
+    memory: "Memory",
+    principal: Principal,
+    name: str,
+    work: Callable[[Companion], Result],
+    *,
+    create: bool = False,
+) -> Result:
+    """Do `work` with a journal of the caller's tenant, off the event loop."""
+
+    def run() -> Result:
+        with opened(
+            data_dir(memory),
+            principal.tenant,
+            name,
+            memory.config.journal,
+            create=create,
+            now=memory.clock,
+        ) as companion:
+            return work(companion)
+
+    return await asyncio.to_thread(run)
+
+
+def data_dir(memory: "Memory") -> Path:
+    """Where the journals of this installation lie."""
+    if memory.data_dir is None:
+        raise ConfigurationError("this memory was opened without a data directory for journals")
+    return memory.data_dir
+
+
+def policy_of(config: JournalConfig) -> JournalPolicy:
+    """What the configuration says of a journal's rules."""
+    return JournalPolicy(
+        assistant_actors=config.assistant_actors,
+        user_actors=config.user_actors,
+        zone=ZoneInfo(config.time_zone),
+        languages=config.languages,
+        untagged_reply_is_say=config.untagged_reply_is_say,
+    )
+
+
+def names(data_dir: Path, tenant: str) -> list[str]:
+    """The companions of a tenant, by name."""
+    folder = data_dir / "journal" / parse_tenant(tenant)
+    return sorted(one.stem for one in folder.glob("*.sqlite") if _is_journal(data_dir, one))
+
+
+def everyone(data_dir: Path) -> list[tuple[str, str]]:
+    """Tenant and name of every companion of the installation."""
+    found = (data_dir / "journal").glob("*/*.sqlite")
+    return sorted((one.parent.name, one.stem) for one in found if _is_journal(data_dir, one))
+
+
+def _is_journal(data_dir: Path, path: Path) -> bool:
+    """Whether it lies where a journal of its name would: people keep copies there, too."""
+    try:
+        return journal_path(data_dir, path.parent.name, path.stem) == path and path.is_file()
+    except InvalidInput:
+        return False

@@ -1,0 +1,83 @@
+"""Configuration of the journal: `[modules.memory.journal]`. Apart, because the journal is."""
+
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class JournalMaintenanceConfig(_Table):
+    """`[modules.memory.journal.maintenance]`: turning what was said into fragments."""
+
+    weekly: str | None = Field(
+        None, description='Cron, in UTC, of the weekly run of each journal, such as "0 2 * * 1".'
+    )
+    monthly: str | None = Field(
+        None, description='Cron, in UTC, of the monthly run of each journal, such as "0 3 1 * *".'
+    )
+    portion_tokens: int = Field(
+        12_000, ge=1_000, description="Bound on one prompt: so much of the log is read at once."
+    )
+    max_output_tokens: int = Field(8_000, ge=100, description="Bound on one answer.")
+    token_budget_per_run: int = Field(
+        200_000, ge=0, description="Tokens, in and out, of one run; the next goes on from there."
+    )
+
+
+class JournalBridgeConfig(_Table):
+    """`[modules.memory.journal.bridge]`: what journal and memory give each other (C-86)."""
+
+    episodes: bool = Field(
+        False, description="Whether a closed session of a journal becomes an episode in memory."
+    )
+    recall: bool = Field(
+        False, description="Whether memory adds what it recalls to the journal's prompt."
+    )
+    recall_limit: int = Field(5, ge=1, le=50, description="How many memories it adds at most.")
+    butler: str = Field(
+        "journal", min_length=1, description="Whose episodes they are; memory's name for it."
+    )
+    session_minutes: float = Field(
+        60, gt=0, description="Minutes of silence after which a session counts as closed."
+    )
+
+
+class JournalConfig(_Table):
+    """`[modules.memory.journal]`: the companions of this installation."""
+
+    assistant_actors: tuple[str, ...] = Field(
+        ("assistant",), min_length=1, description="Names of the companion, the usual one first."
+    )
+    user_actors: tuple[str, ...] = Field(
+        ("user",), min_length=1, description="Names of those who talk to it, the usual one first."
+    )
+    time_zone: str = Field(
+        "UTC", description='Where they live, such as "Europe/Lisbon": for due dates and the clock.'
+    )
+    languages: tuple[str, ...] = Field(("en",), description="Languages of due dates, as codes.")
+    untagged_reply_is_say: bool = Field(
+        True,
+        description="Whether a reply without any tag counts as said, for models that use none.",
+    )
+    model: str | None = Field(
+        None, description="The model of chat and maintenance, if not that of the consolidation."
+    )
+    max_reply_tokens: int = Field(2_000, ge=50, description="Bound on a reply in chat.")
+    maintenance: JournalMaintenanceConfig = Field(
+        JournalMaintenanceConfig(), description="Turning what was said into fragments."
+    )
+    bridge: JournalBridgeConfig = Field(
+        JournalBridgeConfig(), description="What journal and memory give each other."
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(f'{name[:60]!r} is no time zone; "Europe/Lisbon" is one') from error
+        return name

@@ -1,0 +1,339 @@
+"""The compiled side of a journal: fragments, and the runs that make them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import Field
+
+from memory_butler.companions import maintaining, opening
+from memory_butler.companions.opening import Companion, use
+from memory_butler.domain.errors import NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.journal.fragments import Difference, RunType
+from memory_butler.journal.runs import RunReport
+from memory_butler.operations.journal import OfCompanion
+from memory_butler.operations.journal_views import (
+    FragmentChange,
+    FragmentEdge,
+    FragmentView,
+    JournalEvent,
+    MaintenanceRun,
+    change_view,
+    event_view,
+    fragment_view,
+    run_view,
+)
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Moment, Output
+
+# So many of the messages that a fragment rests on are told with it, the newest.
+_SOURCES_TOLD = 20
+
+
+class GraphInput(OfCompanion):
+    """Which state of the map."""
+
+    as_of: datetime | None = Field(None, description="As it was known then; now when left out.")
+
+
+class FragmentNode(Output):
+    """A fragment in the graph; the length of a tier is in characters, 0 where it is empty."""
+
+    key: str
+    ambient: str | None
+    recognition_length: int
+    inventory_length: int
+    sources: int = Field(description="Messages that it rests on.")
+    created_at: Moment | None
+    updated_at: Moment | None
+
+
+class GraphOutput(Output):
+    """All fragments by key, and what connects them."""
+
+    nodes: list[FragmentNode]
+    edges: list[FragmentEdge]
+
+
+async def _graph(memory: Memory, principal: Principal, given: GraphInput) -> GraphOutput:
+    def look(companion: Companion) -> GraphOutput:
+        fragments = companion.desk.fragments(given.as_of).values()
+        return GraphOutput(
+            nodes=[
+                FragmentNode(
+                    key=one.key,
+                    ambient=one.ambient,
+                    recognition_length=len(one.recognition or ""),
+                    inventory_length=len(one.inventory or ""),
+                    sources=len(one.sources),
+                    created_at=one.created_at,
+                    updated_at=one.updated_at,
+                )
+                for one in fragments
+            ],
+            edges=[edge for one in fragments for edge in fragment_view(one).edges],
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+GRAPH = Operation(
+    name="journal_fragments",
+    title="Fragments of a journal",
+    description="What the companion has come to know, as a graph; now, or as it was known then.",
+    input_model=GraphInput,
+    output_model=GraphOutput,
+    handler=_graph,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+)
+
+
+class FragmentInput(OfCompanion):
+    """Which fragment."""
+
+    key: str = Field(description="Its key, exactly.")
+
+
+class FragmentVersion(Output):
+    """What a fragment was before a run changed it."""
+
+    fragment: FragmentView
+    known_from: Moment
+    known_until: Moment
+    run_id: int
+
+
+class FragmentOutput(Output):
+    """A fragment with all that is around it; a deleted one has its versions only."""
+
+    fragment: FragmentView | None
+    incoming: list[FragmentEdge] = Field(description="Edges that lead to it.")
+    versions: list[FragmentVersion] = Field(description="Former states, the newest first.")
+    sources: list[JournalEvent] = Field(description="The latest messages that it rests on.")
+
+
+async def _fragment(memory: Memory, principal: Principal, given: FragmentInput) -> FragmentOutput:
+    def look(companion: Companion) -> FragmentOutput:
+        fragments = companion.desk.fragments()
+        one = fragments.get(given.key)
+        versions = companion.desk.versions(given.key)
+        if one is None and not versions:
+            raise NotFound(f"there is no fragment {given.key[:64]!r}; keys are exact, case too")
+        found = [companion.live.event(id) for id in (one.sources if one else ())[-_SOURCES_TOLD:]]
+        return FragmentOutput(
+            fragment=fragment_view(one) if one else None,
+            incoming=[
+                edge
+                for other in fragments.values()
+                for edge in fragment_view(other).edges
+                if edge.target == given.key
+            ],
+            versions=[
+                FragmentVersion(
+                    fragment=fragment_view(version.fragment),
+                    known_from=version.known_from,
+                    known_until=version.known_until,
+                    run_id=version.run_id,
+                )
+                for version in reversed(versions)
+            ],
+            sources=[event_view(event, companion.policy) for event in reversed(found) if event],
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+FRAGMENT = Operation(
+    name="journal_fragment",
+    title="One fragment",
+    description="A fragment with its tiers, edges, former states, and the messages it rests on.",
+    input_model=FragmentInput,
+    output_model=FragmentOutput,
+    handler=_fragment,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+)
+
+
+class RunsInput(OfCompanion):
+    """Which runs."""
+
+    limit: int = Field(20, ge=1, le=200, description="How many, the newest first.")
+
+
+class RunsOutput(Output):
+    """The newest first."""
+
+    runs: list[MaintenanceRun]
+    unread: int = Field(description="Messages that no completed run has read; at most 1000.")
+
+
+async def _runs(memory: Memory, principal: Principal, given: RunsInput) -> RunsOutput:
+    def look(companion: Companion) -> RunsOutput:
+        return RunsOutput(
+            runs=[run_view(one) for one in companion.desk.runs(given.limit)],
+            unread=len(companion.desk.unread_events(1_000)),
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+RUNS = Operation(
+    name="journal_runs",
+    title="Maintenance runs",
+    description="When the journal was compiled, by which model, and how that went.",
+    input_model=RunsInput,
+    output_model=RunsOutput,
+    handler=_runs,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+)
+
+
+class RunInput(OfCompanion):
+    """Which run."""
+
+    run_id: int
+
+
+class RunOutput(Output):
+    """A run and what it changed."""
+
+    run: MaintenanceRun
+    changes: list[FragmentChange]
+
+
+async def _run(memory: Memory, principal: Principal, given: RunInput) -> RunOutput:
+    def look(companion: Companion) -> RunOutput:
+        return RunOutput(
+            run=run_view(companion.desk.run(given.run_id)),
+            changes=[change_view(one) for one in companion.desk.changes(given.run_id)],
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+RUN = Operation(
+    name="journal_run",
+    title="One maintenance run",
+    description="A run with everything that it changed, before and after.",
+    input_model=RunInput,
+    output_model=RunOutput,
+    handler=_run,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+)
+
+
+class MaintainInput(OfCompanion):
+    """What kind of run."""
+
+    run_type: RunType = Field("manual", description="monthly reviews and prunes as well.")
+    dry_run: bool = Field(False, description="Only tell what it would do; the model is asked.")
+
+
+class MaintainOutput(Output):
+    """What was done, or would be."""
+
+    run_id: int | None = Field(description="Null for a dry run.")
+    message: str
+    events: int = Field(description="Messages that were read.")
+    changes: list[FragmentChange]
+    refused: list[str] = Field(description="What the model proposed and was not done, and why.")
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+
+
+async def _maintain(memory: Memory, principal: Principal, given: MaintainInput) -> MaintainOutput:
+    config = memory.config.journal
+    model = maintaining.companion_model(memory.config)
+    with opening.opened(
+        opening.data_dir(memory),
+        principal.tenant,
+        given.companion,
+        config,
+        now=memory.clock,
+    ) as companion:
+        if given.dry_run:
+            run_id = None
+            proposal = await maintaining.preview(companion, model, config, given.run_type)
+        else:
+            run_id, done = await maintaining.run_maintenance(
+                companion, model, config, given.run_type
+            )
+            assert done is not None  # noqa: S101 -- nobody was asked to agree
+            proposal = done
+    return _maintained(run_id, proposal.report, proposal.differences)
+
+
+def _maintained(
+    run_id: int | None, report: RunReport, differences: Sequence[Difference]
+) -> MaintainOutput:
+    return MaintainOutput(
+        run_id=run_id,
+        message=report.message,
+        events=report.events,
+        changes=[change_view(one) for one in differences],
+        refused=list(report.refused),
+        tokens_in=report.tokens_in,
+        tokens_out=report.tokens_out,
+        cost_usd=report.cost_usd,
+    )
+
+
+MAINTAIN = Operation(
+    name="journal_maintain",
+    title="Compile the journal",
+    description=(
+        "Maintenance: let the server's language model read what was said since the last run and "
+        "bring the fragments up to date. Runs on a schedule where configured; call it when asked."
+    ),
+    input_model=MaintainInput,
+    output_model=MaintainOutput,
+    handler=_maintain,
+    needs="admin",
+    toolset=None,
+)
+
+
+class UndoInput(OfCompanion):
+    """Which run."""
+
+    run_id: int
+
+
+class UndoOutput(Output):
+    """What was taken back."""
+
+    changes: list[FragmentChange]
+
+
+async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoOutput:
+    def undo(companion: Companion) -> UndoOutput:
+        return UndoOutput(changes=[change_view(one) for one in companion.desk.undo(given.run_id)])
+
+    return await use(memory, principal, given.companion, undo)
+
+
+UNDO = Operation(
+    name="journal_undo",
+    title="Take a run back",
+    description="Undo what a maintenance run changed, if no later run has built on it.",
+    input_model=UndoInput,
+    output_model=UndoOutput,
+    handler=_undo,
+    needs="admin",
+    toolset=None,
+    destructive=True,
+)

@@ -1,0 +1,396 @@
+"""The live side of a journal: what is said, what is on the companion's mind, its next prompt."""
+
+import asyncio
+
+from pydantic import Field
+
+from memory_butler.companions import bridge, opening
+from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
+from memory_butler.domain.errors import NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.journal import sessions
+from memory_butler.operations.journal_views import (
+    AssembledPrompt,
+    JournalEvent,
+    RecalledFragment,
+    ShownPiece,
+    WorkingItem,
+    event_view,
+    item_view,
+    mind_view,
+    prompt_view,
+    recalled_view,
+    shown,
+)
+from memory_butler.operations.operation import Operation
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class OfCompanion(Input):
+    """Whose journal."""
+
+    companion: str = Field(DEFAULT_COMPANION, description="The companion's name.")
+
+
+class CompanionsInput(Input):
+    """Nothing to say: those of the caller's tenant."""
+
+
+class CompanionSummary(Output):
+    """A companion, and how much its journal holds."""
+
+    name: str
+    events: int
+    latest: Moment | None
+    on_mind: int = Field(description="Active items of working memory.")
+    fragments: int
+
+
+class CompanionsOutput(Output):
+    """By name."""
+
+    companions: list[CompanionSummary]
+
+
+async def _companions(
+    memory: Memory, principal: Principal, _given: CompanionsInput
+) -> CompanionsOutput:
+    data_dir = opening.data_dir(memory)
+    names = await asyncio.to_thread(opening.names, data_dir, principal.tenant)
+    return CompanionsOutput(
+        companions=[await use(memory, principal, name, summary) for name in names]
+    )
+
+
+def summary(companion: Companion) -> CompanionSummary:
+    number, latest = companion.live.extent()
+    return CompanionSummary(
+        name=companion.name,
+        events=number,
+        latest=latest,
+        on_mind=len(companion.live.mind()),
+        fragments=len(companion.desk.fragments()),
+    )
+
+
+COMPANIONS = Operation(
+    name="journal_companions",
+    title="List companions",
+    description="The companions that keep a journal here.",
+    input_model=CompanionsInput,
+    output_model=CompanionsOutput,
+    handler=_companions,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+)
+
+
+class LogInput(OfCompanion):
+    """A message."""
+
+    content: str = Field(description="The message as it was sent, with its tags.")
+    actor: str | None = Field(None, description="Who sent it; the user when left out.")
+    image_path: str | None = Field(None, description="Where its picture lies.")
+
+
+class LoggedAnswer(Output):
+    """An answer that waits for the next prompt."""
+
+    call: str
+    lines: list[str]
+
+
+class LogOutput(Output):
+    """What the message did."""
+
+    event_id: int
+    ts: Moment
+    actor: str
+    shown: list[ShownPiece] = Field(description="What of it is to be shown.")
+    changed: list[WorkingItem] = Field(description="Items that came, went or were refreshed.")
+    unmatched: list[str] = Field(description="Commands that fitted no active item.")
+    recalled: list[LoggedAnswer]
+    decayed: int = Field(description="Items that have faded altogether.")
+
+
+async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    def log(companion: Companion) -> LogOutput:
+        actor = given.actor or companion.policy.user_actors[0]
+        logged = companion.live.log(given.content, actor, given.image_path)
+        ids = {one.item_id for one in logged.changes}
+        changed = [one for one in companion.live.history(200) if one.id in ids]
+        return LogOutput(
+            event_id=logged.event_id,
+            ts=logged.ts,
+            actor=logged.actor,
+            shown=shown(logged.actor, logged.reading, companion.policy),
+            # Whoever logs a message knows what is in it.
+            changed=[item_view(one, secrets=True) for one in reversed(changed)],
+            unmatched=[f"{one.type}>{one.verb} {one.text}".strip() for one in logged.unmatched],
+            recalled=[LoggedAnswer(call=one.call, lines=list(one.lines)) for one in logged.answers],
+            decayed=len(logged.decayed),
+        )
+
+    return await use(memory, principal, given.companion, log, create=True)
+
+
+LOG = Operation(
+    name="journal_log",
+    title="Log a message",
+    description=(
+        "Write a message of the conversation into the companion's journal, untouched, and do what "
+        "its tags say. Log the user's message first, then journal_prompt, then your reply with "
+        'actor "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>, '
+        '<pattern>, <desc>, <plan due="…">, <pin>, <secret> for what stays on your mind; '
+        "plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key) and plans() "
+        "are answered in the next prompt."
+    ),
+    input_model=LogInput,
+    output_model=LogOutput,
+    handler=_log,
+    needs="write",
+    toolset="journal",
+)
+
+
+class StreamInput(OfCompanion):
+    """Which messages, the newest first."""
+
+    before: int | None = Field(None, description="Only those before this one, by id.")
+    actor: str | None = Field(None, description="Of this speaker alone.")
+    tag: str | None = Field(None, description="With this tag alone, such as plan or say.")
+    limit: int = Field(50, ge=1, le=200, description="How many at most.")
+
+
+class StreamOutput(Output):
+    """A page of the stream; ask on with `before` = `next`."""
+
+    events: list[JournalEvent]
+    next: int | None = Field(description="Null: there is nothing older.")
+    total: int = Field(description="Messages in the journal, whatever was asked for.")
+
+
+async def _stream(memory: Memory, principal: Principal, given: StreamInput) -> StreamOutput:
+    def page(companion: Companion) -> StreamOutput:
+        found = companion.live.stream(
+            given.before, given.limit + 1, actor=given.actor, tag=given.tag
+        )
+        rows = found[: given.limit]
+        return StreamOutput(
+            events=[event_view(one, companion.policy) for one in rows],
+            next=rows[-1].id if len(found) > given.limit else None,
+            total=companion.live.extent()[0],
+        )
+
+    return await use(memory, principal, given.companion, page)
+
+
+STREAM = Operation(
+    name="journal_events",
+    title="Read the log",
+    description="The messages of a journal, the newest first, by speaker or tag.",
+    input_model=StreamInput,
+    output_model=StreamOutput,
+    handler=_stream,
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class MindInput(OfCompanion):
+    """What is on the companion's mind."""
+
+    secrets: bool = Field(False, description="Whether the text of secrets is told.")
+    past: int = Field(0, ge=0, le=200, description="How many items that are over, as well.")
+
+
+class MindOutput(Output):
+    """Active items, the most present first; then those that are over, the newest first."""
+
+    items: list[WorkingItem]
+    past: list[WorkingItem]
+    now: Moment
+    hide_at: float = Field(description="At this score or less an item is left out of the prompt.")
+
+
+async def _mind(memory: Memory, principal: Principal, given: MindInput) -> MindOutput:
+    def look(companion: Companion) -> MindOutput:
+        now = memory.clock()
+        over = [one for one in companion.live.history(1_000) if one.status != "active"]
+        return MindOutput(
+            items=[
+                mind_view(one, now, companion.policy, secrets=given.secrets)
+                for one in companion.live.mind()
+            ],
+            past=[item_view(one, secrets=given.secrets) for one in over[: given.past]],
+            now=now,
+            hide_at=companion.policy.hide_at,
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+MIND = Operation(
+    name="journal_mind",
+    title="What is on its mind",
+    description="The companion's working memory: feelings, thoughts, plans, pins, with scores.",
+    input_model=MindInput,
+    output_model=MindOutput,
+    handler=_mind,
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class PromptInput(OfCompanion):
+    """Which message is to be answered."""
+
+    event_id: int | None = Field(None, description="The latest of a user when left out.")
+
+
+async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> AssembledPrompt:
+    also = []
+    if memory.config.journal.bridge.recall:
+        hot = await use(
+            memory, principal, given.companion, lambda one: one.live.hot(given.event_id)
+        )
+        also = await bridge.recalled(memory, principal, hot.content)
+
+    def assemble(companion: Companion) -> AssembledPrompt:
+        prompt = companion.live.assemble(given.event_id, also_recalled=also)
+        return prompt_view(prompt, companion.policy)
+
+    return await use(memory, principal, given.companion, assemble)
+
+
+PROMPT = Operation(
+    name="journal_prompt",
+    title="Assemble the prompt",
+    description=(
+        "The prompt for the companion's answer to the latest message: who it is, what it knows, "
+        "what lingers, what it looked up, what was said, within its caps. Changes nothing."
+    ),
+    input_model=PromptInput,
+    output_model=AssembledPrompt,
+    handler=_prompt,
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+    render=lambda output: f"{output.system}\n\n{output.user}".lstrip(),
+)
+
+
+class RecallKeyInput(OfCompanion):
+    """What to look up."""
+
+    key: str = Field(description="A key of the ambient prose, exactly as in its brackets.")
+    deep: bool = Field(False, description="Every detail, instead of the story.")
+
+
+async def _recall(memory: Memory, principal: Principal, given: RecallKeyInput) -> RecalledFragment:
+    found = await use(
+        memory,
+        principal,
+        given.companion,
+        lambda one: one.live.recall(given.key, deep=given.deep),
+    )
+    if found is None:
+        raise NotFound(f"there is no fragment {given.key[:64]!r}; keys are exact, case too")
+    return recalled_view(found)
+
+
+RECALL = Operation(
+    name="journal_recall",
+    title="Look up a key",
+    description="What the companion knows of a key, and of what is connected with it.",
+    input_model=RecallKeyInput,
+    output_model=RecalledFragment,
+    handler=_recall,
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class PlansInput(OfCompanion):
+    """Which plans."""
+
+    topic: str | None = Field(None, description="A fragment's key, or words of the item.")
+    when: str | None = Field(None, description='When it is due, such as "next tuesday".')
+
+
+class PlansOutput(Output):
+    """Those with a due date first; submerged ones too, secrets never."""
+
+    items: list[WorkingItem]
+
+
+async def _plans(memory: Memory, principal: Principal, given: PlansInput) -> PlansOutput:
+    def look(companion: Companion) -> PlansOutput:
+        now = memory.clock()
+        minds = companion.live.plans(given.topic, given.when)
+        return PlansOutput(items=[mind_view(one, now, companion.policy) for one in minds])
+
+    return await use(memory, principal, given.companion, look)
+
+
+PLANS = Operation(
+    name="journal_plans",
+    title="Look up plans",
+    description="Everything active, what is due first: by topic, or by a phrase for the time.",
+    input_model=PlansInput,
+    output_model=PlansOutput,
+    handler=_plans,
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+)
+
+
+class EndSessionInput(OfCompanion):
+    """Whose conversation is over for now."""
+
+
+class EndSessionOutput(Output):
+    """Sessions that memory has now, and those that wait for it."""
+
+    stored: int
+    waiting: int
+
+
+async def _end_session(
+    memory: Memory, principal: Principal, given: EndSessionInput
+) -> EndSessionOutput:
+    await use(
+        memory, principal, given.companion, lambda one: sessions.end(one.file, memory.clock())
+    )
+    if not memory.config.journal.bridge.episodes:
+        return EndSessionOutput(stored=0, waiting=0)
+    done = await bridge.hand_over(memory, principal, given.companion)
+    return EndSessionOutput(stored=done.stored, waiting=done.waiting)
+
+
+END_SESSION = Operation(
+    name="journal_end_session",
+    title="Close the session",
+    description=(
+        "Say that the conversation is over for now. Where the bridge to memory is on, what was "
+        "said becomes an episode; otherwise nothing happens."
+    ),
+    input_model=EndSessionInput,
+    output_model=EndSessionOutput,
+    handler=_end_session,
+    needs="write",
+    toolset="journal",
+    idempotent=True,
+)

@@ -1,0 +1,328 @@
+"""What a journal holds, as callers see it."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from memory_butler.domain.elapsed import elapsed
+from memory_butler.journal.assembly import Part, Prompt
+from memory_butler.journal.fragments import Difference, Fragment, RunType
+from memory_butler.journal.items import DisplayTag, Event, Item, MemoryType, Status, is_assistant
+from memory_butler.journal.lifecycle import OnMind, Phase
+from memory_butler.journal.lookups import Recollection, Tier
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.runs import Run
+from memory_butler.journal.tags import Reading, read
+from memory_butler.journal.wording import shown_pieces
+from memory_butler.operations.views import Moment, Output
+
+# What stands for a secret that was not asked for.
+WITHHELD = "(secret)"
+
+
+class ShownPiece(Output):
+    """A part of a message as the conversation shows it; `plain` stood outside every tag."""
+
+    kind: DisplayTag | Literal["plain"]
+    text: str
+
+
+class JournalEvent(Output):
+    """A message as it was sent, and what of it the conversation shows."""
+
+    id: int
+    ts: Moment
+    actor: str | None
+    by_companion: bool
+    content: str = Field(description="Untouched, with its tags.")
+    image_path: str | None
+    tags: list[str]
+    shown: list[ShownPiece] = Field(description="Empty where all of it is thinking.")
+
+
+class WorkingItem(Output):
+    """An item of working memory; score, turns and phase of active ones only."""
+
+    id: int
+    event_id: int | None
+    type: MemoryType
+    content: str
+    subject: str | None
+    actor: str | None
+    status: Status
+    due: Moment | None
+    created_at: Moment
+    refreshed_at: Moment
+    resolved_at: Moment | None
+    score: float | None = Field(None, description="How present it is, from 0 to 1.")
+    hours: float | None = Field(None, description="Hours since it was refreshed.")
+    turns: int | None = Field(None, description="User messages since it was refreshed.")
+    half_life_hours: float | None = Field(None, description="Null: it does not decay.")
+    half_life_turns: float | None = Field(None, description="Null: it does not decay.")
+    phase: Phase | None = Field(None, description="Where a plan stands on the way to its date.")
+    submerged: bool = Field(False, description="A plan at the back of the head until it is near.")
+    hidden: bool = Field(False, description="Left out of the prompt: faded or submerged.")
+
+
+class KnownNeighbour(Output):
+    """A fragment that an edge leads to."""
+
+    key: str
+    relation: str | None
+    ambient: str
+
+
+class RecalledFragment(Output):
+    """What is known of a key; `tier` says how deep `text` is."""
+
+    key: str
+    tier: Tier
+    text: str
+    neighbours: list[KnownNeighbour]
+
+
+class FragmentEdge(Output):
+    """How one fragment is connected with another."""
+
+    source: str
+    target: str
+    relation: str | None
+
+
+class FragmentView(Output):
+    """A fragment with all its tiers, its outgoing edges and the messages that it rests on."""
+
+    key: str
+    ambient: str | None
+    recognition: str | None
+    inventory: str | None
+    edges: list[FragmentEdge]
+    sources: list[int]
+    created_at: Moment | None
+    updated_at: Moment | None
+
+
+class FragmentChange(Output):
+    """One fragment before and after a run."""
+
+    key: str
+    change: Literal["created", "changed", "deleted"]
+    lines: list[str] = Field(description='"- " what goes, "+ " what comes.')
+    before: FragmentView | None
+    after: FragmentView | None
+
+
+class MaintenanceRun(Output):
+    """A run; without an end it failed, crashed or is still at work."""
+
+    id: int
+    run_type: RunType
+    started_at: Moment
+    completed_at: Moment | None
+    state: Literal["completed", "failed", "unfinished"]
+    message: str | None
+    model: str | None
+    events: int = Field(description="Messages that it read.")
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    refused: list[str] = Field(description="What the model proposed and was not done, and why.")
+
+
+class LeftOutView(Output):
+    """What is not in the prompt, and why."""
+
+    what: str
+    reason: str
+
+
+class PromptPart(Output):
+    """One of the eight parts; `cap` is null where there is none."""
+
+    part: Part
+    text: str
+    tokens: int
+    cap: int | None
+    included: list[str]
+    left_out: list[LeftOutView]
+
+
+class TokenPool(Output):
+    """A pool of the conversation."""
+
+    pool: Literal["user", "say", "do", "flex"]
+    used: int
+    cap: int
+
+
+class AssembledPrompt(Output):
+    """What the companion wakes up to, and the receipt."""
+
+    system: str
+    user: str
+    image_path: str | None
+    now: Moment
+    parts: list[PromptPart]
+    pools: list[TokenPool]
+    total: int
+    warnings: list[str]
+
+
+def event_view(event: Event, policy: JournalPolicy) -> JournalEvent:
+    """A message; reading it again tells what of it is shown."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    return JournalEvent(
+        id=event.id,
+        ts=event.ts,
+        actor=event.actor,
+        by_companion=is_assistant(event.actor, policy.assistant_actors),
+        content=event.content,
+        image_path=event.image_path,
+        tags=list(event.tags),
+        shown=shown(event.actor, reading, policy),
+    )
+
+
+def shown(actor: str | None, reading: Reading, policy: JournalPolicy) -> list[ShownPiece]:
+    """What the conversation shows of a message."""
+    pieces = shown_pieces(actor, reading.pieces, reading.tags, policy)
+    return [ShownPiece(kind=one.kind, text=one.text) for one in pieces]
+
+
+def item_view(item: Item, *, secrets: bool) -> WorkingItem:
+    """An item of whatever status; the text of a secret only where `secrets`."""
+    hidden = item.type == "secret" and not secrets
+    return WorkingItem(
+        id=item.id,
+        event_id=item.event_id,
+        type=item.type,
+        content=WITHHELD if hidden else item.content,
+        subject=None if hidden else item.subject,
+        actor=item.actor,
+        status=item.status,
+        due=item.due,
+        created_at=item.created_at,
+        refreshed_at=item.refreshed_at,
+        resolved_at=item.resolved_at,
+    )
+
+
+def mind_view(
+    one: OnMind, now: datetime, policy: JournalPolicy, *, secrets: bool = False
+) -> WorkingItem:
+    """An active item with all that its score is made of."""
+    half = policy.half_lives.get(one.item.type)
+    return item_view(one.item, secrets=secrets).model_copy(
+        update={
+            "score": one.score,
+            "hours": elapsed(one.item.refreshed_at, now).total_seconds() / 3600,
+            "turns": one.turns,
+            "half_life_hours": half.hours if half else None,
+            "half_life_turns": half.turns if half else None,
+            "phase": one.phase,
+            "submerged": one.submerged,
+            "hidden": one.hidden,
+        }
+    )
+
+
+def recalled_view(found: Recollection) -> RecalledFragment:
+    """The answer to a look-up."""
+    return RecalledFragment(
+        key=found.key,
+        tier=found.tier,
+        text=found.text,
+        neighbours=[
+            KnownNeighbour(key=one.key, relation=one.relation, ambient=one.ambient)
+            for one in found.neighbours
+        ],
+    )
+
+
+def fragment_view(one: Fragment) -> FragmentView:
+    """A fragment, whole."""
+    return FragmentView(
+        key=one.key,
+        ambient=one.ambient,
+        recognition=one.recognition,
+        inventory=one.inventory,
+        edges=[
+            FragmentEdge(source=one.key, target=target, relation=relation)
+            for target, relation in one.edges
+        ],
+        sources=list(one.sources),
+        created_at=one.created_at,
+        updated_at=one.updated_at,
+    )
+
+
+def change_view(one: Difference) -> FragmentChange:
+    """A difference, for people and for programs."""
+    change: Literal["created", "changed", "deleted"] = "changed"
+    if one.before is None:
+        change = "created"
+    elif one.after is None:
+        change = "deleted"
+    return FragmentChange(
+        key=one.key,
+        change=change,
+        lines=list(one.lines()),
+        before=fragment_view(one.before) if one.before else None,
+        after=fragment_view(one.after) if one.after else None,
+    )
+
+
+def run_view(run: Run) -> MaintenanceRun:
+    """A run with what is told of it."""
+    report = run.report
+    state: Literal["completed", "failed", "unfinished"] = "completed"
+    if run.completed_at is None:
+        state = "unfinished" if report is None else "failed"
+    return MaintenanceRun(
+        id=run.id,
+        run_type=run.run_type,
+        started_at=run.started_at,
+        completed_at=run.completed_at,
+        state=state,
+        message=report.message if report else None,
+        model=report.model if report else None,
+        events=report.events if report else 0,
+        tokens_in=report.tokens_in if report else 0,
+        tokens_out=report.tokens_out if report else 0,
+        cost_usd=report.cost_usd if report else None,
+        refused=list(report.refused) if report else [],
+    )
+
+
+def prompt_view(prompt: Prompt, policy: JournalPolicy) -> AssembledPrompt:
+    """A prompt with its receipt."""
+    budget, receipt = policy.budget, prompt.receipt
+    caps: dict[Literal["user", "say", "do", "flex"], int] = {
+        "user": budget.user,
+        "say": budget.say,
+        "do": budget.do,
+        "flex": budget.flex,
+    }
+    return AssembledPrompt(
+        system=prompt.system,
+        user=prompt.user,
+        image_path=prompt.image_path,
+        now=receipt.now,
+        parts=[
+            PromptPart(
+                part=one.part,
+                text=one.text,
+                tokens=one.tokens,
+                cap=one.cap,
+                included=list(one.included),
+                left_out=[LeftOutView(what=left.what, reason=left.reason) for left in one.left_out],
+            )
+            for one in receipt.parts
+        ],
+        pools=[
+            TokenPool(pool=pool, used=receipt.pools[pool], cap=cap) for pool, cap in caps.items()
+        ],
+        total=receipt.total,
+        warnings=list(receipt.warnings),
+    )

@@ -1,0 +1,205 @@
+"""Keeping a journal: importing a former conversation, compiling what was said, taking that back."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.journal.opened import (
+    DEFAULT,
+    ModelName,
+    Script,
+    Whose,
+    companion,
+    model,
+)
+from memory_butler.surfaces.cli.place import AsJson, Place, complete
+
+if TYPE_CHECKING:
+    from memory_butler.journal.fragments import Difference, RunType
+    from memory_butler.journal.maintenance.run import Proposal
+
+IMPORT_EXAMPLES = epilog("memory-butler journal import conversation.jsonl")
+MAINTAIN_EXAMPLES = epilog(
+    "memory-butler journal maintain weekly --dry-run",
+    "memory-butler journal maintain bootstrap --yes",
+)
+UNDO_EXAMPLES = epilog("memory-butler journal runs", "memory-butler journal undo 3")
+
+
+def import_(
+    place: Place,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines.")],
+    whose: Whose = DEFAULT,
+) -> None:
+    """Add a former conversation to the log: a line is an object with actor, content, ts.
+
+    `ts` (ISO 8601, with time zone) and `image_path` may be left out. Interrupted, run the same
+    command again: it goes on where it stopped, and nothing comes in twice.
+    """
+    from memory_butler.journal.importing import import_lines
+
+    def say(lines: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{lines:,} lines", end="", file=sys.stderr, flush=True)
+
+    if not file.is_file():
+        raise InvalidInput(f"there is no file {file}")
+    with companion(place, whose, create=True) as one:
+        done = import_lines(one.file, file, progress=say)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    known = f", {done.known:,} were there already" if done.known else ""
+    resumed = f" after line {done.resumed:,}" if done.resumed else ""
+    print(f"Imported {done.added:,} messages{resumed}{known}.")
+    if done.added:
+        print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+
+
+def maintain(
+    place: Place,
+    run_type: Annotated[
+        str, typer.Argument(metavar="TYPE", help="weekly, monthly, manual or bootstrap.")
+    ] = "manual",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    whose: Whose = DEFAULT,
+    named: ModelName = None,
+    script: Script = None,
+) -> None:
+    """Let a model compile what was said since the last run into fragments.
+
+    It shows what it would change, and asks. monthly reviews and prunes as well; bootstrap reads the
+    log from its beginning.
+    """
+    from memory_butler.companions.maintaining import preview, run_maintenance
+    from memory_butler.domain.choices import choose
+    from memory_butler.journal.fragments import RUN_TYPES
+
+    kind: RunType = choose(run_type, RUN_TYPES, "run type")
+    if not (yes or dry_run or sys.stdin.isatty()):
+        raise InvalidInput("there is nobody to ask: add --yes to carry it out, or --dry-run")
+    settings = place.settings()
+    config = settings.memory.journal
+    asked = model(settings, named, script)
+    with companion(place, whose, settings) as one:
+        if dry_run:
+            show_proposal(complete(preview(one, asked, config, kind, _progress)))
+            print("Nothing was changed.")
+            return
+        agrees = _shown if yes else _confirmed
+        run_id, done = complete(
+            run_maintenance(one, asked, config, kind, progress=_progress, agrees=agrees)
+        )
+    if done is None:
+        print(f"Nothing was changed. The messages stay unread; run {run_id} has no end.")
+        return
+    print(f"Run {run_id} is done; `memory-butler journal undo {run_id}` takes it back.")
+
+
+def runs(
+    place: Place,
+    run_id: Annotated[
+        int | None, typer.Argument(metavar="RUN", help="Show what this run changed.")
+    ] = None,
+    whose: Whose = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """The maintenance runs, the newest first; one that crashed has no end."""
+    from memory_butler.operations.fragments import RunOutput, RunsOutput
+    from memory_butler.operations.journal_views import change_view, run_view
+    from memory_butler.surfaces.cli.answers import clean, console, print_json, table
+
+    with companion(place, whose) as one:
+        if run_id is not None:
+            run, changes = one.desk.run(run_id), one.desk.changes(run_id)
+            if as_json:
+                print_json(RunOutput(run=run_view(run), changes=[*map(change_view, changes)]))
+            else:
+                show_differences(changes)
+            return
+        rows = [run_view(each) for each in one.desk.runs(100)]
+        unread = len(one.desk.unread_events(1_000))
+    if as_json:
+        print_json(RunsOutput(runs=rows, unread=unread))
+        return
+    made = table("Run>", "Type", "Began", "State", "Messages>", "Tokens>", "Told")
+    for row in rows:
+        made.add_row(
+            str(row.id),
+            row.run_type,
+            f"{row.started_at:%Y-%m-%d %H:%M}",
+            row.state,
+            f"{row.events:,}",
+            f"{row.tokens_in + row.tokens_out:,}",
+            clean(row.message or "").replace("[", r"\["),
+        )
+    if rows:
+        console().print(made)
+    print(f"{unread if unread < 1_000 else '1,000 or more'} messages are not compiled yet.")
+
+
+def undo(
+    place: Place,
+    run_id: Annotated[int, typer.Argument(metavar="RUN", help="Its number, as in `runs`.")],
+    whose: Whose = DEFAULT,
+) -> None:
+    """Take back what a maintenance run changed."""
+    with companion(place, whose) as one:
+        back = one.desk.undo(run_id)
+        show_differences(back)
+        again = one.desk.runs(1)[0].id
+    print(f"Took back run {run_id}, as run {again}.")
+
+
+def show_proposal(proposal: "Proposal") -> None:
+    """What a run would change, what it refused, and what it took."""
+    from memory_butler.surfaces.cli.answers import clean
+
+    show_differences(proposal.differences)
+    for refused in proposal.report.refused:
+        print(clean(f"! refused: {refused}"))
+    report = proposal.report
+    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
+    print(
+        clean(
+            f"{report.events:,} messages read by {report.model}, "
+            f"{report.tokens_in + report.tokens_out:,} tokens{cost}; {report.message}."
+        )
+    )
+
+
+def show_differences(differences: "Sequence[Difference]") -> None:
+    """A difference, coloured on a terminal."""
+    from memory_butler.surfaces.cli.answers import clean
+
+    if not differences:
+        print("No fragment changes.")
+    for one in differences:
+        for line in one.lines():
+            said = clean(line)
+            if sys.stdout.isatty():
+                said = typer.style(said, fg="green" if line.startswith("+") else "red")
+            print(said)
+
+
+def _progress(events: int, operations: int) -> None:
+    if sys.stderr.isatty():
+        said = f"\r{events:,} messages read, {operations:,} changes proposed"
+        print(said, end="\n", file=sys.stderr, flush=True)
+
+
+def _shown(proposal: "Proposal") -> bool:
+    show_proposal(proposal)
+    return True
+
+
+def _confirmed(proposal: "Proposal") -> bool:
+    show_proposal(proposal)
+    return typer.confirm("Carry this out?", default=False)

@@ -1,0 +1,69 @@
+"""What the journal's commands share: which companion, and which model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.place import Place
+
+if TYPE_CHECKING:
+    from memory_butler.companions.opening import Companion
+    from memory_butler.config import Settings
+    from memory_butler.inference.language_models.port import LanguageModel
+
+Whose = Annotated[
+    str, typer.Option("--companion", metavar="NAME", help="Which companion's journal.")
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="MODEL", help="As in the configuration: anthropic:…, ollama:…, cli:…"
+    ),
+]
+Script = Annotated[
+    Path | None,
+    typer.Option(
+        "--script",
+        metavar="FILE",
+        help="Instead of a model: its replies, divided by lines of three dashes.",
+    ),
+]
+DEFAULT = "default"
+
+
+@contextmanager
+def companion(
+    place: Place, name: str, settings: "Settings | None" = None, *, create: bool = False
+) -> "Iterator[Companion]":
+    """The journal that a command is about."""
+    from memory_butler.companions.opening import opened
+
+    settings = settings or place.settings()
+    with opened(
+        settings.data_dir,
+        place.principal().tenant,
+        name,
+        settings.memory.journal,
+        create=create,
+    ) as one:
+        yield one
+
+
+def model(settings: "Settings", named: str | None, script: Path | None) -> "LanguageModel":
+    """The model that a command asks; a friendly refusal where there is none."""
+    if script is None:
+        from memory_butler.companions.maintaining import companion_model
+
+        return companion_model(settings.memory, named)
+    from memory_butler.inference.language_models.scripted import ScriptedModel
+
+    try:
+        text = script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{script} cannot be read: {error}") from None
+    replies = [one.strip("\n") for one in f"\n{text}\n".split("\n---\n")]
+    return ScriptedModel([one for one in replies if one.strip()])
