@@ -1,12 +1,16 @@
 """Confidence decays exponentially until somebody confirms (DEC-01..05, C-02)."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.errors import InvalidInput
+
+# Beyond this, "never" is the better answer, and a date could not be expressed much later.
+_MAX_DAYS = 365_000
 
 Band = Literal["normal", "fading", "expired"]
 
@@ -52,3 +56,26 @@ def band(effective: float, thresholds: ConfidenceThresholds = DEFAULT_THRESHOLDS
     if effective >= thresholds.expiry:
         return "fading"
     return "expired"
+
+
+def falls_below(
+    confidence: float, decay_rate: float, last_confirmed_at: datetime | None, threshold: float
+) -> datetime | None:
+    """The moment at which effective confidence reaches `threshold`; None if that never happens.
+
+    Where it lies below already, this is the moment in the past at which it passed, or that of the
+    confirmation where it never was as high.
+    """
+    if decay_rate <= 0.0 or last_confirmed_at is None or threshold <= 0.0:
+        return None
+    days = math.log(max(confidence, threshold) / threshold) / decay_rate
+    return last_confirmed_at + timedelta(days=days) if days < _MAX_DAYS else None
+
+
+def decay_curve(
+    confidence: float, decay_rate: float, since: datetime, days: int, points: int
+) -> Iterator[tuple[datetime, float]]:
+    """Effective confidence at so many moments, evenly over `days`, of a confirmation at `since`."""
+    for place in range(points):
+        moment = since + timedelta(days=days * place / (points - 1))
+        yield moment, effective_confidence(confidence, decay_rate, since, moment)

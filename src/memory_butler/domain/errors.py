@@ -3,7 +3,8 @@
 Each surface maps a code once: see `memory_butler.surfaces.errors`.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 
 class MemoryButlerError(Exception):
@@ -31,6 +32,22 @@ class Conflict(MemoryButlerError):
     """The state of the store forbids this now; the message names what stands in the way."""
 
     code = "conflict"
+
+
+class StaleRevision(Conflict):
+    """Somebody else changed it since the caller looked; `current` is the row as it is now."""
+
+    def __init__(
+        self,
+        message: str,
+        kind: Literal["fact", "rule"],
+        current: Mapping[str, Any],
+        current_revision: str,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.current = current
+        self.current_revision = current_revision
 
 
 class PermissionDenied(MemoryButlerError):

@@ -254,6 +254,19 @@ def is_disabled(metadata: Mapping[str, object]) -> bool:
     return metadata.get("disabled") is True
 
 
+RuleState = Literal["active", "fading", "disabled", "forgotten"]
+RULE_STATES: Final[tuple[RuleState, ...]] = get_args(RuleState)
+
+
+def rule_state(metadata: Mapping[str, object]) -> RuleState:
+    """The state to show: what keeps a rule from retrieval comes before what may soon do so."""
+    if is_forgotten(metadata):
+        return "forgotten"
+    if is_disabled(metadata):
+        return "disabled"
+    return "fading" if metadata.get("status") == "fading" else "active"
+
+
 def _promoted(standing: RuleStanding, now: datetime, policy: RulePolicy) -> Maturity:
     effectiveness = (
         penalised_effectiveness(standing.success_count, standing.harmful_count)

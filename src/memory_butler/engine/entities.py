@@ -190,16 +190,13 @@ async def merge_entities(
     Raises:
         InvalidInput: the ids are equal, one is unknown, or one was merged away already.
     """
-    source_id = inputs.uuid("source_entity_id", source_entity_id)
-    target_id = inputs.uuid("target_entity_id", target_entity_id)
-    if source_id == target_id:
-        raise InvalidInput("an entity cannot be merged into itself; give two different ids")
+    source_id, target_id = inputs.two_entities(source_entity_id, target_entity_id)
     async with transaction(memory.pool, principal.tenant) as tx:
         await one_bulk_writer(tx)
         locked = await entities.lock(tx, [source_id, target_id])
         now = memory.clock()
-        source = _mergeable(locked, source_id, "source")
-        target = _mergeable(locked, target_id, "target")
+        source = mergeable(locked, source_id, "source")
+        target = mergeable(locked, target_id, "target")
         plan = await _move_facts(tx, principal, source_id, target_id, now)
         names = merge_aliases(
             target["aliases"],
@@ -245,8 +242,8 @@ async def _move_facts(
     for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
         await facts.lock_key(tx, key)
     plan = plan_merge(
-        [_merge_fact(row) for row in rows if row["entity_id"] == source_id],
-        [_merge_fact(row) for row in rows if row["entity_id"] == target_id],
+        [merge_fact(row) for row in rows if row["entity_id"] == source_id],
+        [merge_fact(row) for row in rows if row["entity_id"] == target_id],
     )
     losers = [conflict.loser_id for conflict in plan.conflicts]
     winners = [conflict.winner_id for conflict in plan.conflicts]
@@ -264,7 +261,8 @@ async def _move_facts(
     return plan
 
 
-def _mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
+def mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
+    """The one of these entities under `id`; InvalidInput where it cannot take part in a merge."""
     row = locked.get(id)
     if row is None:
         raise InvalidInput(f"the {role} entity {id} does not exist")
@@ -274,7 +272,8 @@ def _mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
     return row
 
 
-def _merge_fact(row: Row) -> MergeFact:
+def merge_fact(row: Row) -> MergeFact:
+    """What a plan of a merge looks at."""
     return MergeFact(row["id"], row["scope"], row["predicate"], row["validity"], row["confidence"])
 
 

@@ -18,6 +18,7 @@ MAX_SUBJECT_BYTES: Final = 1000
 MAX_NAME_BYTES: Final = 500
 MAX_QUERY_CHARS: Final = 100_000
 MAX_LIMIT: Final = 200
+MAX_OFFSET: Final = 1_000_000
 MAX_TAGS: Final = 100
 MAX_TURN: Final = 2**31 - 1
 MAX_METADATA_DEPTH: Final = 32
@@ -105,6 +106,14 @@ def uuid(what: str, value: UUID | str) -> UUID:
 def optional_uuid(what: str, value: UUID | str | None) -> UUID | None:
     """An id, or None."""
     return None if value is None else uuid(what, value)
+
+
+def two_entities(source: UUID | str, target: UUID | str) -> tuple[UUID, UUID]:
+    """The two sides of a merge, which must differ."""
+    sides = uuid("source_entity_id", source), uuid("target_entity_id", target)
+    if sides[0] == sides[1]:
+        raise InvalidInput("an entity cannot be merged into itself; give two different ids")
+    return sides
 
 
 def moment(what: str, value: datetime) -> datetime:

@@ -20,7 +20,7 @@ from memory_butler.store import episodes, facts, rules, served
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found, candidates
-from memory_butler.store.transaction import Transaction, retried, transaction
+from memory_butler.store.transaction import Transaction, reading, retried, transaction
 
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
@@ -165,7 +165,12 @@ async def _answer(
     """Search, order, cut, bump and record, in one transaction; quietly without an audience."""
 
     async def once() -> list[Hit]:
-        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        opened = (
+            reading(memory.pool, principal.tenant)
+            if audience is None
+            else transaction(memory.pool, principal.tenant, durable=False)
+        )
+        async with opened as tx:
             judged: list[_Judged] = []
             for memory_type in wanted:
                 matches = await _search_one(tx, memory_type, asked, mode, embedding)

@@ -65,14 +65,17 @@ async def list_tokens(memory: Memory, tenant: str | None = None) -> list[Row]:
     return await tokens.listed(memory.pool, None if tenant is None else parse_tenant(tenant))
 
 
-async def revoke_token(memory: Memory, token_id: UUID | str) -> None:
-    """End a token at once.
+async def revoke_token(memory: Memory, token_id: UUID | str, tenant: str | None = None) -> None:
+    """End a token at once: of any tenant, or only if it is of this one.
 
     Raises:
         NotFound: no valid token has this id.
     """
     id = inputs.uuid("token_id", token_id)
-    if not await tokens.revoke(memory.pool, id, memory.clock()):
+    theirs = tenant is not None and id not in {
+        row["id"] for row in await list_tokens(memory, tenant)
+    }
+    if theirs or not await tokens.revoke(memory.pool, id, memory.clock()):
         raise NotFound(f"no valid token has the id {id}; `memory-butler token list` shows them")
 
 

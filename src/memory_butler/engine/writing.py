@@ -211,15 +211,44 @@ async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Re
 async def _insert_fact(
     tx: Transaction, principal: Principal, fact: NewFact, embedded: Embedded
 ) -> UUID | None:
-    if fact.entity_id is not None:
-        await _require_entity(tx, fact.entity_id)
-    if fact.source_episode_id is not None:
-        await _require_episode(tx, fact.source_episode_id)
     holder: facts.Holder | None = None
+    await _require_named(tx, fact)
     if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
         key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
         await facts.lock_key(tx, key)
         holder = await facts.active_of(tx, key)
+    return await _write_fact(tx, principal, fact, embedded, holder)
+
+
+async def replace_fact(
+    tx: Transaction, principal: Principal, fact: NewFact, embedded: Embedded, old: facts.Holder
+) -> None:
+    """Write an active fact in place of another, whose key may differ.
+
+    The caller holds the locks of both keys, and knows that the old fact is active and that no other
+    holds the new key.
+
+    Raises:
+        InvalidInput: the entity or episode that it names does not exist; nothing was written.
+    """
+    await _require_named(tx, fact)
+    await _write_fact(tx, principal, fact, embedded, old)
+
+
+async def _require_named(tx: Transaction, fact: NewFact) -> None:
+    if fact.entity_id is not None:
+        await _require_entity(tx, fact.entity_id)
+    if fact.source_episode_id is not None:
+        await _require_episode(tx, fact.source_episode_id)
+
+
+async def _write_fact(
+    tx: Transaction,
+    principal: Principal,
+    fact: NewFact,
+    embedded: Embedded,
+    holder: facts.Holder | None,
+) -> UUID | None:
     happened: list[events.Event] = []
     if holder is not None:
         fact = _after(holder, replace(fact, supersedes_id=holder.id))

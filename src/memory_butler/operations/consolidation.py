@@ -96,6 +96,7 @@ RUN_CONSOLIDATION = Operation(
     output_model=RunConsolidationOutput,
     handler=_consolidate,
     needs="admin",
+    routes=(Route("POST", "/api/memory/consolidation"),),
 )
 
 
@@ -140,7 +141,7 @@ LIST_DEAD_LETTERS = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
-    route=Route("GET", "/api/memory/dead-letters"),
+    routes=(Route("GET", "/api/memory/dead-letters"),),
 )
 
 
@@ -172,6 +173,7 @@ RETRY_DEAD_LETTERS = Operation(
     handler=_retry,
     needs="admin",
     toolset=None,
+    routes=(Route("POST", "/api/memory/dead-letters/retry"),),
 )
 
 

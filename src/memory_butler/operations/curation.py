@@ -1,4 +1,4 @@
-"""One memory at a time: look at it, confirm it, forget it."""
+"""One memory at a time: get it, confirm it, forget it, bring it back."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,10 +7,31 @@ from pydantic import Field
 
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory
+from memory_butler.engine.curate import (
+    confirm_memory,
+    forget_memory,
+    get_memory,
+    restore_memory,
+)
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Method, Operation, Route
 from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, view
+
+
+def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[Route, ...]:
+    """One route for each type of memory, which stands in the path."""
+    plurals = {"episode": "episodes", "fact": "facts", "rule": "rules"}
+    tail = "" if method == "DELETE" else f"/{act}"
+    return tuple(
+        Route(
+            method,
+            f"/api/memory/{plurals[kind]}/{{memory_id}}{tail}",
+            fixed={"memory_type": kind},
+            name=f"{kind}_{act}",
+            title=title.format(kind),
+        )
+        for kind in kinds
+    )
 
 
 class MemoryReference(Input):
@@ -81,6 +102,7 @@ CONFIRM = Operation(
     handler=_confirm,
     needs="write",
     idempotent=True,
+    routes=_routes("POST", "confirm", "Confirm a {}", "fact", "rule"),
 )
 
 
@@ -114,4 +136,33 @@ FORGET = Operation(
     needs="write",
     destructive=True,
     idempotent=True,
+    routes=_routes("DELETE", "forget", "Forget a {}", "fact", "rule", "episode"),
+)
+
+
+class RestoreOutput(Output):
+    """It is as it was before it was forgotten."""
+
+    memory_type: MemoryType
+    memory_id: UUID
+
+
+async def _restore(memory: Memory, principal: Principal, given: MemoryReference) -> RestoreOutput:
+    await restore_memory(memory, principal, given.memory_type, given.memory_id)
+    return RestoreOutput(memory_type=given.memory_type, memory_id=given.memory_id)
+
+
+RESTORE = Operation(
+    name="memory_restore",
+    title="Bring a memory back",
+    description=(
+        "Undo a forgetting. Refused (409) for what is not forgotten, and for a fact whose subject "
+        "and predicate another active fact holds meanwhile."
+    ),
+    input_model=MemoryReference,
+    output_model=RestoreOutput,
+    handler=_restore,
+    needs="write",
+    toolset=None,
+    routes=_routes("POST", "restore", "Bring a {} back", "fact", "rule", "episode"),
 )

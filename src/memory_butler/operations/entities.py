@@ -16,7 +16,7 @@ from memory_butler.engine.entities import (
     update_entity,
 )
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
 
 _TENANT = "Your tenant; left out, it is the one you are in."
@@ -84,6 +84,7 @@ CREATE = Operation(
     output_model=EntityOutput,
     handler=_create,
     needs="write",
+    routes=(Route("POST", "/api/memory/entities", status=201),),
 )
 
 
@@ -148,6 +149,7 @@ UPDATE = Operation(
     needs="write",
     idempotent=True,
     render=_told,
+    routes=(Route("PATCH", "/api/memory/entities/{entity_id}"),),
 )
 
 
@@ -212,6 +214,7 @@ RESOLVE = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
+    routes=(Route("POST", "/api/memory/entities/resolve"),),
 )
 
 
@@ -251,6 +254,7 @@ MERGE = Operation(
     handler=_merge,
     needs="write",
     destructive=True,
+    routes=(Route("POST", "/api/memory/entities/merge"),),
 )
 
 

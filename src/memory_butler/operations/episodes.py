@@ -1,4 +1,4 @@
-"""Episodes: storing what happened, and deleting what has had its time."""
+"""Episodes: storing what happened, looking at it, deleting what has had its time."""
 
 from datetime import datetime
 from typing import Any
@@ -6,14 +6,27 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.episodes import CONSOLIDATION_STATUSES, ConsolidationStatus
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.episodes import list_episodes, look_at_episode
 from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode
-from memory_butler.operations.operation import Operation
-from memory_butler.operations.views import Input, Output
+from memory_butler.operations import explanations
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import (
+    CONTENT_LENGTH,
+    Direction,
+    Episode,
+    Input,
+    Listing,
+    Output,
+    Period,
+)
+from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
 
 
 class StoreEpisodeInput(Input):
@@ -75,6 +88,120 @@ STORE_EPISODE = Operation(
     handler=_store,
     needs="write",
     when_unavailable=_not_stored,
+    routes=(Route("POST", "/api/memory/episodes", status=201),),
+)
+
+
+class ListEpisodesInput(Period):
+    """API-10, API-16, C-83; the period is that in which they happened."""
+
+    q: str | None = Field(None, description="Words of the content; the last may be unfinished.")
+    butler: str | None = Field(None, description="Told by this butler.")
+    session_id: UUID | None = Field(None, description="Of this session.")
+    consolidated: bool | None = Field(None, description="Whether it was consolidated.")
+    status: list[ConsolidationStatus] | None = Field(None, description="In one of these states.")
+    expired: bool | None = Field(False, description="Past its time, but still kept.")
+    sort: EpisodeOrder = Field("occurred", description="What the list is ordered by.")
+    direction: Direction = Field("desc", description="desc: the newest, or most, first.")
+
+
+class ListedEpisode(Episode):
+    """An episode in a list."""
+
+    content_length: int = Field(description=CONTENT_LENGTH)
+
+
+class EpisodeList(Listing):
+    """A part of the episodes that were asked for."""
+
+    items: list[ListedEpisode]
+
+
+def _statuses(given: ListEpisodesInput) -> tuple[ConsolidationStatus, ...] | None:
+    if given.consolidated is None:
+        return None if given.status is None else tuple(given.status)
+    wanted = given.status or CONSOLIDATION_STATUSES
+    return tuple(one for one in wanted if (one == "consolidated") is given.consolidated)
+
+
+async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) -> EpisodeList:
+    wanted = EpisodeFilter(
+        butler=given.butler,
+        session_id=given.session_id,
+        statuses=_statuses(given),
+        text=given.q,
+        expired=given.expired,
+        since=given.since,
+        until=given.until,
+    )
+    part = Part(given.limit, given.offset, descending=given.direction == "desc")
+    total, found = await list_episodes(memory, principal, wanted, part, given.sort)
+    return EpisodeList(
+        total=total,
+        limit=given.limit,
+        offset=given.offset,
+        items=[ListedEpisode.model_validate(row) for row in found],
+    )
+
+
+LIST = Operation(
+    name="episodes_list",
+    title="List episodes",
+    description="Episodes by any of these criteria; no reference is counted.",
+    input_model=ListEpisodesInput,
+    output_model=EpisodeList,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(
+        Route("GET", "/api/memory/episodes"),
+        Route(
+            "GET",
+            "/api/butlers/{butler:path}/memory/episodes",
+            name="butler_episodes_list",
+            title="List the episodes of a butler",
+        ),
+    ),
+)
+
+
+class EpisodeReference(Input):
+    """API-11."""
+
+    episode_id: UUID
+
+
+class EpisodeDetail(Output):
+    """An episode and what was drawn from it."""
+
+    episode: Episode
+    provenance: explanations.Provenance
+    links: list[explanations.Link]
+
+
+async def _look(memory: Memory, principal: Principal, given: EpisodeReference) -> EpisodeDetail:
+    found = await look_at_episode(memory, principal, given.episode_id)
+    return EpisodeDetail(
+        episode=Episode.model_validate(found.row),
+        provenance=explanations.provenance(found.provenance),
+        links=[explanations.Link.model_validate(one) for one in found.links],
+    )
+
+
+LOOK = Operation(
+    name="episode_look",
+    title="Look at an episode",
+    description="One episode with the facts and rules that came from it.",
+    input_model=EpisodeReference,
+    output_model=EpisodeDetail,
+    handler=_look,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/episodes/{episode_id}"),),
 )
 
 
@@ -118,4 +245,5 @@ RUN_EPISODE_CLEANUP = Operation(
     destructive=True,
     idempotent=True,
     configured_defaults=lambda config: {"max_entries": config.episodes.max_entries},
+    routes=(Route("POST", "/api/memory/episodes/cleanup"),),
 )

@@ -1,16 +1,34 @@
-"""Facts: storing what is true."""
+"""Facts: storing what is true, looking at it, correcting it."""
 
 from datetime import datetime
+from typing import Final, Literal
 from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.facts import Validity, lifecycle_state
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.revisions import revision_of
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.facts import list_facts, look_at_fact
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
-from memory_butler.operations.operation import Operation
-from memory_butler.operations.views import Input, Output
+from memory_butler.operations import explanations
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import (
+    CONTENT_LENGTH,
+    Direction,
+    Fact,
+    Input,
+    Listing,
+    OfRevision,
+    Output,
+    Period,
+    Revised,
+)
+from memory_butler.store.facts import FactFilter, FactOrder
 
 
 class StoreFactInput(Input):
@@ -79,4 +97,221 @@ STORE_FACT = Operation(
     output_model=StoredFact,
     handler=_store,
     needs="write",
+    routes=(Route("POST", "/api/memory/facts", status=201),),
+)
+
+
+# active has fading ones among it; forgotten is another word for retracted (C-14); the archive is
+# what no longer holds (DASH-15).
+Shown = Literal[
+    "active", "fading", "superseded", "expired", "retracted", "forgotten", "archive", "all"
+]
+_VALIDITIES: Final[dict[Shown, tuple[Validity, ...] | None]] = {
+    "active": ("active",),
+    "fading": ("active",),
+    "superseded": ("superseded",),
+    "expired": ("expired",),
+    "retracted": ("retracted",),
+    "forgotten": ("retracted",),
+    "archive": ("superseded", "expired", "retracted"),
+    "all": None,
+}
+
+
+class ListFactsInput(Period):
+    """API-02, C-83."""
+
+    q: str | None = Field(
+        None, description="Words of subject, predicate or content; the last may be unfinished."
+    )
+    subject: str | None = Field(None, description="Exactly this subject.")
+    scope: str | None = Field(None, description='Exactly this scope, such as "global".')
+    butler: str | None = Field(None, description="What this butler sees: global, and its own.")
+    source_butler: str | None = Field(None, description="Learned by this butler.")
+    entity_id: UUID | None = Field(None, description="About this entity.")
+    permanence: list[Permanence] | None = Field(None, description="Of one of these levels.")
+    validity: Shown = Field(
+        "active",
+        description="active includes fading; archive is superseded, expired and retracted.",
+    )
+    min_confidence: float | None = Field(
+        None, ge=0, le=1, description="Effective confidence of at least this."
+    )
+    tag: str | None = Field(None, description="Has this tag.")
+    sort: FactOrder = Field("created", description="What the list is ordered by.")
+    direction: Direction = Field("desc", description="desc: the newest, or most, first.")
+
+
+class ListedFact(Fact):
+    """A fact in a list."""
+
+    content_length: int = Field(description=CONTENT_LENGTH)
+    superseded_by: UUID | None = Field(description="The fact that replaced this one.")
+
+
+class FactList(Listing):
+    """A part of the facts that were asked for."""
+
+    items: list[ListedFact]
+
+
+async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> FactList:
+    wanted = FactFilter(
+        scope=given.scope,
+        butler=given.butler,
+        subject=given.subject,
+        entity_id=given.entity_id,
+        text=given.q,
+        permanences=None if given.permanence is None else tuple(given.permanence),
+        source_butler=given.source_butler,
+        validities=_VALIDITIES[given.validity],
+        fading=True if given.validity == "fading" else None,
+        min_confidence=given.min_confidence,
+        tag=given.tag,
+        since=given.since,
+        until=given.until,
+    )
+    part = Part(given.limit, given.offset, descending=given.direction == "desc")
+    total, found = await list_facts(memory, principal, wanted, part, given.sort)
+    return FactList(
+        total=total,
+        limit=given.limit,
+        offset=given.offset,
+        items=[ListedFact.model_validate(row) for row in found],
+    )
+
+
+LIST = Operation(
+    name="facts_list",
+    title="List facts",
+    description="Facts by any of these criteria, as they are now; no reference is counted.",
+    input_model=ListFactsInput,
+    output_model=FactList,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(
+        Route("GET", "/api/memory/facts"),
+        Route(
+            "GET",
+            "/api/butlers/{butler:path}/memory/facts",
+            name="butler_facts_list",
+            title="List the facts that a butler sees",
+        ),
+    ),
+)
+
+
+class FactReference(Input):
+    """API-03."""
+
+    fact_id: UUID
+
+
+class FactDetail(Revised):
+    """A fact and everything that explains it."""
+
+    fact: Fact
+    superseded_by: UUID | None = Field(description="The fact that replaced this one.")
+    decay: explanations.Decay
+    provenance: explanations.Provenance
+    links: list[explanations.Link]
+
+
+async def _look(memory: Memory, principal: Principal, given: FactReference) -> FactDetail:
+    found = await look_at_fact(memory, principal, given.fact_id)
+    row = dict(found.row)
+    return FactDetail(
+        revision=found.revision,
+        superseded_by=row.pop("superseded_by"),
+        fact=Fact.model_validate(row),
+        decay=explanations.decay(found.decay),
+        provenance=explanations.provenance(found.provenance),
+        links=[explanations.Link.model_validate(one) for one in found.links],
+    )
+
+
+LOOK = Operation(
+    name="fact_look",
+    title="Look at a fact",
+    description=(
+        "One fact in whatever state it is: its confidence over time, what it came from, what it "
+        "replaced and what replaced it, the rules that it supports. No reference is counted."
+    ),
+    input_model=FactReference,
+    output_model=FactDetail,
+    handler=_look,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/facts/{fact_id}"),),
+)
+
+
+class EditFactInput(OfRevision):
+    """API-04, C-81: what is left out is inherited from the fact that is edited."""
+
+    fact_id: UUID
+    subject: str | None = Field(None, description="Whom or what it is about.")
+    predicate: str | None = Field(None, description="Which property, in snake_case.")
+    content: str | None = Field(None, description="The value, readable by itself.")
+    importance: float | None = Field(None, description="1 (trivial) to 10 (vital).")
+    permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
+    scope: str | None = Field(None, description='"global", or the one butler that it is for.')
+    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    entity_id: UUID | None = Field(
+        None, description="The entity that the subject is; null where it is none."
+    )
+    valid_from: datetime | None = Field(
+        None, description="Since when it is true; left out, the edit corrects what was said."
+    )
+    valid_until: datetime | None = Field(
+        None, description="Until when; null where no end is known."
+    )
+
+
+# Where null is an answer, and not the same as saying nothing.
+_NULLABLE: Final = frozenset({"entity_id", "valid_until"})
+
+
+class EditedFact(Revised):
+    """The fact that holds now, and the one that it replaced."""
+
+    fact: Fact
+    supersedes_id: UUID
+
+
+async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
+    named = given.model_dump(exclude_unset=True, exclude={"fact_id", "expected_revision"})
+    changes = {name: one for name, one in named.items() if one is not None or name in _NULLABLE}
+    row = await edit_fact(memory, principal, given.fact_id, changes, given.expected_revision)
+    revision = revision_of(row)
+    row = {name: value for name, value in row.items() if name != "superseded_by"}
+    state = lifecycle_state(row["validity"], row["metadata"])
+    return EditedFact(
+        revision=revision,
+        fact=Fact.model_validate(
+            row | {"lifecycle_state": state, "effective_confidence": row["confidence"]}
+        ),
+        supersedes_id=given.fact_id,
+    )
+
+
+EDIT = Operation(
+    name="fact_edit",
+    title="Edit a fact",
+    description=(
+        "Correct an active fact. The corrected one is a new fact, with an id of its own, that "
+        "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
+        "when somebody else was faster, and the answer has the fact that holds now."
+    ),
+    input_model=EditFactInput,
+    output_model=EditedFact,
+    handler=_edit,
+    needs="write",
+    toolset=None,
+    routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
 )

@@ -4,19 +4,22 @@ from typing import Any
 
 from pydantic import Field
 
+from memory_butler.domain.events import EventType
+from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.statistics import memory_statistics
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Output
+from memory_butler.operations.views import Input, Moment, Output
+
+_SCOPE = "Count only global facts and rules and this scope's."
 
 
 class StatsInput(Input):
     """TOOL-12."""
 
-    scope: str | None = Field(
-        None, description="Count only global facts and rules and this scope's."
-    )
+    scope: str | None = Field(None, description=_SCOPE)
 
 
 class EpisodeStats(Output):
@@ -84,6 +87,19 @@ async def _stats(memory: Memory, principal: Principal, given: StatsInput) -> Sta
     return StatsOutput.model_validate(figures)
 
 
+class ButlerStatsInput(Input):
+    """API-13."""
+
+    butler: str
+
+
+async def _butler_stats(
+    memory: Memory, principal: Principal, given: ButlerStatsInput
+) -> StatsOutput:
+    figures = await memory_statistics(memory, principal, scope=given.butler, butler=given.butler)
+    return StatsOutput.model_validate(figures)
+
+
 STATS = Operation(
     name="memory_stats",
     title="Memory statistics",
@@ -97,5 +113,80 @@ STATS = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
-    route=Route("GET", "/api/memory/stats"),
+    routes=(Route("GET", "/api/memory/stats"),),
+)
+
+BUTLER_STATS = Operation(
+    name="butler_stats",
+    title="Statistics of a butler",
+    description="The facts and rules that a butler sees, and its own episodes, in figures.",
+    input_model=ButlerStatsInput,
+    output_model=StatsOutput,
+    handler=_butler_stats,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/butlers/{butler:path}/memory/stats"),),
+)
+
+
+class TrendsInput(Input):
+    """What charts show."""
+
+    days: int = Field(30, ge=1, le=MAX_DAYS, description="Up to today, in UTC.")
+    scope: str | None = Field(None, description=_SCOPE)
+
+
+class FactsOfDay(Output):
+    """What was known at the end of a day."""
+
+    day: Moment
+    permanence: Permanence
+    facts: int
+
+
+class EventsOfDay(Output):
+    """What happened on a day."""
+
+    day: Moment
+    event_type: EventType
+    events: int
+
+
+class TrendsOutput(Output):
+    """Figures over time, and over the range from 0 to 1 in 20 equal parts."""
+
+    permanence: list[FactsOfDay]
+    flow: list[EventsOfDay] = Field(description="Days and types with none are left out.")
+    confidence: list[int] = Field(
+        min_length=BUCKETS,
+        max_length=BUCKETS,
+        description="Active facts by effective confidence.",
+    )
+    effectiveness: list[int] = Field(
+        min_length=BUCKETS, max_length=BUCKETS, description="Rules ever applied, by effectiveness."
+    )
+
+
+async def _trends(memory: Memory, principal: Principal, given: TrendsInput) -> TrendsOutput:
+    found = await trends(memory, principal, given.days, given.scope)
+    return TrendsOutput.model_validate(found, from_attributes=True)
+
+
+TRENDS = Operation(
+    name="memory_trends",
+    title="Trends",
+    description=(
+        "Facts by permanence over time, how episodes flow in and are consolidated, and how "
+        "confidence and effectiveness are spread: what charts need."
+    ),
+    input_model=TrendsInput,
+    output_model=TrendsOutput,
+    handler=_trends,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/trends"),),
 )

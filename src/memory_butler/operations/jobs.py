@@ -1,4 +1,4 @@
-"""The schedule: what runs when, what ran and how it went."""
+"""The schedule: what runs when, what ran and how it went; and running a job now."""
 
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from pydantic import Field
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.history import expiring_unread, past_runs
 from memory_butler.engine.jobs import calendar
+from memory_butler.engine.jobs.catalogue import BY_NAME, JobName
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
@@ -108,5 +109,43 @@ JOBS = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
-    route=Route("GET", "/api/memory/jobs"),
+    routes=(Route("GET", "/api/memory/jobs"),),
+)
+
+
+class RunJobInput(Input):
+    """Which job, in the caller's tenant."""
+
+    job: JobName
+    dry_run: bool = Field(False, description="Only tell what it would do.")
+
+
+class RunJobOutput(Output):
+    """How it went."""
+
+    job: JobName
+    dry_run: bool
+    detail: dict[str, Any] = Field(description="What it did, or would do, in figures.")
+
+
+async def _run(memory: Memory, principal: Principal, given: RunJobInput) -> RunJobOutput:
+    job = BY_NAME[given.job]
+    work = job.plan if given.dry_run else job.run
+    detail = await work(memory, principal)
+    return RunJobOutput(job=given.job, dry_run=given.dry_run, detail=detail)
+
+
+RUN_JOB = Operation(
+    name="job_run",
+    title="Run a job now",
+    description=(
+        "Do at once, in your tenant, what the schedule does by itself; answers when it is done, "
+        "which for a consolidation can take minutes."
+    ),
+    input_model=RunJobInput,
+    output_model=RunJobOutput,
+    handler=_run,
+    needs="admin",
+    toolset=None,
+    routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
 )

@@ -1,8 +1,9 @@
 """An operation: one thing that a caller can ask for, declared once for every surface."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -19,12 +20,42 @@ Output = TypeVar("Output", bound=BaseModel)
 Toolset = Literal["memory", "consolidation", "journal"]
 
 
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+_IN_PATH: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where REST offers an operation: GET takes the input from the query string."""
+    """Where REST offers an operation, and where each field of its input comes from.
 
-    method: Literal["GET"]
+    A field that stands in braces in the path comes from there, one in `fixed` is what the path says
+    by itself (`/facts/{memory_id}/confirm` is about a fact). All others come from the query string
+    of GET and DELETE, and from the JSON body of the other methods.
+
+    Attributes:
+        path: `{name}` ends at a slash, `{name:path}` may hold some (the name of a butler).
+        name: the operationId, where the operation has several routes.
+        title: what this route does, where the operation's title says less.
+        status: of an answer that succeeds.
+    """
+
+    method: Method
     path: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
+    title: str | None = None
+    status: int = 200
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        """The fields that come from the path."""
+        return tuple(_IN_PATH.findall(self.path))
+
+    @property
+    def in_body(self) -> bool:
+        """Whether what is left comes as a JSON body."""
+        return self.method in ("POST", "PUT", "PATCH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +82,7 @@ class Operation(Generic[Input, Output]):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
-    route: Route | None = None
+    routes: tuple[Route, ...] = ()
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
     render: Callable[[Output], str | None] | None = None
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None

@@ -4,17 +4,25 @@ from collections.abc import Collection
 from typing import Any
 
 from memory_butler.operations import (
+    butlers,
     consolidation,
     curation,
     entities,
     episodes,
+    everything,
     facts,
     fragments,
     insight,
     jobs,
     journal,
+    links,
+    playbook,
+    register,
     retrieval,
     rules,
+    sessions,
+    timeline,
+    tokens,
 )
 from memory_butler.operations.operation import Operation, Toolset
 
@@ -58,6 +66,36 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     fragments.RUN,
     fragments.MAINTAIN,
     fragments.UNDO,
+    # What people look at and correct; REST alone, so that the tools stay few (C-63).
+    facts.LIST,
+    facts.LOOK,
+    facts.EDIT,
+    playbook.LIST,
+    playbook.LOOK,
+    playbook.EDIT,
+    playbook.MOVE,
+    episodes.LIST,
+    episodes.LOOK,
+    curation.RESTORE,
+    links.LIST,
+    links.CREATE,
+    register.LIST,
+    register.LOOK,
+    register.PREVIEW_MERGE,
+    timeline.EVENTS,
+    timeline.ACTIVITY_FEED,
+    timeline.HISTORY,
+    everything.FIND,
+    insight.BUTLER_STATS,
+    insight.TRENDS,
+    sessions.LIST,
+    sessions.LOOK,
+    butlers.LIST,
+    butlers.LOOK,
+    jobs.RUN_JOB,
+    tokens.LIST,
+    tokens.CREATE,
+    tokens.REVOKE,
 )
 
 

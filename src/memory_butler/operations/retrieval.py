@@ -13,7 +13,7 @@ from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, found
 
 _SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
@@ -77,6 +77,7 @@ SEARCH = Operation(
         "mode": config.retrieval.default_mode,
         "min_confidence": config.facts.retrieval_confidence_threshold,
     },
+    routes=(Route("POST", "/api/memory/search"),),
 )
 
 
@@ -131,6 +132,7 @@ RECALL = Operation(
     configured_defaults=lambda config: {
         "min_confidence": config.facts.retrieval_confidence_threshold
     },
+    routes=(Route("POST", "/api/memory/recall"),),
 )
 
 
@@ -200,6 +202,7 @@ CONTEXT = Operation(
     configured_defaults=_context_defaults,
     render=lambda output: output.context,
     when_unavailable=_bare,
+    routes=(Route("POST", "/api/memory/context"),),
 )
 
 

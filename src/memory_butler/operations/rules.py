@@ -8,7 +8,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_rule
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Output, Rule
 
 
@@ -43,6 +43,7 @@ STORE_RULE = Operation(
     output_model=StoredRule,
     handler=_store,
     needs="write",
+    routes=(Route("POST", "/api/memory/rules", status=201),),
 )
 
 
@@ -85,6 +86,7 @@ MARK_HELPFUL = Operation(
     output_model=MarkedRule,
     handler=_helped,
     needs="write",
+    routes=(Route("POST", "/api/memory/rules/{rule_id}/helpful"),),
 )
 
 MARK_HARMFUL = Operation(
@@ -98,4 +100,5 @@ MARK_HARMFUL = Operation(
     output_model=MarkedRule,
     handler=_harmed,
     needs="write",
+    routes=(Route("POST", "/api/memory/rules/{rule_id}/harmful"),),
 )

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 from memory_butler.domain.facts import LifecycleState, Validity
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import Permanence
-from memory_butler.domain.rules import Maturity
+from memory_butler.domain.rules import Maturity, RuleState
+from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.recall import Hit
 from memory_butler.store.rows import Row
 
@@ -27,6 +28,48 @@ class Output(BaseModel):
     """What an operation gives."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Revised(Output):
+    """One thing in a state that can be named: REST gives the revision as ETag as well."""
+
+    revision: str = Field(description="Names this state; pass it back with an edit.")
+
+
+class OfRevision(Input):
+    """An edit that may say which state it was made from."""
+
+    expected_revision: str | None = Field(
+        None,
+        description="The revision that the edit was made from: refused if it is no longer current.",
+    )
+
+
+class Page(Input):
+    """Which part of a list."""
+
+    limit: int = Field(50, ge=1, le=MAX_LIMIT, description="How many, at most 200.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="How many to pass over.")
+
+
+class Period(Page):
+    """A part of a list, of a period."""
+
+    since: datetime | None = Field(None, alias="from", description="Not before this moment.")
+    until: datetime | None = Field(None, alias="to", description="Before this moment.")
+
+
+class Listing(Output):
+    """A part of a list."""
+
+    total: int = Field(description="How many there are in all.")
+    limit: int
+    offset: int
+
+
+CONTENT_LENGTH = "Characters of the whole content; a list shows 2,000 at most."
+
+Direction = Literal["asc", "desc"]
 
 
 class Scores(Output):
@@ -126,6 +169,12 @@ class Rule(_Memory):
     last_evaluated_at: Moment | None
     last_confirmed_at: Moment | None
     tags: list[str]
+
+
+class StatedRule(Rule):
+    """A rule with the state that decides whether it is retrieved."""
+
+    state: RuleState
 
 
 MemoryView = Annotated[Episode | Fact | Rule, Field(discriminator="memory_type")]

@@ -77,7 +77,7 @@ async def update(
 
 async def candidates(tx: Transaction, name: str, entity_type: str | None) -> list[Row]:
     """Entities that the name hits exactly, by alias, or as part of a name (RES-01..03)."""
-    pattern = _LIKE_WILDCARDS.sub(r"\\\1", name.lower())
+    pattern = _pattern(name)
     return rows(
         await tx.connection.fetch(
             SQL["candidates"], tx.tenant, name, pattern, entity_type, MAX_CANDIDATES
@@ -107,3 +107,32 @@ async def fuzzy(
             )
     except asyncpg.UndefinedFunctionError:
         return []
+
+
+async def page(
+    tx: Transaction,
+    *,
+    entity_type: str | None,
+    merged: bool | None,
+    text: str | None,
+    limit: int,
+    offset: int,
+) -> tuple[int, list[Row]]:
+    """How many entities are wanted, and one part of them by name, with their active facts' number.
+
+    `text` is part of a name or alias; `merged` asks for those merged away, or for the others.
+    """
+    pattern = None if text is None else _pattern(text)
+    criteria = (tx.tenant, entity_type, merged, pattern)
+    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
+    return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
+
+
+async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """A line of text for each: `label`, `state`, `created_at`."""
+    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+
+
+def _pattern(text: str) -> str:
+    """A text as part of a LIKE pattern, in which it means nothing but itself."""
+    return _LIKE_WILDCARDS.sub(r"\\\1", text.lower())

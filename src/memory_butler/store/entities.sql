@@ -55,3 +55,27 @@ WHERE tenant_id = $1 AND ($3::text IS NULL OR entity_type = $3)
        OR EXISTS (SELECT 1 FROM unnest(aliases) a WHERE similarity(lower(a), lower($2)) >= $5))
 ORDER BY canonical_name, id
 LIMIT $6
+
+-- fragment: wanted
+tenant_id = $1
+  AND ($2::text IS NULL OR entity_type = $2)
+  AND ($3::boolean IS NULL OR (metadata->>'merged_into' IS NOT NULL) = $3)
+  AND ($4::text IS NULL OR lower(canonical_name) LIKE '%' || $4 || '%' ESCAPE '\'
+       OR EXISTS (SELECT 1 FROM unnest(aliases) a
+                  WHERE lower(a) LIKE '%' || $4 || '%' ESCAPE '\'))
+
+-- name: count
+SELECT count(*)::integer FROM entities WHERE {wanted}
+
+-- name: page
+SELECT {columns},
+       (SELECT count(*)::integer FROM facts
+        WHERE facts.tenant_id = $1 AND entity_id = entities.id AND validity = 'active') AS facts
+FROM entities WHERE {wanted}
+ORDER BY canonical_name, entity_type, id
+LIMIT $5 OFFSET $6
+
+-- name: labels
+SELECT id, canonical_name AS label, created_at,
+       CASE WHEN metadata->>'merged_into' IS NULL THEN 'active' ELSE 'merged' END AS state
+FROM entities WHERE tenant_id = $1 AND id = ANY($2)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
@@ -31,6 +31,22 @@ class NewEpisode:
     expires_at: datetime
     metadata: dict[str, Any]
     consolidation_status: ConsolidationStatus = "pending"
+
+
+EpisodeOrder = Literal["occurred", "created", "importance"]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeFilter:
+    """Which episodes a list shows; None leaves a criterion out. See `facts.FactFilter`."""
+
+    butler: str | None = None
+    session_id: UUID | None = None
+    statuses: tuple[ConsolidationStatus, ...] | None = None
+    text: str | None = None
+    expired: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +161,45 @@ async def count(tx: Transaction) -> int:
     """How many episodes the tenant has."""
     total: int = await tx.connection.fetchval(SQL["count"], tx.tenant)
     return total
+
+
+async def page(
+    tx: Transaction,
+    wanted: EpisodeFilter,
+    now: datetime,
+    *,
+    order: EpisodeOrder,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[int, list[Row]]:
+    """How many episodes are wanted, and one part of them; see `facts.page`."""
+    criteria = (
+        tx.tenant,
+        wanted.butler,
+        wanted.session_id,
+        wanted.statuses,
+        wanted.text,
+        wanted.expired,
+        now,
+        wanted.since,
+        wanted.until,
+    )
+    total: int = await tx.connection.fetchval(SQL["count_wanted"], *criteria)
+    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
+    return total, rows(found)
+
+
+async def look(tx: Transaction, id: UUID) -> Row | None:
+    """One episode, no reference counted."""
+    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+
+
+async def labels(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
+    """A line of text for each: `label`, `state`, `created_at` (when it happened)."""
+    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids, now))
+
+
+async def of_session(tx: Transaction, session_id: UUID, limit: int) -> list[Row]:
+    """The episodes of a session, in its order."""
+    return rows(await tx.connection.fetch(SQL["of_session"], tx.tenant, session_id, limit))

@@ -1,8 +1,11 @@
--- fragment: columns
-id, tenant_id, butler, session_id, content, importance, reference_count, consolidated,
+-- fragment: all_but_content
+id, tenant_id, butler, session_id, importance, reference_count, consolidated,
 consolidation_status, consolidation_attempts, retry_count, last_error, last_consolidation_error,
 next_consolidation_retry_at, occurred_at, speaker, turn, created_at, last_referenced_at, expires_at,
 metadata
+
+-- fragment: columns
+content, {all_but_content}
 
 -- name: insert
 INSERT INTO episodes (
@@ -84,3 +87,41 @@ DELETE FROM episodes USING doomed WHERE tenant_id = $1 AND id = doomed_id RETURN
 
 -- name: count
 SELECT count(*)::integer FROM episodes WHERE tenant_id = $1
+
+-- fragment: wanted
+tenant_id = $1
+  AND ($2::text IS NULL OR butler = $2)
+  AND ($3::uuid IS NULL OR session_id = $3)
+  AND ($4::text[] IS NULL OR consolidation_status = ANY($4))
+  AND ($5::text IS NULL OR CASE WHEN numnode(prefix_terms($5)) > 0
+      THEN search_vector @@ prefix_terms($5)
+      ELSE strpos(lower(content), lower($5)) > 0 END)
+  AND ($6::boolean IS NULL OR (expires_at <= $7::timestamptz) = $6)
+  AND ($8::timestamptz IS NULL OR occurred_at >= $8)
+  AND ($9::timestamptz IS NULL OR occurred_at < $9)
+
+-- name: count_wanted
+SELECT count(*)::integer FROM episodes WHERE {wanted}
+
+-- name: page
+SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
+FROM episodes WHERE {wanted}
+ORDER BY CASE WHEN $10::text = 'occurred' AND $11::boolean THEN occurred_at END DESC,
+         CASE WHEN $10 = 'occurred' AND NOT $11 THEN occurred_at END,
+         CASE WHEN $10 = 'created' AND $11 THEN created_at END DESC,
+         CASE WHEN $10 = 'created' AND NOT $11 THEN created_at END,
+         CASE WHEN $10 = 'importance' THEN CASE WHEN $11 THEN -importance ELSE importance END END,
+         id
+LIMIT $12 OFFSET $13
+
+-- name: look
+SELECT {columns} FROM episodes WHERE tenant_id = $1 AND id = $2
+
+-- name: labels
+SELECT id, left(content, 200) AS label, occurred_at AS created_at,
+       CASE WHEN expires_at <= $3 THEN 'expired' ELSE consolidation_status END AS state
+FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: of_session
+SELECT {columns} FROM episodes WHERE tenant_id = $1 AND session_id = $2
+ORDER BY turn NULLS LAST, occurred_at, id LIMIT $3

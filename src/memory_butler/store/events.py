@@ -1,8 +1,10 @@
 """The append-only audit stream in the database."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from memory_butler.domain.events import EventType
 from memory_butler.store.queries import load
@@ -24,7 +26,44 @@ async def record(
         await tx.connection.execute(SQL["insert"], tx.tenant, actor, types, payloads, now)
 
 
-async def newest(tx: Transaction, types: Sequence[EventType] | None, limit: int) -> list[Row]:
-    """The latest events, newest first; all types when `types` is None."""
-    wanted = None if types is None else list(types)
-    return rows(await tx.connection.fetch(SQL["newest"], tx.tenant, wanted, limit))
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events a list shows; None leaves a criterion out. See `facts.FactFilter`."""
+
+    types: tuple[EventType, ...] | None = None
+    memory_id: UUID | None = None
+    butler: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+async def page(
+    tx: Transaction, wanted: EventFilter, *, limit: int, offset: int
+) -> tuple[int, list[Row]]:
+    """How many events are wanted, and one part of them, newest first."""
+    criteria = (
+        tx.tenant,
+        wanted.types,
+        None if wanted.memory_id is None else str(wanted.memory_id),
+        wanted.butler,
+        wanted.since,
+        wanted.until,
+    )
+    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
+    return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
+
+
+async def after(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
+    """What happened later than `moment`, the oldest first."""
+    return rows(await tx.connection.fetch(SQL["after"], tx.tenant, moment, limit))
+
+
+async def moment_of(tx: Transaction, id: UUID) -> datetime | None:
+    """When an event happened; None if there is none."""
+    moment: datetime | None = await tx.connection.fetchval(SQL["moment"], tx.tenant, id)
+    return moment
+
+
+async def by_day(tx: Transaction, since: datetime, types: Sequence[EventType]) -> list[Row]:
+    """How many events of each type there were on each UTC day."""
+    return rows(await tx.connection.fetch(SQL["by_day"], tx.tenant, since, list(types)))

@@ -3,7 +3,38 @@ INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
 SELECT $1, t.event_type, $2, t.payload, $5
 FROM unnest($3::text[], $4::jsonb[]) AS t (event_type, payload)
 
--- name: newest
+-- fragment: wanted
+tenant_id = $1
+  AND ($2::text[] IS NULL OR event_type = ANY($2))
+  AND ($3::text IS NULL OR memory_id = $3)
+  AND ($4::text IS NULL OR actor = $4 OR payload->>'butler' = $4
+       OR EXISTS (SELECT 1 FROM facts f WHERE f.tenant_id = $1 AND f.id::text = memory_id
+                    AND $4 IN (f.source_butler, f.scope))
+       OR EXISTS (SELECT 1 FROM rules r WHERE r.tenant_id = $1 AND r.id::text = memory_id
+                    AND $4 IN (r.source_butler, r.scope))
+       OR EXISTS (SELECT 1 FROM episodes e WHERE e.tenant_id = $1 AND e.id::text = memory_id
+                    AND e.butler = $4))
+  AND ($5::timestamptz IS NULL OR created_at >= $5)
+  AND ($6::timestamptz IS NULL OR created_at < $6)
+
+-- name: count
+SELECT count(*)::integer FROM memory_events WHERE {wanted}
+
+-- name: page
+-- The butler of an event: who acted, whose episode it is, or who learned what it is about.
+SELECT id, event_type, actor, payload, created_at FROM memory_events WHERE {wanted}
+ORDER BY created_at DESC, id LIMIT $7 OFFSET $8
+
+-- name: after
+-- For listeners: what came after a moment, the oldest first.
 SELECT id, event_type, actor, payload, created_at FROM memory_events
-WHERE tenant_id = $1 AND ($2::text[] IS NULL OR event_type = ANY($2))
-ORDER BY created_at DESC, id LIMIT $3
+WHERE tenant_id = $1 AND created_at > $2 ORDER BY created_at, id LIMIT $3
+
+-- name: moment
+SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2
+
+-- name: by_day
+SELECT date_trunc('day', created_at, 'UTC') AS day, event_type, count(*)::integer AS events
+FROM memory_events
+WHERE tenant_id = $1 AND created_at >= $2 AND event_type = ANY($3)
+GROUP BY 1, 2 ORDER BY 1, 2

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
@@ -35,6 +35,32 @@ class NewFact:
     tags: list[str]
     metadata: dict[str, Any]
     confidence: float = 1.0
+
+
+FactOrder = Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts a list shows; None leaves a criterion out.
+
+    `butler` means: what that butler sees, its own scope and global ones. `text` is searched by its
+    words, the last of which may be unfinished. `since` is inclusive, `until` is not.
+    """
+
+    scope: str | None = None
+    butler: str | None = None
+    subject: str | None = None
+    entity_id: UUID | None = None
+    text: str | None = None
+    permanences: tuple[str, ...] | None = None
+    source_butler: str | None = None
+    validities: tuple[Validity, ...] | None = None
+    fading: bool | None = None
+    min_confidence: float | None = None
+    tag: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +174,11 @@ async def of_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["of_entities"], tx.tenant, entity_ids))
 
 
+async def about_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
+    """Every fact of these entities, of any validity, to look at."""
+    return rows(await tx.connection.fetch(SQL["about_entities"], tx.tenant, entity_ids))
+
+
 async def repoint(tx: Transaction, ids: list[UUID], entity_id: UUID) -> None:
     """Hang facts on another entity."""
     await tx.connection.execute(SQL["repoint"], tx.tenant, ids, entity_id)
@@ -169,3 +200,64 @@ async def texts_of_entities(tx: Transaction, entity_ids: list[UUID]) -> dict[UUI
     for row in await tx.connection.fetch(SQL["texts_of_entities"], tx.tenant, entity_ids):
         texts.setdefault(row["entity_id"], []).append(f"{row['predicate']} {row['content']}")
     return texts
+
+
+async def page(
+    tx: Transaction,
+    wanted: FactFilter,
+    now: datetime,
+    *,
+    order: FactOrder,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[int, list[Row]]:
+    """How many facts are wanted, and one part of them; no reference is counted.
+
+    A row has at most 2,000 characters of the `content`, its `content_length`, and `superseded_by`.
+    """
+    criteria = (
+        tx.tenant,
+        wanted.scope,
+        wanted.butler,
+        wanted.subject,
+        wanted.entity_id,
+        wanted.text,
+        wanted.permanences,
+        wanted.source_butler,
+        wanted.validities,
+        wanted.fading,
+        wanted.min_confidence,
+        now,
+        wanted.tag,
+        wanted.since,
+        wanted.until,
+    )
+    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
+    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
+    return total, rows(found)
+
+
+async def look(tx: Transaction, id: UUID) -> Row | None:
+    """One fact of any validity, no reference counted; with `superseded_by`."""
+    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+
+
+async def chain(tx: Transaction, id: UUID, steps: int) -> list[UUID]:
+    """The fact and those before and after it in its supersession, up to `steps` either way."""
+    return [row["id"] for row in await tx.connection.fetch(SQL["chain"], tx.tenant, id, steps)]
+
+
+async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """A line of text for each: `label`, `state`, `created_at`, `supersedes_id`, its episode."""
+    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+
+
+async def latest_of_butler(tx: Transaction, butler: str, limit: int) -> list[Row]:
+    """The active facts that a butler learned last (DASH-17)."""
+    return rows(await tx.connection.fetch(SQL["latest_of_butler"], tx.tenant, butler, limit))
+
+
+async def of_episodes(tx: Transaction, episode_ids: list[UUID], limit: int) -> list[Row]:
+    """The facts that were drawn from these episodes (DASH-16)."""
+    return rows(await tx.connection.fetch(SQL["of_episodes"], tx.tenant, episode_ids, limit))

@@ -1,7 +1,10 @@
--- fragment: columns
-id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
+-- fragment: all_but_content
+id, tenant_id, subject, predicate, importance, confidence, decay_rate, permanence,
 source_butler, source_episode_id, supersedes_id, entity_id, validity, scope, reference_count,
 valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confirmed_at, tags, metadata
+
+-- fragment: columns
+content, {all_but_content}
 
 -- name: lock_key
 -- C-21. One writer a key at a time: 64 writers at once all succeed, where row locks alone fail most.
@@ -92,6 +95,9 @@ SELECT true FROM facts WHERE tenant_id = $1 AND id = $2
 SELECT {columns} FROM facts
 WHERE tenant_id = $1 AND entity_id = ANY($2) ORDER BY id FOR UPDATE
 
+-- name: about_entities
+SELECT {columns} FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2) ORDER BY id
+
 -- name: repoint
 UPDATE facts SET entity_id = $3 WHERE tenant_id = $1 AND id = ANY($2)
 
@@ -111,3 +117,93 @@ CROSS JOIN LATERAL (
     WHERE tenant_id = $1 AND entity_id = e.entity_id AND validity = 'active'
     ORDER BY created_at DESC, id LIMIT 500
 ) f
+
+-- fragment: wanted
+tenant_id = $1
+  AND ($2::text IS NULL OR scope = $2)
+  AND ($3::text IS NULL OR scope IN ('global', $3))
+  AND ($4::text IS NULL OR subject = $4)
+  AND ($5::uuid IS NULL OR entity_id = $5)
+  AND ($6::text IS NULL OR CASE WHEN numnode(prefix_terms($6)) > 0
+      THEN search_vector @@ prefix_terms($6)
+      ELSE strpos(lower(subject || ' ' || content), lower($6)) > 0 END)
+  AND ($7::text[] IS NULL OR permanence = ANY($7))
+  AND ($8::text IS NULL OR source_butler = $8)
+  AND ($9::text[] IS NULL OR validity = ANY($9))
+  AND ($10::boolean IS NULL OR (metadata->>'status' IS NOT DISTINCT FROM 'fading') = $10)
+  AND ($11::float8 IS NULL
+       OR effective_confidence(confidence, decay_rate, last_confirmed_at, $12::timestamptz) >= $11)
+  AND ($13::text IS NULL OR tags ? $13)
+  AND ($14::timestamptz IS NULL OR created_at >= $14)
+  AND ($15::timestamptz IS NULL OR created_at < $15)
+
+-- name: count
+SELECT count(*)::integer FROM facts WHERE {wanted}
+
+-- name: page
+-- The planner drops the orderings that the given $16 and $17 (descending) make constant.
+SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content},
+       (SELECT newer.id FROM facts newer
+        WHERE newer.tenant_id = $1 AND newer.supersedes_id = facts.id
+        ORDER BY newer.created_at DESC, newer.id LIMIT 1) AS superseded_by
+FROM facts WHERE {wanted}
+ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
+         CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
+         CASE WHEN $16 = 'confirmed' AND $17 THEN last_confirmed_at END DESC NULLS LAST,
+         CASE WHEN $16 = 'confirmed' AND NOT $17 THEN last_confirmed_at END NULLS FIRST,
+         CASE WHEN $16 = 'subject' AND $17 THEN subject END DESC,
+         CASE WHEN $16 = 'subject' AND NOT $17 THEN subject END,
+         CASE WHEN $16 = 'importance' THEN CASE WHEN $17 THEN -importance ELSE importance END END,
+         CASE WHEN $16 = 'references'
+              THEN CASE WHEN $17 THEN -reference_count ELSE reference_count END END,
+         CASE WHEN $16 = 'confidence'
+              THEN CASE WHEN $17 THEN -1 ELSE 1 END
+                   * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
+         id
+LIMIT $18 OFFSET $19
+
+-- name: look
+-- As it is, without counting a reference: for people who browse.
+SELECT {columns},
+       (SELECT newer.id FROM facts newer
+        WHERE newer.tenant_id = $1 AND newer.supersedes_id = facts.id
+        ORDER BY newer.created_at DESC, newer.id LIMIT 1) AS superseded_by
+FROM facts WHERE tenant_id = $1 AND id = $2
+
+-- name: chain
+-- Every fact that this one replaced, or that replaced it, directly or through others.
+WITH RECURSIVE older (id, supersedes_id, steps) AS (
+    SELECT id, supersedes_id, 0 FROM facts WHERE tenant_id = $1 AND id = $2
+    UNION ALL
+    SELECT f.id, f.supersedes_id, o.steps + 1 FROM older o
+    JOIN facts f ON f.tenant_id = $1 AND f.id = o.supersedes_id
+    WHERE o.steps < $3
+), newer (id, steps) AS (
+    SELECT id, 0 FROM older WHERE steps = 0
+    UNION ALL
+    SELECT f.id, n.steps + 1 FROM newer n
+    JOIN facts f ON f.tenant_id = $1 AND f.supersedes_id = n.id
+    WHERE n.steps < $3
+)
+SELECT id FROM older UNION SELECT id FROM newer
+
+-- name: labels
+SELECT id, subject || ' · ' || predicate || ': ' || left(content, 200) AS label, created_at,
+       CASE WHEN validity = 'active' AND metadata->>'status' = 'fading' THEN 'fading'
+            ELSE validity END AS state,
+       supersedes_id, source_episode_id
+FROM facts WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: latest_of_butler
+SELECT {columns} FROM facts
+WHERE tenant_id = $1 AND source_butler = $2 AND validity = 'active'
+ORDER BY created_at DESC, id LIMIT $3
+
+-- name: of_episodes
+SELECT {columns} FROM facts
+WHERE tenant_id = $1 AND (
+    source_episode_id = ANY($2)
+    OR id IN (SELECT source_id FROM memory_links
+              WHERE tenant_id = $1 AND source_type = 'fact' AND target_type = 'episode'
+                AND target_id = ANY($2) AND relation = 'derived_from'))
+ORDER BY created_at, id LIMIT $3

@@ -31,3 +31,10 @@ async def of_item(
     return rows(
         await tx.connection.fetch(SQL["of_item"], tx.tenant, memory_type, id, outgoing, incoming)
     )
+
+
+async def of_items(
+    tx: Transaction, memory_type: MemoryType, ids: list[UUID], limit: int
+) -> list[Row]:
+    """The links of several memories of one type, the oldest first."""
+    return rows(await tx.connection.fetch(SQL["of_items"], tx.tenant, memory_type, ids, limit))

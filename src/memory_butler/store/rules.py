@@ -30,6 +30,27 @@ class NewRule:
     metadata: dict[str, Any]
 
 
+RuleOrder = Literal["created", "effectiveness", "applied", "confidence", "maturity"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFilter:
+    """Which rules a list shows; None leaves a criterion out. See `facts.FactFilter`."""
+
+    scope: str | None = None
+    butler: str | None = None
+    maturities: tuple[str, ...] | None = None
+    text: str | None = None
+    source_butler: str | None = None
+    forgotten: bool | None = None
+    disabled: bool | None = None
+    fading: bool | None = None
+    min_confidence: float | None = None
+    tag: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 async def insert(tx: Transaction, rule: NewRule, embedded: Embedded) -> None:
     """Store one rule."""
     await tx.connection.execute(
@@ -123,6 +144,12 @@ async def applications(tx: Transaction, rule_id: UUID, limit: int) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["applications"], tx.tenant, rule_id, limit))
 
 
+async def count_applications(tx: Transaction, rule_id: UUID) -> int:
+    """How many uses of a rule are kept."""
+    total: int = await tx.connection.fetchval(SQL["count_applications"], tx.tenant, rule_id)
+    return total
+
+
 async def flagged(tx: Transaction, limit: int) -> list[Row]:
     """Rules that did so much harm that they are to be turned around."""
     return rows(await tx.connection.fetch(SQL["flagged"], tx.tenant, limit))
@@ -148,3 +175,83 @@ async def invert(
         now,
         metadata,
     )
+
+
+async def edit(
+    tx: Transaction,
+    id: UUID,
+    content: str,
+    embedded: Embedded,
+    *,
+    scope: str,
+    tags: list[str],
+    metadata: dict[str, Any],
+    now: datetime,
+) -> Row:
+    """Give a rule another text, which makes it a candidate that was confirmed now (C-37)."""
+    row = await tx.connection.fetchrow(
+        SQL["edit"],
+        tx.tenant,
+        id,
+        content,
+        embedded.vector,
+        embedded.search_text,
+        embedded.version_id,
+        scope,
+        tags,
+        metadata,
+        now,
+    )
+    return dict(row)
+
+
+async def set_maturity(tx: Transaction, id: UUID, maturity: str, now: datetime) -> Row:
+    """Move a rule by a person's will."""
+    return dict(await tx.connection.fetchrow(SQL["set_maturity"], tx.tenant, id, maturity, now))
+
+
+async def page(
+    tx: Transaction,
+    wanted: RuleFilter,
+    now: datetime,
+    *,
+    order: RuleOrder,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[int, list[Row]]:
+    """How many rules are wanted, and one part of them; see `facts.page`."""
+    criteria = (
+        tx.tenant,
+        wanted.scope,
+        wanted.butler,
+        wanted.maturities,
+        wanted.text,
+        wanted.source_butler,
+        wanted.forgotten,
+        wanted.disabled,
+        wanted.fading,
+        wanted.min_confidence,
+        now,
+        wanted.tag,
+        wanted.since,
+        wanted.until,
+    )
+    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
+    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
+    return total, rows(found)
+
+
+async def look(tx: Transaction, id: UUID) -> Row | None:
+    """One rule in whatever state, no reference counted."""
+    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+
+
+async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """A line of text for each: `label`, `state`, `created_at`, the episode it came from."""
+    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+
+
+async def of_episodes(tx: Transaction, episode_ids: list[UUID], limit: int) -> list[Row]:
+    """The rules that were drawn from these episodes (DASH-16)."""
+    return rows(await tx.connection.fetch(SQL["of_episodes"], tx.tenant, episode_ids, limit))

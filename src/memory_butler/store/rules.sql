@@ -1,7 +1,10 @@
--- fragment: columns
-id, tenant_id, content, scope, maturity, confidence, decay_rate, permanence, effectiveness_score,
+-- fragment: all_but_content
+id, tenant_id, scope, maturity, confidence, decay_rate, permanence, effectiveness_score,
 applied_count, success_count, harmful_count, source_episode_id, source_butler, reference_count,
 created_at, last_applied_at, last_evaluated_at, last_referenced_at, last_confirmed_at, tags, metadata
+
+-- fragment: columns
+content, {all_but_content}
 
 -- name: insert
 INSERT INTO rules (
@@ -64,6 +67,9 @@ VALUES ($1, $2, $3, $4, $5)
 SELECT id, rule_id, outcome, context, created_at FROM rule_applications
 WHERE tenant_id = $1 AND rule_id = $2 ORDER BY created_at DESC, id LIMIT $3
 
+-- name: count_applications
+SELECT count(*)::integer FROM rule_applications WHERE tenant_id = $1 AND rule_id = $2
+
 -- name: flagged
 SELECT {columns} FROM rules
 WHERE tenant_id = $1 AND metadata->>'needs_inversion' = 'true' AND maturity <> 'anti_pattern'
@@ -75,3 +81,74 @@ UPDATE rules
 SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
     embedding_version_id = $6, maturity = 'anti_pattern', last_evaluated_at = $7, metadata = $8
 WHERE tenant_id = $1 AND id = $2
+
+-- name: edit
+-- C-37: an edited rule has to earn its trust anew; its counters stay, as its history does.
+UPDATE rules
+SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+    embedding_version_id = $6, scope = $7, tags = $8, metadata = $9, maturity = 'candidate',
+    last_evaluated_at = $10, last_confirmed_at = $10
+WHERE tenant_id = $1 AND id = $2
+RETURNING {columns}
+
+-- name: set_maturity
+UPDATE rules SET maturity = $3, last_evaluated_at = $4 WHERE tenant_id = $1 AND id = $2
+RETURNING {columns}
+
+-- fragment: wanted
+tenant_id = $1
+  AND ($2::text IS NULL OR scope = $2)
+  AND ($3::text IS NULL OR scope IN ('global', $3))
+  AND ($4::text[] IS NULL OR maturity = ANY($4))
+  AND ($5::text IS NULL OR CASE WHEN numnode(prefix_terms($5)) > 0
+      THEN search_vector @@ prefix_terms($5)
+      ELSE strpos(lower(content), lower($5)) > 0 END)
+  AND ($6::text IS NULL OR source_butler = $6)
+  AND ($7::boolean IS NULL OR (metadata->>'forgotten' IS NOT DISTINCT FROM 'true') = $7)
+  AND ($8::boolean IS NULL OR (metadata->>'disabled' IS NOT DISTINCT FROM 'true') = $8)
+  AND ($9::boolean IS NULL OR (metadata->>'status' IS NOT DISTINCT FROM 'fading') = $9)
+  AND ($10::float8 IS NULL
+       OR effective_confidence(confidence, decay_rate, last_confirmed_at, $11::timestamptz) >= $10)
+  AND ($12::text IS NULL OR tags ? $12)
+  AND ($13::timestamptz IS NULL OR created_at >= $13)
+  AND ($14::timestamptz IS NULL OR created_at < $14)
+
+-- name: count
+SELECT count(*)::integer FROM rules WHERE {wanted}
+
+-- name: page
+SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
+FROM rules WHERE {wanted}
+ORDER BY CASE WHEN $15::text = 'created' AND $16::boolean THEN created_at END DESC,
+         CASE WHEN $15 = 'created' AND NOT $16 THEN created_at END,
+         CASE WHEN $15 = 'effectiveness'
+              THEN CASE WHEN $16 THEN -effectiveness_score ELSE effectiveness_score END END,
+         CASE WHEN $15 = 'applied'
+              THEN CASE WHEN $16 THEN -applied_count ELSE applied_count END END,
+         CASE WHEN $15 = 'confidence'
+              THEN CASE WHEN $16 THEN -1 ELSE 1 END
+                   * effective_confidence(confidence, decay_rate, last_confirmed_at, $11) END,
+         CASE WHEN $15 = 'maturity' THEN CASE WHEN $16 THEN -1 ELSE 1 END
+              * array_position(ARRAY['anti_pattern', 'candidate', 'established', 'proven'], maturity)
+         END,
+         id
+LIMIT $17 OFFSET $18
+
+-- name: look
+SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2
+
+-- name: labels
+SELECT id, left(content, 200) AS label, created_at, source_episode_id,
+       CASE WHEN metadata->>'forgotten' = 'true' THEN 'forgotten'
+            WHEN metadata->>'disabled' = 'true' THEN 'disabled'
+            ELSE maturity END AS state
+FROM rules WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: of_episodes
+SELECT {columns} FROM rules
+WHERE tenant_id = $1 AND (
+    source_episode_id = ANY($2)
+    OR id IN (SELECT source_id FROM memory_links
+              WHERE tenant_id = $1 AND source_type = 'rule' AND target_type = 'episode'
+                AND target_id = ANY($2) AND relation = 'derived_from'))
+ORDER BY created_at, id LIMIT $3

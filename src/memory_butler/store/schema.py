@@ -30,6 +30,7 @@ CHAIN = (
     "mem_008",
     "mem_010",
     "mem_012",
+    "mem_009",
 )
 HEAD = CHAIN[-1]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_butler.store.queries import load
-from memory_butler.store.rows import Row
+from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
 
 SQL = load("stats")
@@ -32,3 +32,27 @@ async def counts(
         rules=dict(await connection.fetchrow(SQL["rules"], tenant, scope)),
         permanence={row["permanence"]: row["facts"] for row in permanence},
     )
+
+
+async def permanence_by_day(
+    tx: Transaction, *, since: datetime, until: datetime, scope: str | None
+) -> list[Row]:
+    """`day`, `permanence`, `facts`: what was known at the end of each UTC day of the period."""
+    found = await tx.connection.fetch(SQL["permanence_by_day"], tx.tenant, since, until, scope)
+    return rows(found)
+
+
+async def confidence_buckets(
+    tx: Transaction, *, buckets: int, scope: str | None, now: datetime
+) -> dict[int, int]:
+    """Active facts by effective confidence, in so many equal parts of 0 to 1."""
+    found = await tx.connection.fetch(SQL["confidence_buckets"], tx.tenant, scope, now, buckets)
+    return {row["bucket"]: row["facts"] for row in found}
+
+
+async def effectiveness_buckets(
+    tx: Transaction, *, buckets: int, scope: str | None
+) -> dict[int, int]:
+    """Rules that were ever applied by effectiveness, in so many equal parts of 0 to 1."""
+    found = await tx.connection.fetch(SQL["effectiveness_buckets"], tx.tenant, scope, buckets)
+    return {row["bucket"]: row["rules"] for row in found}

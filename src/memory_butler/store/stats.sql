@@ -53,3 +53,37 @@ SELECT count(*) FILTER (WHERE NOT forgotten AND maturity = 'candidate')::integer
        avg(effectiveness_score) FILTER (WHERE NOT forgotten AND applied_count > 0)
            AS mean_effectiveness
 FROM counted
+
+-- name: permanence_by_day
+-- What was known at the end of each UTC day: stored until then, and not retired.
+WITH days AS (
+    SELECT generate_series(date_trunc('day', $2::timestamptz, 'UTC'),
+                           date_trunc('day', $3::timestamptz, 'UTC'), interval '1 day') AS day
+), changes AS (
+    SELECT date_trunc('day', created_at, 'UTC') AS day, permanence, count(*) AS change
+    FROM facts WHERE tenant_id = $1 AND ($4::text IS NULL OR scope IN ('global', $4))
+    GROUP BY 1, 2
+    UNION ALL
+    SELECT date_trunc('day', retired_at, 'UTC'), permanence, -count(*)
+    FROM facts WHERE tenant_id = $1 AND ($4::text IS NULL OR scope IN ('global', $4))
+      AND retired_at IS NOT NULL
+    GROUP BY 1, 2
+)
+SELECT d.day, c.permanence, sum(c.change)::integer AS facts
+FROM days d JOIN changes c ON c.day <= d.day
+GROUP BY d.day, c.permanence ORDER BY d.day, c.permanence
+
+-- name: confidence_buckets
+SELECT least(floor(effective_confidence(confidence, decay_rate, last_confirmed_at, $3)
+                   * $4::integer), $4 - 1)::integer AS bucket, count(*)::integer AS facts
+FROM facts
+WHERE tenant_id = $1 AND validity = 'active' AND ($2::text IS NULL OR scope IN ('global', $2))
+GROUP BY 1 ORDER BY 1
+
+-- name: effectiveness_buckets
+SELECT least(floor(effectiveness_score * $3::integer), $3 - 1)::integer AS bucket,
+       count(*)::integer AS rules
+FROM rules
+WHERE tenant_id = $1 AND applied_count > 0 AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+  AND ($2::text IS NULL OR scope IN ('global', $2))
+GROUP BY 1 ORDER BY 1

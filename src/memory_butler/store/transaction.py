@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
 from pgvector.asyncpg import register_vector
@@ -88,6 +88,19 @@ def describe(error: BaseException) -> str:
 
 
 @asynccontextmanager
+async def reading(pool: asyncpg.Pool, tenant: str) -> AsyncIterator[Transaction]:
+    """One tenant transaction that PostgreSQL keeps from writing anything (GEN-08).
+
+    All its statements see one moment, so that a page and its total agree.
+
+    Raises:
+        Unavailable: the database went away, before or during the block.
+    """
+    async with _open(pool, tenant, _READ, isolation="repeatable_read", readonly=True) as tx:
+        yield tx
+
+
+@asynccontextmanager
 async def transaction(
     pool: asyncpg.Pool, tenant: str, *, durable: bool = True
 ) -> AsyncIterator[Transaction]:
@@ -101,9 +114,20 @@ async def transaction(
         Contended: it was given up for another change; the same again may work.
         IntegrityViolation: a constraint that no code path should reach refused the change.
     """
+    async with _open(pool, tenant, _SETTINGS[durable]) as tx:
+        yield tx
+
+
+@asynccontextmanager
+async def _open(
+    pool: asyncpg.Pool, tenant: str, settings: str, **options: Any
+) -> AsyncIterator[Transaction]:
     try:
-        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection, connection.transaction():
-            await connection.execute(_SETTINGS[durable], tenant)
+        async with (
+            pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection,
+            connection.transaction(**options),
+        ):
+            await connection.execute(settings, tenant)
             yield Transaction(connection, tenant)
     except asyncpg.TransactionRollbackError as error:
         raise Contended("another change was in the way; nothing was written, try again") from error
@@ -179,6 +203,13 @@ _SETTINGS = {
         "set_config('lock_timeout', '3000', true), set_config('statement_timeout', '20000', true)"
     ),
 }
+# A list has many filters that may be left out: planned for those that are given, not for all cases
+# alike, so that each finds its index.
+_READ = (
+    f"SELECT {_TENANT}, set_config('lock_timeout', '3000', true), "
+    "set_config('statement_timeout', '20000', true), "
+    "set_config('plan_cache_mode', 'force_custom_plan', true)"
+)
 
 
 async def refuse_bypass(pool: asyncpg.Pool) -> None:

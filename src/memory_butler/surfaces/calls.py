@@ -35,3 +35,8 @@ async def call(
         raise
     note.debug("done", milliseconds=round((time.perf_counter() - began) * 1000, 1))
     return output
+
+
+def nothing_found(output: BaseModel) -> bool:
+    """Whether an operation that looks for one thing answers that there is none."""
+    return any(getattr(output, name, output) is None for name in ("memory", "entity"))

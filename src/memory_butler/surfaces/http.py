@@ -14,8 +14,9 @@ from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
-from memory_butler.surfaces import mcp, rest, web
+from memory_butler.surfaces import mcp, web
 from memory_butler.surfaces.guard import Guard
+from memory_butler.surfaces.rest import description, problems, routes
 from memory_butler.surfaces.web import Dashboard
 
 # Above the largest content that is stored, so that a call with too much of it still reaches the
@@ -49,7 +50,10 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
         redoc_url=None,
         lifespan=lifespan,
     )
-    rest.add_routes(app, memory)
+    problems.add_handlers(app)
+    routes.add_health(app, memory)
+    routes.add_operations(app, memory)
+    app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
     app.router.routes.extend(mcp_app.routes)
     dashboard = Dashboard(app, web.BUILT)

@@ -165,6 +165,7 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
 def _run(
     operation: "Operation[Any, Any]", place: Place, given: dict[str, Any], *, as_json: bool
 ) -> None:
+    from memory_butler.surfaces.calls import nothing_found
     from memory_butler.surfaces.cli.answers import print_json, show
 
     asked = _input(operation, place, given)
@@ -173,8 +174,7 @@ def _run(
         place,
         lambda memory: operation.run(memory, place.principal(), asked),
     )
-    found = getattr(output, "memory", output) is not None
-    found = found and getattr(output, "entity", output) is not None
+    found = not nothing_found(output)
     if as_json:
         print_json(output)
     elif found:

@@ -1,0 +1,70 @@
+"""What lists are asked for, checked, and the rows as people see them."""
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from memory_butler.domain.confidence import effective_confidence
+from memory_butler.domain.facts import lifecycle_state
+from memory_butler.domain.rules import rule_state
+from memory_butler.domain.text import storable
+from memory_butler.engine import inputs
+from memory_butler.store.rows import Row
+
+Filter = TypeVar("Filter", bound=Any)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of a list, in what order."""
+
+    limit: int = 50
+    offset: int = 0
+    descending: bool = True
+
+
+def checked(wanted: Filter) -> Filter:
+    """A filter with its texts storable and its moments in UTC.
+
+    Raises:
+        InvalidInput: a criterion that nothing could meet, such as a blank name.
+    """
+    clean: dict[str, Any] = {}
+    for field in dataclasses.fields(wanted):
+        value = getattr(wanted, field.name)
+        if field.name == "text" and value is not None:
+            clean["text"] = text(value)
+        elif isinstance(value, str):
+            clean[field.name] = inputs.text(field.name, value, inputs.MAX_SUBJECT_BYTES)
+        elif isinstance(value, datetime):
+            clean[field.name] = inputs.moment(field.name, value)
+        elif field.name == "min_confidence" and value is not None:
+            clean[field.name] = inputs.share(field.name, value)
+    changed: Filter = dataclasses.replace(wanted, **clean)
+    return changed
+
+
+def text(value: str) -> str | None:
+    """What a person typed into a filter; nothing is no filter."""
+    return storable(inputs.query("q", value)).strip() or None
+
+
+def fact_row(row: Row, now: datetime) -> Row:
+    """A fact with the state and the confidence that it has now."""
+    return row | {
+        "lifecycle_state": lifecycle_state(row["validity"], row["metadata"]),
+        "effective_confidence": _effective(row, now),
+    }
+
+
+def rule_row(row: Row, now: datetime) -> Row:
+    """A rule with the state and the confidence that it has now."""
+    return row | {
+        "state": rule_state(row["metadata"]),
+        "effective_confidence": _effective(row, now),
+    }
+
+
+def _effective(row: Row, now: datetime) -> float:
+    return effective_confidence(row["confidence"], row["decay_rate"], row["last_confirmed_at"], now)

@@ -1,0 +1,62 @@
+"""Episodes as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.browse.criteria import Part, checked
+from memory_butler.engine.browse.provenance import Graph, provenance
+from memory_butler.engine.curate import missing
+from memory_butler.engine.memory import Memory
+from memory_butler.store import episodes, links
+from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import reading
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAtEpisode:
+    """An episode, and what was drawn from it."""
+
+    row: Row
+    provenance: Graph
+    links: list[Row]
+
+
+async def list_episodes(
+    memory: Memory, principal: Principal, wanted: EpisodeFilter, part: Part, order: EpisodeOrder
+) -> tuple[int, list[Row]]:
+    """How many episodes there are, and one part of them; equal places are ordered by id.
+
+    Raises:
+        InvalidInput: a criterion that nothing could meet.
+    """
+    criteria = checked(wanted)
+    async with reading(memory.pool, principal.tenant) as tx:
+        return await episodes.page(
+            tx,
+            criteria,
+            memory.clock(),
+            order=order,
+            descending=part.descending,
+            limit=part.limit,
+            offset=part.offset,
+        )
+
+
+async def look_at_episode(
+    memory: Memory, principal: Principal, episode_id: UUID | str
+) -> LookedAtEpisode:
+    """One episode, expired or not, as long as it is kept.
+
+    Raises:
+        NotFound: there is none.
+    """
+    id = inputs.uuid("episode_id", episode_id)
+    async with reading(memory.pool, principal.tenant) as tx:
+        row = await episodes.look(tx, id)
+        if row is None:
+            raise missing("episode", id)
+        graph = await provenance(tx, "episode", id, memory.clock())
+        return LookedAtEpisode(row, graph, await links.of_item(tx, "episode", id, "both"))

@@ -1,0 +1,78 @@
+"""The event log as a timeline: what happened, and a line about what it happened to."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from memory_butler.domain.events import EventType
+from memory_butler.domain.links import MEMORY_TYPES, MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part, checked
+from memory_butler.engine.browse.provenance import labels
+from memory_butler.engine.memory import Memory
+from memory_butler.store import entities, events
+from memory_butler.store.events import EventFilter
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, reading
+
+# What consolidation and the passing of time do to knowledge (C-84, DASH-12).
+ACTIVITY: Final[tuple[EventType, ...]] = (
+    "fact_created",
+    "fact_superseded",
+    "fact_fading",
+    "fact_recovered",
+    "fact_expired",
+    "rule_created",
+    "rule_promoted",
+    "rule_demoted",
+    "rule_inverted",
+    "rule_forgotten",
+    "memory_confirmed",
+    "episode_consolidated",
+    "episode_dead_lettered",
+    "episode_failed",
+    "decay_sweep_completed",
+)
+
+
+async def list_events(
+    memory: Memory, principal: Principal, wanted: EventFilter, part: Part
+) -> tuple[int, list[Row]]:
+    """How many events there are, and one part of them, newest first.
+
+    A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text;
+    None where the event is about no memory, or where that is gone.
+    """
+    criteria = checked(wanted)
+    async with reading(memory.pool, principal.tenant) as tx:
+        total, found = await events.page(tx, criteria, limit=part.limit, offset=part.offset)
+        items = {id: kind for row in found for kind, id in [_item(row["payload"])] if id and kind}
+        known = await labels(tx, items, memory.clock())
+        known |= await _entities(tx, found)
+    return total, [_told(row, known) for row in found]
+
+
+def _item(payload: dict[str, Any]) -> tuple[MemoryType | None, UUID | None]:
+    kind, id = payload.get("memory_type"), payload.get("memory_id")
+    return (kind, UUID(id)) if kind in MEMORY_TYPES and isinstance(id, str) else (None, None)
+
+
+def _entity(payload: dict[str, Any]) -> UUID | None:
+    id = payload.get("entity_id") or payload.get("target_entity_id")
+    return UUID(id) if isinstance(id, str) else None
+
+
+async def _entities(tx: Transaction, found: list[Row]) -> dict[UUID, Row]:
+    ids = {id for row in found if (id := _entity(row["payload"])) is not None}
+    return {row["id"]: row for row in await entities.labels(tx, sorted(ids))} if ids else {}
+
+
+def _told(row: Row, known: dict[UUID, Row]) -> Row:
+    kind, id = _item(row["payload"])
+    entity = _entity(row["payload"])
+    named = known.get(id or entity) if (id or entity) is not None else None  # type: ignore[arg-type]
+    return row | {
+        "memory_type": kind,
+        "memory_id": id,
+        "entity_id": entity,
+        "about": None if named is None else named["label"],
+    }

@@ -1,0 +1,70 @@
+"""Facts as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.revisions import revision_of
+from memory_butler.engine import inputs
+from memory_butler.engine.browse.criteria import Part, checked, fact_row
+from memory_butler.engine.browse.decay import Decay, decay_of
+from memory_butler.engine.browse.provenance import Graph, provenance
+from memory_butler.engine.curate import missing
+from memory_butler.engine.memory import Memory
+from memory_butler.store import facts, links
+from memory_butler.store.facts import FactFilter, FactOrder
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import reading
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAtFact:
+    """A fact with everything that explains it."""
+
+    row: Row
+    revision: str
+    decay: Decay
+    provenance: Graph
+    links: list[Row]
+
+
+async def list_facts(
+    memory: Memory, principal: Principal, wanted: FactFilter, part: Part, order: FactOrder
+) -> tuple[int, list[Row]]:
+    """How many facts there are, and one part of them; equal places are ordered by id.
+
+    Raises:
+        InvalidInput: a criterion that nothing could meet.
+    """
+    criteria, now = checked(wanted), memory.clock()
+    async with reading(memory.pool, principal.tenant) as tx:
+        total, found = await facts.page(
+            tx,
+            criteria,
+            now,
+            order=order,
+            descending=part.descending,
+            limit=part.limit,
+            offset=part.offset,
+        )
+    return total, [fact_row(row, now) for row in found]
+
+
+async def look_at_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> LookedAtFact:
+    """One fact of any validity (DASH-04).
+
+    Raises:
+        NotFound: there is none.
+    """
+    id, now = inputs.uuid("fact_id", fact_id), memory.clock()
+    async with reading(memory.pool, principal.tenant) as tx:
+        row = await facts.look(tx, id)
+        if row is None:
+            raise missing("fact", id)
+        return LookedAtFact(
+            row=fact_row(row, now),
+            revision=revision_of(row),
+            decay=decay_of(memory, row, now),
+            provenance=await provenance(tx, "fact", id, now),
+            links=await links.of_item(tx, "fact", id, "both"),
+        )

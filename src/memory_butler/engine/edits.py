@@ -1,0 +1,304 @@
+"""A person's corrections: another text for a fact or a rule, and a rule moved by hand.
+
+An edit may name the revision that it was made from. Of two people who edit one memory, the second
+is refused and told what the first one made of it (StaleRevision).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, assert_never
+from uuid import UUID
+
+from memory_butler.domain.errors import Conflict, InvalidInput, StaleRevision
+from memory_butler.domain.events import EventType
+from memory_butler.domain.facts import FactKey
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.revisions import revision_of
+from memory_butler.domain.rules import (
+    demote_by_hand,
+    is_disabled,
+    is_forgotten,
+    promote_by_hand,
+)
+from memory_butler.domain.text import preprocess_text
+from memory_butler.engine import inputs
+from memory_butler.engine.curate import missing
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.writing import new_fact, replace_fact, searchable, shortened
+from memory_butler.store import events, facts, rules, versions
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, reading, transaction
+
+# What an edited fact keeps unless it is given anew (C-81).
+INHERITED: Final = (
+    "subject",
+    "predicate",
+    "content",
+    "importance",
+    "permanence",
+    "scope",
+    "tags",
+    "entity_id",
+    "valid_from",
+    "valid_until",
+    "source_butler",
+    "source_episode_id",
+)
+# Marks on the old text that say nothing of the new one.
+_MARKS: Final = frozenset({"status", "forgotten", "needs_review", "needs_inversion"})
+
+ByHand = Literal["promote", "demote", "disable", "enable"]
+
+
+async def edit_fact(
+    memory: Memory,
+    principal: Principal,
+    fact_id: UUID | str,
+    changes: Mapping[str, Any],
+    expected_revision: str | None = None,
+) -> Row:
+    """Correct an active fact by one that supersedes it; the new fact's row (C-81, DASH-05).
+
+    `changes` has keys of `INHERITED`; what it leaves out is inherited. The moment since which the
+    fact is true is among that: an edit corrects what was said. Give `valid_from` where the world
+    has changed.
+
+    Raises:
+        NotFound: there is no such fact.
+        InvalidInput: a value that cannot be stored.
+        StaleRevision: it was edited since; the error has the fact that holds now.
+        Conflict: it is no longer active, or another active fact has the new subject and predicate.
+    """
+    id = inputs.uuid("fact_id", fact_id)
+    _require_some(changes)
+    async with reading(memory.pool, principal.tenant) as tx:
+        before = await facts.look(tx, id)
+    if before is None:
+        raise missing("fact", id)
+    embedded = await memory.embedded(*searchable(_edited(memory, before, changes)))
+
+    async def write(fitting: Embedded) -> Row:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            return await _replace(
+                memory, principal, tx, before, changes, expected_revision, fitting
+            )
+
+    return await shortened(embedded, write)
+
+
+async def _replace(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    before: Row,
+    changes: Mapping[str, Any],
+    expected_revision: str | None,
+    embedded: Embedded,
+) -> Row:
+    id: UUID = before["id"]
+    keys = {_key(before), _key_of(_edited(memory, before, changes))}
+    # Keys before rows, as every writer locks (C-21).
+    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
+        await facts.lock_key(tx, key)
+    row = await facts.for_update(tx, id)
+    if row is None:
+        raise missing("fact", id)
+    if expected_revision is not None and revision_of(row) != expected_revision:
+        raise await _stale_fact(tx, row)
+    if row["validity"] != "active":
+        raise Conflict(await _no_longer_active(tx, row))
+    new = _edited(memory, row, changes)
+    if {_key(row), _key_of(new)} != keys:
+        raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
+    if new.period.validity != "active":
+        raise InvalidInput(
+            f"fact {id} ended at {row['valid_until']}; give valid_until, or null where it holds on"
+        )
+    holder = await facts.active_of(tx, _key_of(new))
+    if holder is not None and holder.id != id:
+        raise Conflict(
+            f"fact {holder.id} is active under that subject and predicate; edit or forget that one"
+        )
+    old = facts.Holder(id, row["created_at"])
+    await replace_fact(tx, principal, new, embedded, old)
+    stored = await facts.look(tx, new.id)
+    assert stored is not None  # noqa: S101 -- inserted above
+    return stored
+
+
+def _require_some(changes: Mapping[str, Any]) -> None:
+    if not changes:
+        raise InvalidInput("the edit changes nothing; give at least one field a new value")
+
+
+def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
+    given = {name: changes[name] if name in changes else row[name] for name in INHERITED}
+    if "valid_from" not in changes:
+        # A fact may be known a microsecond later than the clock says: see `writing`.
+        given["valid_from"] = min(row["valid_from"], memory.clock())
+    kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
+    return new_fact(memory, **given, metadata=kept)
+
+
+def _key(row: Row) -> FactKey:
+    return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+
+
+def _key_of(fact: NewFact) -> FactKey:
+    return FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
+
+
+async def _stale_fact(tx: Transaction, row: Row) -> StaleRevision:
+    current = await _newest(tx, row)
+    changed = "edited" if current["id"] != row["id"] else "changed"
+    return StaleRevision(
+        f"fact {row['id']} was {changed} by somebody else meanwhile; look at what it says now, "
+        f"and edit fact {current['id']}",
+        "fact",
+        current,
+        revision_of(current),
+    )
+
+
+async def _no_longer_active(tx: Transaction, row: Row) -> str:
+    match row["validity"]:
+        case "superseded":
+            current = await _newest(tx, row)
+            return f"fact {row['id']} was superseded; the one that holds now is {current['id']}"
+        case "retracted":
+            return f"fact {row['id']} is forgotten; restore it first"
+        case _:
+            return f"fact {row['id']} has expired; store it anew if it holds after all"
+
+
+async def _newest(tx: Transaction, row: Row) -> Row:
+    """The fact at the end of the chain of those that replaced this one."""
+    seen = {row["id"]}
+    found = await facts.look(tx, row["id"])
+    while found is not None and found["superseded_by"] not in {None, *seen}:
+        row = found
+        seen.add(found["superseded_by"])
+        found = await facts.look(tx, found["superseded_by"])
+    return found if found is not None else row
+
+
+async def edit_rule(
+    memory: Memory,
+    principal: Principal,
+    rule_id: UUID | str,
+    changes: Mapping[str, Any],
+    expected_revision: str | None = None,
+) -> Row:
+    """Give a rule another text, scope or tags: it is a candidate again, its counters kept (C-37).
+
+    Raises:
+        NotFound: there is no such rule.
+        InvalidInput: a value that cannot be stored.
+        StaleRevision: it was changed since; the error has it as it is now.
+        Conflict: it is forgotten.
+    """
+    id = inputs.uuid("rule_id", rule_id)
+    _require_some(changes)
+    async with reading(memory.pool, principal.tenant) as tx:
+        before = await rules.look(tx, id)
+    if before is None:
+        raise missing("rule", id)
+    content = inputs.text("content", changes.get("content", before["content"]))
+    embedded = await memory.embedded(content, preprocess_text(content))
+
+    async def write(fitting: Embedded) -> Row:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            row = await _rule_to_edit(tx, id, expected_revision)
+            if "content" not in changes and row["content"] != content:
+                raise Conflict(f"rule {id} was edited a moment ago; look at it and try again")
+            now = memory.clock()
+            await versions.keep(tx, "rule", [id], now)
+            edited = await rules.edit(
+                tx,
+                id,
+                content,
+                fitting,
+                scope=inputs.name("scope", changes.get("scope", row["scope"])),
+                tags=inputs.tags(changes.get("tags", row["tags"])),
+                metadata={k: v for k, v in row["metadata"].items() if k not in _MARKS},
+                now=now,
+            )
+            await _tell(tx, principal, "rule_edited", edited, memory)
+            return edited
+
+    return await shortened(embedded, write)
+
+
+async def move_rule(
+    memory: Memory,
+    principal: Principal,
+    rule_id: UUID | str,
+    act: ByHand,
+    expected_revision: str | None = None,
+) -> Row:
+    """Promote or demote a rule by one step, or switch it off or on, whatever its counts (C-37).
+
+    Raises:
+        NotFound: there is no such rule.
+        InvalidInput: there is no step further in that direction.
+        StaleRevision: it was changed since; the error has it as it is now.
+        Conflict: it is forgotten, or is off (on) already.
+    """
+    id = inputs.uuid("rule_id", rule_id)
+    async with transaction(memory.pool, principal.tenant) as tx:
+        row = await _rule_to_edit(tx, id, expected_revision)
+        now = memory.clock()
+        match act:
+            case "promote" | "demote":
+                step = promote_by_hand if act == "promote" else demote_by_hand
+                maturity = step(row["maturity"])
+                await versions.keep(tx, "rule", [id], now)
+                moved = await rules.set_maturity(tx, id, maturity, now)
+                event: EventType = "rule_promoted" if act == "promote" else "rule_demoted"
+            case "disable" | "enable":
+                if is_disabled(row["metadata"]) is (act == "disable"):
+                    raise Conflict(f"rule {id} is {act}d already")
+                await versions.keep(tx, "rule", [id], now)
+                moved = await _switch(tx, row, off=act == "disable")
+                event = "rule_disabled" if act == "disable" else "rule_enabled"
+            case _:
+                assert_never(act)
+        await _tell(tx, principal, event, moved, memory)
+        return moved
+
+
+async def _switch(tx: Transaction, row: Row, *, off: bool) -> Row:
+    metadata = {name: value for name, value in row["metadata"].items() if name != "disabled"}
+    if off:
+        metadata["disabled"] = True
+    await rules.set_metadata(tx, row["id"], metadata)
+    return row | {"metadata": metadata}
+
+
+async def _rule_to_edit(tx: Transaction, id: UUID, expected_revision: str | None) -> Row:
+    row = await rules.for_update(tx, id)
+    if row is None:
+        raise missing("rule", id)
+    if expected_revision is not None and revision_of(row) != expected_revision:
+        raise StaleRevision(
+            f"rule {id} was changed by somebody else meanwhile; look at what it says now",
+            "rule",
+            row,
+            revision_of(row),
+        )
+    if is_forgotten(row["metadata"]):
+        raise Conflict(f"rule {id} is forgotten; restore it first")
+    return row
+
+
+async def _tell(
+    tx: Transaction, principal: Principal, event: EventType, row: Row, memory: Memory
+) -> None:
+    payload = {
+        "memory_type": "rule",
+        "memory_id": str(row["id"]),
+        "maturity": row["maturity"],
+        "by_hand": True,
+    }
+    await events.record(tx, principal.actor, [(event, payload)], memory.clock())

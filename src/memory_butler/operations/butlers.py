@@ -1,0 +1,96 @@
+"""Butlers: who they are, how their memory fares, what they learned last."""
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.butlers import Health, list_butlers, look_at_butler
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.sessions import Session
+from memory_butler.operations.views import Fact, Input, Moment, Output
+
+
+class Butler(Output):
+    """A butler in figures."""
+
+    name: str
+    health: Health = Field(
+        description="attention: consolidation gave up on episodes; behind: some wait over a day."
+    )
+    episodes: int
+    pending: int = Field(description="Episodes that wait for consolidation.")
+    dead_letters: int = Field(description="Episodes that consolidation gave up on.")
+    waiting_since: Moment | None = Field(description="When the oldest that waits was stored.")
+    sessions: int = Field(description="That its episodes name.")
+    facts_learned: int = Field(description="Active facts that it learned.")
+    facts_in_scope: int = Field(description="Active facts that are for it alone.")
+    rules_in_scope: int = Field(description="Rules that are for it alone.")
+    seen_at: Moment | None = Field(description="When it last told something.")
+
+
+class ButlersInput(Input):
+    """All of them."""
+
+
+class ButlersOutput(Output):
+    """By name."""
+
+    butlers: list[Butler]
+
+
+async def _list(memory: Memory, principal: Principal, _given: ButlersInput) -> ButlersOutput:
+    found = await list_butlers(memory, principal)
+    return ButlersOutput(butlers=[Butler.model_validate(row) for row in found])
+
+
+LIST = Operation(
+    name="butlers_list",
+    title="List butlers",
+    description="Every butler that told memory something, or has a scope of its own.",
+    input_model=ButlersInput,
+    output_model=ButlersOutput,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/butlers"),),
+)
+
+
+class ButlerReference(Input):
+    """Which butler."""
+
+    butler: str
+
+
+class ButlerDetail(Output):
+    """A butler, the three facts that it learned last, and its latest sessions."""
+
+    butler: Butler
+    learnings: list[Fact]
+    sessions: list[Session]
+
+
+async def _look(memory: Memory, principal: Principal, given: ButlerReference) -> ButlerDetail:
+    found = await look_at_butler(memory, principal, given.butler)
+    return ButlerDetail(
+        butler=Butler.model_validate(found.row),
+        learnings=[Fact.model_validate(row) for row in found.learnings],
+        sessions=[Session.model_validate(row) for row in found.sessions],
+    )
+
+
+LOOK = Operation(
+    name="butler_look",
+    title="Look at a butler",
+    description="How the memory of one butler fares, and what it learned last.",
+    input_model=ButlerReference,
+    output_model=ButlerDetail,
+    handler=_look,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/butlers/{butler:path}"),),
+)

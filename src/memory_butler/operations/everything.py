@@ -1,0 +1,55 @@
+"""One search over everything, for somebody who types."""
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.everything import find
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.register import ListedEntity
+from memory_butler.operations.views import Episode, Fact, Input, Output, Rule, found
+
+
+class FindInput(Input):
+    """DASH-19."""
+
+    q: str = Field(description="What was typed so far.")
+    limit: int = Field(5, ge=1, le=50, description="How many of each kind.")
+
+
+class FindOutput(Output):
+    """Memories the best first, entities by name; nothing that was typed finds nothing."""
+
+    facts: list[Fact]
+    rules: list[Rule]
+    episodes: list[Episode]
+    entities: list[ListedEntity]
+
+
+async def _find(memory: Memory, principal: Principal, given: FindInput) -> FindOutput:
+    everything = await find(memory, principal, given.q, given.limit)
+    views = [found(hit, explain=False) for hit in everything.memories]
+    return FindOutput(
+        facts=[one for one in views if isinstance(one, Fact)],
+        rules=[one for one in views if isinstance(one, Rule)],
+        episodes=[one for one in views if isinstance(one, Episode)],
+        entities=[ListedEntity.model_validate(row) for row in everything.entities],
+    )
+
+
+FIND = Operation(
+    name="memory_find",
+    title="Search everything",
+    description=(
+        "Facts, rules, episodes and entities that fit what was typed, faded ones too. Leaves no "
+        "trace: for agents memory_search is the tool."
+    ),
+    input_model=FindInput,
+    output_model=FindOutput,
+    handler=_find,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/find"),),
+)

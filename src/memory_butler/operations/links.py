@@ -1,0 +1,104 @@
+"""Links between memories."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.links import Direction, MemoryType, Relation
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.linking import create_link, get_links
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.explanations import Link
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output
+
+
+class LinksInput(Input):
+    """Whose links."""
+
+    memory_type: MemoryType
+    memory_id: UUID
+    direction: Direction = Field(
+        "both", description="outgoing: it is the source; incoming: the target."
+    )
+
+
+class LinksOutput(Output):
+    """The oldest first."""
+
+    links: list[Link]
+
+
+async def _list(memory: Memory, principal: Principal, given: LinksInput) -> LinksOutput:
+    found = await get_links(memory, principal, given.memory_type, given.memory_id, given.direction)
+    return LinksOutput(links=[Link.model_validate(row) for row in found])
+
+
+LIST = Operation(
+    name="links_list",
+    title="List the links of a memory",
+    description="What a memory is linked to, and how; links to what is gone stay.",
+    input_model=LinksInput,
+    output_model=LinksOutput,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=tuple(
+        Route(
+            "GET",
+            f"/api/memory/{kind}s/{{memory_id}}/links",
+            fixed={"memory_type": kind},
+            name=f"{kind}_links",
+            title=f"List the links of a {kind}" if kind != "episode" else "List its links",
+        )
+        for kind in ("fact", "rule", "episode")
+    ),
+)
+
+
+class LinkInput(Input):
+    """Which two, and how they belong together."""
+
+    source_type: MemoryType
+    source_id: UUID
+    target_type: MemoryType
+    target_id: UUID
+    relation: Relation
+
+
+class LinkOutput(Output):
+    """Whether the link is new: the first relation of a pair stays."""
+
+    created: bool
+
+
+async def _create(memory: Memory, principal: Principal, given: LinkInput) -> LinkOutput:
+    made = await create_link(
+        memory,
+        principal,
+        given.source_type,
+        given.source_id,
+        given.target_type,
+        given.target_id,
+        given.relation,
+    )
+    return LinkOutput(created=made)
+
+
+CREATE = Operation(
+    name="link_create",
+    title="Link two memories",
+    description=(
+        "Say how one memory belongs to another, such as a fact that supports a rule. A pair has "
+        "one link: linking it again changes nothing."
+    ),
+    input_model=LinkInput,
+    output_model=LinkOutput,
+    handler=_create,
+    needs="write",
+    toolset=None,
+    idempotent=True,
+    routes=(Route("POST", "/api/memory/links"),),
+)

@@ -1,0 +1,133 @@
+"""Sessions: what came from each, and what it was given."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.sessions import list_sessions, look_at_session
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import (
+    Episode,
+    Fact,
+    Input,
+    Listing,
+    Moment,
+    Output,
+    Page,
+    StatedRule,
+)
+
+
+class ListSessionsInput(Page):
+    """What to list, the latest first."""
+
+    butler: str | None = Field(None, description="In which this butler took part.")
+
+
+class Session(Output):
+    """A session, as far as it left traces that are still kept."""
+
+    session_id: UUID
+    butlers: list[str]
+    began_at: Moment
+    ended_at: Moment
+    episodes: int
+    facts: int = Field(description="Drawn from its episodes.")
+    rules: int = Field(description="Drawn from its episodes.")
+    answers: int = Field(description="How often it was served memories.")
+
+
+class SessionList(Listing):
+    """The latest first."""
+
+    items: list[Session]
+
+
+async def _list(memory: Memory, principal: Principal, given: ListSessionsInput) -> SessionList:
+    part = Part(given.limit, given.offset)
+    total, found = await list_sessions(memory, principal, part, butler=given.butler)
+    return SessionList(
+        total=total,
+        limit=given.limit,
+        offset=given.offset,
+        items=[Session.model_validate(row) for row in found],
+    )
+
+
+LIST = Operation(
+    name="sessions_list",
+    title="List sessions",
+    description="The sessions that told memory something or asked it.",
+    input_model=ListSessionsInput,
+    output_model=SessionList,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/sessions"),),
+)
+
+
+class SessionReference(Input):
+    """Which session."""
+
+    session_id: UUID
+
+
+class ServedItem(Output):
+    """A memory that was in an answer; one that is gone has neither type nor label."""
+
+    id: UUID
+    memory_type: MemoryType | None
+    label: str | None
+
+
+class ServedAnswer(Output):
+    """What a session got."""
+
+    operation: Literal["search", "recall", "context"]
+    butler: str | None
+    served_at: Moment
+    items: list[ServedItem]
+
+
+class SessionDetail(Output):
+    """Memories from this session, and those served to it; 200 of each at most."""
+
+    session: Session
+    episodes: list[Episode]
+    facts: list[Fact]
+    rules: list[StatedRule]
+    served: list[ServedAnswer] = Field(description="The latest, in order.")
+
+
+async def _look(memory: Memory, principal: Principal, given: SessionReference) -> SessionDetail:
+    found = await look_at_session(memory, principal, given.session_id)
+    return SessionDetail(
+        session=Session.model_validate(found.summary),
+        episodes=[Episode.model_validate(row) for row in found.episodes],
+        facts=[Fact.model_validate(row) for row in found.facts],
+        rules=[StatedRule.model_validate(row) for row in found.rules],
+        served=[ServedAnswer.model_validate(one) for one in found.served],
+    )
+
+
+LOOK = Operation(
+    name="session_look",
+    title="Look at a session",
+    description="The episodes, facts and rules that came from one session, and what it was given.",
+    input_model=SessionReference,
+    output_model=SessionDetail,
+    handler=_look,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/sessions/{session_id}"),),
+)

@@ -1,0 +1,152 @@
+"""What happened: the event log, as a whole, as a feed, and of one memory."""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.events import EVENT_TYPES, EventType
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.events import ACTIVITY, list_events
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Listing, Moment, Output, Period
+from memory_butler.store.events import EventFilter
+from memory_butler.store.rows import Row
+
+
+class Event(Output):
+    """Something that happened to a memory."""
+
+    id: UUID
+    event_type: EventType
+    said: str = Field(description="The event type in words.")
+    actor: str | None = Field(description="Who did it: a token, the schedule, local.")
+    created_at: Moment
+    memory_type: MemoryType | None
+    memory_id: UUID | None
+    entity_id: UUID | None
+    about: str | None = Field(description="A line of what it is about, if that is still there.")
+    payload: dict[str, Any]
+
+
+class EventList(Listing):
+    """Newest first."""
+
+    items: list[Event]
+
+
+class EventsInput(Period):
+    """What to list, newest first."""
+
+    kind: list[EventType] | None = Field(None, description="Of one of these event types.")
+    butler: str | None = Field(None, description="By this butler, or about what it knows.")
+
+
+async def _events(memory: Memory, principal: Principal, given: EventsInput) -> EventList:
+    wanted = EventFilter(
+        types=None if given.kind is None else tuple(given.kind),
+        butler=given.butler,
+        since=given.since,
+        until=given.until,
+    )
+    return await _listed(memory, principal, wanted, given)
+
+
+async def _listed(
+    memory: Memory, principal: Principal, wanted: EventFilter, given: Period
+) -> EventList:
+    part = Part(given.limit, given.offset)
+    total, found = await list_events(memory, principal, wanted, part)
+    return EventList(
+        total=total,
+        limit=given.limit,
+        offset=given.offset,
+        items=[_event(row) for row in found],
+    )
+
+
+def _event(row: Row) -> Event:
+    return Event.model_validate(row | {"said": EVENT_TYPES[row["event_type"]]})
+
+
+EVENTS = Operation(
+    name="events_list",
+    title="The timeline",
+    description="Everything that happened in memory, newest first.",
+    input_model=EventsInput,
+    output_model=EventList,
+    handler=_events,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/events"),),
+)
+
+
+class ActivityInput(Period):
+    """API-12, C-84."""
+
+    butler: str | None = Field(None, description="By this butler, or about what it knows.")
+
+
+async def _activity(memory: Memory, principal: Principal, given: ActivityInput) -> EventList:
+    wanted = EventFilter(types=ACTIVITY, butler=given.butler, since=given.since, until=given.until)
+    return await _listed(memory, principal, wanted, given)
+
+
+ACTIVITY_FEED = Operation(
+    name="memory_activity",
+    title="Consolidation activity",
+    description=(
+        "What became known, changed, faded or was given up: facts stored, superseded and expired, "
+        "rules promoted, demoted and inverted, episodes consolidated; newest first."
+    ),
+    input_model=ActivityInput,
+    output_model=EventList,
+    handler=_activity,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/activity"),),
+)
+
+
+class HistoryInput(Period):
+    """Whose events."""
+
+    memory_type: MemoryType
+    memory_id: UUID
+
+
+async def _history(memory: Memory, principal: Principal, given: HistoryInput) -> EventList:
+    wanted = EventFilter(memory_id=given.memory_id, since=given.since, until=given.until)
+    return await _listed(memory, principal, wanted, given)
+
+
+HISTORY = Operation(
+    name="memory_history",
+    title="The events of one memory",
+    description="What happened to one memory, newest first.",
+    input_model=HistoryInput,
+    output_model=EventList,
+    handler=_history,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=tuple(
+        Route(
+            "GET",
+            f"/api/memory/{kind}s/{{memory_id}}/events",
+            fixed={"memory_type": kind},
+            name=f"{kind}_events",
+            title=f"The events of one {kind}",
+        )
+        for kind in ("fact", "rule", "episode")
+    ),
+)

@@ -1,0 +1,131 @@
+"""Tokens of the caller's tenant: who may ask."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal, Scope
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class TokensInput(Input):
+    """All of the tenant."""
+
+
+class Token(Output):
+    """A token without its secret, which nobody can read again."""
+
+    id: UUID
+    tenant_id: str
+    name: str
+    scopes: list[Scope]
+    created_at: Moment
+    expires_at: Moment | None
+    last_used_at: Moment | None
+    revoked_at: Moment | None
+
+
+class TokensOutput(Output):
+    """The oldest first, revoked ones too."""
+
+    tokens: list[Token]
+
+
+async def _list(memory: Memory, principal: Principal, _given: TokensInput) -> TokensOutput:
+    found = await list_tokens(memory, principal.tenant)
+    return TokensOutput(tokens=[Token.model_validate(row) for row in found])
+
+
+LIST = Operation(
+    name="tokens_list",
+    title="List tokens",
+    description="Who may ask in your tenant, and when each token was last used.",
+    input_model=TokensInput,
+    output_model=TokensOutput,
+    handler=_list,
+    needs="admin",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/tokens"),),
+)
+
+
+class CreateTokenInput(Input):
+    """Whom to let in, and what they may do."""
+
+    name: str = Field(description="For whom or what it is: it appears as actor in events.")
+    scopes: list[Scope] = Field(["read", "write"], min_length=1, description="What it allows.")
+    days: float | None = Field(None, gt=0, le=36_500, description="How long it is good; for ever.")
+
+
+class CreatedToken(Output):
+    """The one time that the secret is shown."""
+
+    id: UUID
+    token: str = Field(description="The secret: keep it, it is not shown again.")
+    tenant_id: str
+    name: str
+    scopes: list[str]
+    expires_at: Moment | None
+
+
+async def _create(memory: Memory, principal: Principal, given: CreateTokenInput) -> CreatedToken:
+    lifetime = None if given.days is None else timedelta(days=given.days)
+    made = await create_token(memory, principal.tenant, given.name, given.scopes, lifetime)
+    return CreatedToken(
+        id=made.id,
+        token=made.token,
+        tenant_id=made.tenant,
+        name=made.name,
+        scopes=list(made.scopes),
+        expires_at=made.expires_at,
+    )
+
+
+CREATE = Operation(
+    name="token_create",
+    title="Create a token",
+    description="Let somebody into your tenant. The answer alone has the secret.",
+    input_model=CreateTokenInput,
+    output_model=CreatedToken,
+    handler=_create,
+    needs="admin",
+    toolset=None,
+    routes=(Route("POST", "/api/tokens", status=201),),
+)
+
+
+class TokenReference(Input):
+    """Which token."""
+
+    token_id: UUID
+
+
+class RevokedToken(Output):
+    """It is refused from now on."""
+
+    token_id: UUID
+
+
+async def _revoke(memory: Memory, principal: Principal, given: TokenReference) -> RevokedToken:
+    await revoke_token(memory, given.token_id, principal.tenant)
+    return RevokedToken(token_id=given.token_id)
+
+
+REVOKE = Operation(
+    name="token_revoke",
+    title="Revoke a token",
+    description="End a token of your tenant at once; this cannot be undone.",
+    input_model=TokenReference,
+    output_model=RevokedToken,
+    handler=_revoke,
+    needs="admin",
+    toolset=None,
+    destructive=True,
+    routes=(Route("DELETE", "/api/tokens/{token_id}"),),
+)

@@ -1,0 +1,12 @@
+"""Butlers, which are known by what they told and by what is kept for them."""
+
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("butlers")
+
+
+async def known(tx: Transaction, name: str | None = None) -> list[Row]:
+    """Every butler, or the one of this name, by name, with its figures."""
+    return rows(await tx.connection.fetch(SQL["all"], tx.tenant, name))

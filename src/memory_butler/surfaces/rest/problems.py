@@ -1,0 +1,94 @@
+"""Errors as problems (RFC 9457): one shape for everything that goes wrong."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from memory_butler.domain.errors import MemoryButlerError, StaleRevision
+from memory_butler.operations.views import view
+from memory_butler.surfaces.errors import BY_CODE, mapping
+
+PROBLEM_JSON: Final = "application/problem+json"
+
+# What may be the matter, for the description; 401, 403 and 421 are the guard's.
+MEANINGS: Final = {
+    401: "No token, or none that is valid: see the section on authentication.",
+    403: "The token lacks the scope, or the page that asks is of a foreign origin.",
+    404: "There is nothing under this id in the caller's tenant.",
+    409: "The state of the memory forbids it; `detail` says what stands in the way.",
+    413: "The body is larger than this server takes.",
+    421: "The Host header is not a name of this server.",
+    422: "Something in the request can never work; `detail` names it.",
+    500: "A bug, or a broken installation; the log has the details.",
+    503: "The database or a model is away; the same request may work later.",
+}
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457); `code` is stable, `detail` says what to do."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    current: dict[str, Any] | None = Field(
+        None, description="After an edit of something that has changed: what it is now."
+    )
+    current_revision: str | None = Field(None, description="The revision of `current`.")
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer every error of the application with a problem."""
+    app.add_exception_handler(MemoryButlerError, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_request)
+    app.add_exception_handler(HTTPException, _refuse_path)
+    app.add_exception_handler(Exception, _fail)
+
+
+def problem(status: int, title: str, detail: str, code: str, **more: Any) -> JSONResponse:
+    """An answer that tells what is wrong."""
+    body = Problem(title=title, status=status, detail=detail, code=code, **more)
+    return JSONResponse(
+        body.model_dump(exclude_none=True), status_code=status, media_type=PROBLEM_JSON
+    )
+
+
+async def _refuse(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, MemoryButlerError)  # noqa: S101 -- registered for it alone
+    where = mapping(error)
+    more: dict[str, Any] = {}
+    if isinstance(error, StaleRevision):
+        current = view(error.kind, dict(error.current))
+        more = {
+            "current": current.model_dump(mode="json"),
+            "current_revision": error.current_revision,
+        }
+    return problem(where.http_status, where.title, str(error), error.code, **more)
+
+
+async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for it alone
+    complaints = [
+        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()
+    ]
+    where = BY_CODE["invalid_input"]
+    return problem(where.http_status, where.title, "; ".join(complaints), "invalid_input")
+
+
+async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
+    """No such path, or not with this method."""
+    assert isinstance(error, HTTPException)  # noqa: S101 -- registered for it alone
+    code = "not_found" if error.status_code == 404 else "invalid_input"
+    return problem(error.status_code, error.detail, f"{error.detail}: see /api/openapi.json", code)
+
+
+async def _fail(_: Request, __: Exception) -> JSONResponse:
+    """A bug; the framework logs it once this is answered."""
+    where = BY_CODE["internal"]
+    detail = "memory failed in a way it should not; the log has the details"
+    return problem(where.http_status, where.title, detail, "internal")

@@ -1,0 +1,220 @@
+"""REST: the operations of the registry that have a route, made by one loop; and health."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, Final
+
+from fastapi import Body, FastAPI, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from memory_butler import __version__
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.health import check
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.registry import OPERATIONS
+from memory_butler.operations.views import Revised
+from memory_butler.surfaces.calls import call, nothing_found
+from memory_butler.surfaces.errors import explain_validation
+from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
+
+# Filled in by this surface: the caller's tenant, and the header If-Match.
+_TENANT: Final = "tenant_id"
+_REVISION: Final = "expected_revision"
+
+
+class Alive(BaseModel):
+    """The process answers."""
+
+    status: str = "ok"
+    version: str = __version__
+
+
+class Ready(BaseModel):
+    """Requests can be served."""
+
+    status: str = Field(description='"ok", or "unavailable".')
+    database: str = Field(description='"ok", or what is wrong.')
+    milliseconds: float | None = Field(None, description="How long the database took.")
+
+
+def add_health(app: FastAPI, memory: Memory) -> None:
+    """Add what tells whether the server lives, and nothing else."""
+
+    @app.get("/healthz", summary="Whether the process lives", tags=["health"])
+    async def healthz() -> Alive:
+        return Alive()
+
+    @app.get(
+        "/readyz",
+        summary="Whether requests can be served",
+        tags=["health"],
+        responses={503: {"model": Ready}},
+        response_model=Ready,
+    )
+    async def readyz() -> JSONResponse:
+        health = await check(memory)
+        body = Ready(
+            status="ok" if health.ready else "unavailable",
+            database=health.database,
+            milliseconds=health.milliseconds,
+        )
+        return JSONResponse(body.model_dump(), status_code=200 if health.ready else 503)
+
+
+def add_operations(app: FastAPI, memory: Memory) -> None:
+    """Add every route of every operation; a path that takes slashes after those that do not."""
+    declared = [(operation, route) for operation in OPERATIONS for route in operation.routes]
+    for operation, route in sorted(declared, key=lambda one: one[1].path.endswith(":path}")):
+        app.add_api_route(
+            route.path,
+            _endpoint(operation, route, memory),
+            methods=[route.method],
+            status_code=route.status,
+            response_model=operation.output_model,
+            summary=route.title or operation.title,
+            description=operation.description,
+            operation_id=operation_id(operation, route),
+            tags=[_tag(route)],
+            responses={status: _told(status) for status in _refusals(route)},
+        )
+
+
+def operation_id(operation: Operation[Any, Any], route: Route) -> str:
+    """What the description calls the route: unique over all of them."""
+    return route.name or operation.name
+
+
+def _tag(route: Route) -> str:
+    """The noun of a path: `/api/memory/facts/{memory_id}` is about facts."""
+    parts = route.path.split("/")[2:]
+    return parts[1] if parts[0] == "memory" and len(parts) > 1 else parts[0]
+
+
+def _told(status: int) -> dict[str, Any]:
+    return {
+        "description": MEANINGS[status],
+        "content": {PROBLEM_JSON: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
+    }
+
+
+def _refusals(route: Route) -> list[int]:
+    statuses = [401, 403, 421, 422, 500, 503]
+    if route.in_path or route.method != "GET":
+        statuses.append(404)
+    if route.method != "GET":
+        statuses += [409, 413]
+    return sorted(statuses)
+
+
+def _endpoint(
+    operation: Operation[Any, Any], route: Route, memory: Memory
+) -> Callable[..., Awaitable[Response]]:
+    """A handler whose signature tells FastAPI where each field of the input comes from."""
+    model = operation.input_model
+
+    async def endpoint(request: Request, **parts: Any) -> Response:
+        principal: Principal = request.state.principal
+        given = _input(model, route, principal, parts)
+        output = await call(operation, memory, principal, given)
+        if nothing_found(output):
+            raise NotFound("there is nothing under this id; it may have been deleted")
+        headers = {"etag": f'"{output.revision}"'} if isinstance(output, Revised) else {}
+        return Response(
+            # An answer was made from the model: to validate it again would double its cost.
+            output.model_dump_json(),
+            status_code=route.status,
+            media_type="application/json",
+            headers=headers,
+        )
+
+    endpoint.__signature__ = _signature(operation, route)  # type: ignore[attr-defined]
+    endpoint.__name__ = operation_id(operation, route)
+    return endpoint
+
+
+def _signature(operation: Operation[Any, Any], route: Route) -> inspect.Signature:
+    fields = operation.input_model.model_fields
+    takes = [_keyword("request", Request)]
+    for name in route.in_path:
+        described = fields[name].description
+        kind = _required(fields[name].annotation)
+        takes.append(_keyword(name, Annotated[kind, Path(description=described)]))
+    if _REVISION in fields:
+        header = Header(alias="If-Match", description=fields[_REVISION].description)
+        takes.append(_keyword(_REVISION, Annotated[str | None, header], None))
+    rest = _rest(operation, route)
+    if rest is not None:
+        place = Body() if route.in_body else Query()
+        optional = not any(one.is_required() for one in rest.model_fields.values())
+        default = rest() if optional and route.in_body else inspect.Parameter.empty
+        takes.append(_keyword("given", Annotated[rest, place], default))
+    return inspect.Signature(takes)
+
+
+def _keyword(
+    name: str, annotation: Any, default: Any = inspect.Parameter.empty
+) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )
+
+
+def _required(annotation: Any) -> Any:
+    """The annotation of a field that may be left out elsewhere, but not in a path."""
+    parts = [one for one in getattr(annotation, "__args__", ()) if one is not type(None)]
+    optional = type(None) in getattr(annotation, "__args__", ())
+    return parts[0] if optional and len(parts) == 1 else annotation
+
+
+def _rest(operation: Operation[Any, Any], route: Route) -> type[BaseModel] | None:
+    """The model of what neither the path nor this surface gives; None where nothing is left."""
+    elsewhere = {*route.in_path, *route.fixed, _TENANT, _REVISION}
+    left = {
+        name: (one.annotation, one)
+        for name, one in operation.input_model.model_fields.items()
+        if name not in elsewhere
+    }
+    if not left:
+        return None
+    if left.keys() == operation.input_model.model_fields.keys():
+        return operation.input_model
+    name = "".join(word.title() for word in operation_id(operation, route).split("_"))
+    made: type[BaseModel] = create_model(
+        f"{name}Request",
+        __config__=ConfigDict(extra="forbid", populate_by_name=True),
+        __doc__=operation.input_model.__doc__,
+        **left,  # type: ignore[call-overload]
+    )
+    return made
+
+
+def _input(
+    model: type[BaseModel], route: Route, principal: Principal, parts: Mapping[str, Any]
+) -> BaseModel:
+    """The operation's input, from all places together."""
+    values = {name: value for name, value in parts.items() if name not in ("given", _REVISION)}
+    if "given" in parts:
+        # What the caller left out stays left out: an edit and a configured default look at it.
+        values |= parts["given"].model_dump(exclude_unset=True, by_alias=True)
+    values |= route.fixed
+    if _TENANT in model.model_fields:
+        values[_TENANT] = principal.tenant
+    if parts.get(_REVISION) is not None:
+        values[_REVISION] = _entity_tag(parts[_REVISION])
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise InvalidInput(explain_validation(error)) from None
+
+
+def _entity_tag(header: str) -> str | None:
+    """The one revision that If-Match names; None for `*`, which any revision matches."""
+    tag = header.strip()
+    if tag == "*":
+        return None
+    if not (len(tag) >= 2 and tag.startswith('"') and tag.endswith('"') and "," not in tag):
+        raise InvalidInput('If-Match takes one ETag as an answer had it, in quotes: "…"')
+    return tag[1:-1]

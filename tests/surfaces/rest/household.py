@@ -1,0 +1,80 @@
+"""The small household of the examples, stored under their ids."""
+
+from uuid import UUID
+
+from conftest import Connection
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import build_context
+from memory_butler.engine.entities import insert_entity, new_entity
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.writing import (
+    NewMemory,
+    insert,
+    new_episode,
+    new_fact,
+    new_rule,
+    searchable,
+)
+from memory_butler.store.transaction import transaction
+from memory_butler.surfaces.rest import examples
+
+
+async def move_in(memory: Memory, principal: Principal, admin: Connection) -> None:
+    """Store one of everything that the examples name."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        for id, name, alias in (
+            (examples.PERSON, "Ana Silva", "Ana"),
+            (examples.DUPLICATE, "Ana S.", "Anninha"),
+        ):
+            new = new_entity(name, "person", id=UUID(id), aliases=[alias])
+            await insert_entity(tx, principal, new, memory.clock())
+    for memory_ in _memories(memory):
+        embedded = await memory.embedded(*searchable(memory_))
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await insert(tx, principal, memory_, embedded)
+    await build_context(
+        memory, principal, "Which colour?", examples.BUTLER, session_id=examples.SESSION
+    )
+    await admin.execute(
+        "INSERT INTO tenants (id) SELECT $1 ON CONFLICT DO NOTHING", principal.tenant
+    )
+    await admin.execute(
+        "INSERT INTO tokens (id, tenant_id, name, token_hash, scopes)"
+        " VALUES ($1, $2, 'old', $3, $4)",
+        UUID(examples.TOKEN),
+        principal.tenant,
+        principal.tenant.encode(),
+        ["read"],
+    )
+
+
+def _memories(memory: Memory) -> list[NewMemory]:
+    episode = UUID(examples.EPISODE)
+    return [
+        new_episode(
+            memory,
+            "The user painted the kitchen and chose dark green",
+            examples.BUTLER,
+            id=episode,
+            session_id=examples.SESSION,
+        ),
+        new_fact(
+            memory,
+            "user",
+            "favorite_color",
+            "Prefers dark green",
+            id=UUID(examples.FACT),
+            source_butler=examples.BUTLER,
+            source_episode_id=episode,
+            tags=["taste"],
+        ),
+        new_fact(memory, "Ana", "city", "Lives in Porto", entity_id=examples.PERSON),
+        new_fact(memory, "Ana", "city", "Lives in Lisbon", entity_id=examples.DUPLICATE),
+        new_rule(
+            memory,
+            "Confirm before sending messages",
+            id=UUID(examples.RULE),
+            source_butler=examples.BUTLER,
+            source_episode_id=episode,
+        ),
+    ]
