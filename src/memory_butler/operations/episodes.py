@@ -44,6 +44,9 @@ class StoreEpisodeInput(Input):
         None, ge=0, le=MAX_TURN, description="Its place in the session, counted from 0."
     )
     metadata: dict[str, Any] | None = Field(None, description="Anything else, as a JSON object.")
+    episode_id: UUID | None = Field(
+        None, description="An id of your own: sent again with it, it is not stored twice."
+    )
 
 
 class StoredEpisode(Output):
@@ -66,6 +69,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
             speaker=given.speaker,
             turn=given.turn,
             metadata=given.metadata,
+            id=given.episode_id,
         )
     )
 

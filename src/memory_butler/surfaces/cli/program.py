@@ -8,6 +8,7 @@ from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
     care,
+    connecting,
     curating,
     database,
     importing,
@@ -31,7 +32,7 @@ TALK = "Talk"
 
 # Sections of the help, each with its commands; one that is missing here comes last.
 _ORDER = (
-    ("serve", "mcp", "doctor"),
+    ("serve", "mcp", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
@@ -58,6 +59,10 @@ def build(serve: Serve) -> TyperGroup:
         located(serving.serve_command(serve))
     )
     add("mcp", rich_help_panel=RUN, epilog=serving.MCP_EXAMPLES)(located(serving.mcp))
+    add("connect", rich_help_panel=RUN, epilog=connecting.CONNECT_EXAMPLES)(
+        located(connecting.connect)
+    )
+    add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
     add("doctor", rich_help_panel=RUN)(located(care.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))

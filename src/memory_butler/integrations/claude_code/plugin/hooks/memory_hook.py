@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""The hooks of Claude Code: memory into a session, and an episode of it out again.
+
+Runs at every prompt, so it imports nothing but a little of the standard library, talks HTTP to a
+running server, and gives up after a second. Whatever goes wrong, the session goes on: the exit code
+is 0, and at most one line stands on standard error.
+
+    memory_hook.py EVENT [--url URL] [--token-env VARIABLE]      < what Claude Code says
+
+An episode is on disk before it is sent, and there until memory has it. Its id follows from the
+session and from where in the transcript it begins: sent again, it is not stored twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False  # as typing has it, whose import would cost as much as all the others
+if TYPE_CHECKING:
+    from typing import Any
+
+BUTLER = "claude-code"
+# Seconds: what a person may notice before a prompt, and what nobody waits for.
+INJECT_SECONDS = 1.0
+STORE_SECONDS = 4.0
+START_TOKENS = 1_500
+PROMPT_TOKENS = 600
+MAX_PROMPT = 4_000
+# Characters of an episode: what was asked and what came of it, no transcript.
+MAX_ASKED = 200
+MAX_REQUESTS = 8
+MAX_OUTCOME = 800
+# A part of a session beyond this is read from its end only.
+MAX_READ = 16 * 1024 * 1024
+MAX_SHOWN = 500
+NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
+BARE = "# Memory Context"
+# What stands in a transcript as the user's, but was not said by the user.
+NOT_SAID = ("<command-", "<local-command", "<bash-", "[Request interrupted")
+
+
+class NotNow(Exception):
+    """Memory is away, or says that it cannot now: what is to be stored waits."""
+
+
+class Refused(Exception):
+    """Memory will never take this."""
+
+
+def main(arguments: list[str]) -> None:
+    event = arguments[0]
+    options = dict(zip(arguments[1::2], arguments[2::2]))  # noqa: B905 -- strict is of Python 3.10
+    url = options.get("--url") or os.environ.get("MEMORY_BUTLER_URL") or "http://127.0.0.1:8150"
+    token = os.environ.get(options.get("--token-env") or "MEMORY_BUTLER_TOKEN")
+    handle = HANDLERS[event]
+    inject = event in ("SessionStart", "UserPromptSubmit")
+    with_deadline(INJECT_SECONDS if inject else STORE_SECONDS)
+    given = {} if event == "flush" else json.load(sys.stdin)
+    handle(Memory(url.rstrip("/"), token, INJECT_SECONDS if inject else STORE_SECONDS), given)
+
+
+def with_deadline(seconds: float) -> None:
+    """End in time even where a server sends a byte now and then."""
+    import signal
+
+    if hasattr(signal, "setitimer"):
+
+        def late(*_: object) -> None:
+            raise TimeoutError(f"no answer within {seconds:g} s")
+
+        signal.signal(signal.SIGALRM, late)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+class Memory:
+    """A server, asked over MCP: one request a call, as it keeps no sessions."""
+
+    def __init__(self, url: str, token: str | None, seconds: float) -> None:
+        self.url, self.token, self.seconds = url, token, seconds
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        import http.client
+
+        scheme, _, rest = self.url.partition("://")
+        host, _, path = rest.partition("/")
+        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        params = {"name": tool, "arguments": arguments}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        connection = kind(host, timeout=self.seconds)
+        try:
+            where = f"/{path}/mcp" if path else "/mcp"
+            connection.request("POST", where, json.dumps(body), headers)
+            response = connection.getresponse()
+            data = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise NotNow(f"{self.url} does not answer: {error}") from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise NotNow(f"{self.url} answers {response.status}")
+        try:
+            result = json.loads(data)["result"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise NotNow(f"{self.url} is no memory server") from error
+        if result.get("isError"):
+            said = result["content"][0]["text"]
+            kind_of = Refused if said.startswith("invalid_input") else NotNow
+            raise kind_of(said[:200])
+        structured: dict[str, Any] = result["structuredContent"]
+        return structured
+
+
+# Memory in
+
+
+def session_start(memory: Memory, given: dict[str, Any]) -> None:
+    state = State(given["session_id"])
+    compacted = given.get("source") == "compact"
+    if compacted or given.get("source") == "clear":
+        state.data["shown"] = []  # what was told is no longer before the model
+    if any(spool_folder().glob("*.json")):
+        flush_apart()
+    folder = given.get("cwd") or ""
+    topic = f"Working on {Path(folder).name} in {folder}"
+    if compacted and state.data.get("prompt"):
+        topic = state.data["prompt"]
+    inject(memory, given, state, topic, START_TOKENS)
+
+
+def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
+    state = State(given["session_id"])
+    state.data["prompt"] = given.get("prompt", "")[:MAX_PROMPT]
+    state.save()
+    if state.data["prompt"].strip() and not state.data["prompt"].startswith("/"):
+        inject(memory, given, state, state.data["prompt"], PROMPT_TOKENS)
+
+
+def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, tokens: int) -> None:
+    """Say what memory knows, unless all of it was said in this session before."""
+    block = memory.call(
+        "memory_context",
+        trigger_prompt=topic,
+        butler=BUTLER,
+        token_budget=tokens,
+        **session(given),
+    )
+    fresh = [id for id in block.get("included", []) if id not in state.data["shown"]]
+    if not fresh or block["context"].strip() == BARE:
+        return
+    state.data["shown"] = [*state.data["shown"], *fresh][-MAX_SHOWN:]
+    state.save()
+    output = {"hookEventName": given["hook_event_name"], "additionalContext": block["context"]}
+    print(json.dumps({"hookSpecificOutput": output}))
+
+
+# Memory out
+
+
+def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
+    """Keep what happened since the last time: before it is compacted away, and at the end."""
+    state = State(given["session_id"])
+    begin = state.data["kept_to"]
+    requests, outcome, end = since(given.get("transcript_path") or "", begin)
+    if requests:
+        import uuid
+
+        name = f"{given['session_id']}/{begin}"
+        episode = {
+            "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), name)),
+            "content": told(given.get("cwd") or "", requests, outcome),
+            "butler": BUTLER,
+            "importance": 5.0,
+            "occurred_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "metadata": {"cwd": given.get("cwd"), "event": given["hook_event_name"]},
+            **session(given),
+        }
+        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        write(spool_folder() / f"{moment}-{episode['episode_id']}.json", episode)
+        state.data["kept_to"] = end
+        state.save()
+    flush(memory, given)
+
+
+def since(path: str, begin: int) -> tuple[list[str], str, int]:
+    """What the user asked and the agent said last, from a byte of the transcript on; its end."""
+    requests: list[str] = []
+    outcome = ""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        if begin > end:  # another file than the last time
+            begin = 0
+        file.seek(max(begin, end - MAX_READ))
+        for line in file.read().splitlines():
+            try:
+                entry = json.loads(line)
+                message = entry["message"]
+                if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
+                    continue
+                text = spoken(message["content"])
+            except (ValueError, KeyError, TypeError):
+                continue
+            if text and entry.get("type") == "user":
+                requests.append(text)
+            elif text and entry.get("type") == "assistant":
+                outcome = text
+    return requests, outcome, end
+
+
+def spoken(content: Any) -> str:
+    if isinstance(content, list):
+        texts = [block.get("text") or "" for block in content if block.get("type") == "text"]
+    else:
+        texts = [content]
+    texts = [re.sub(r"(?s)<system-reminder>.*?</system-reminder>", "", text) for text in texts]
+    return "\n".join(text for text in texts if text and not text.startswith(NOT_SAID)).strip()
+
+
+def told(folder: str, requests: list[str], outcome: str) -> str:
+    asked = [cut(one, MAX_ASKED) for one in requests]
+    if len(asked) > MAX_REQUESTS:
+        left_out = len(asked) - MAX_REQUESTS
+        asked = [asked[0], f"({left_out} more)", *asked[-(MAX_REQUESTS - 1) :]]
+    lines = [f"Session in {folder}."] if folder else []
+    lines += ["The user asked:", *(f"- {one}" for one in asked)]
+    return "\n".join(lines + ([f"Outcome: {cut(outcome, MAX_OUTCOME)}"] if outcome else []))
+
+
+def cut(text: str, length: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def flush(memory: Memory, _given: dict[str, Any]) -> None:
+    """Send what waits, the oldest first."""
+    for path in sorted(spool_folder().glob("*.json")):
+        try:
+            episode = json.loads(path.read_text("utf-8"))
+            answer = memory.call("memory_store_episode", **episode)
+        except (Refused, ValueError) as error:
+            aside = path.parent / "refused"
+            aside.mkdir(exist_ok=True)
+            path.replace(aside / path.name)
+            print(f"memory refused {path.name}: {error}", file=sys.stderr)
+            continue
+        except FileNotFoundError:
+            continue  # another process has sent it
+        if answer.get("error"):
+            raise NotNow(answer["error"])
+        path.unlink(missing_ok=True)
+
+
+def flush_apart() -> None:
+    """Send what waits without letting the session wait."""
+    import subprocess
+
+    command = [sys.executable, "-I", "-S", __file__, "flush", *sys.argv[2:]]
+    subprocess.Popen(  # noqa: S603 -- ourselves
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+# On disk
+
+
+def home() -> Path:
+    chosen = os.environ.get("MEMORY_BUTLER_HOOK_DIR")
+    if chosen:
+        return Path(chosen)
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "memory-butler" / "claude-code"
+
+
+def spool_folder() -> Path:
+    return home() / "spool"
+
+
+class State:
+    """What is known of a session between two hooks."""
+
+    def __init__(self, id: str) -> None:
+        self.path = home() / "sessions" / (id.replace("/", "_").replace("\\", "_") + ".json")
+        self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": ""}
+        if self.path.exists():
+            try:
+                self.data.update(json.loads(self.path.read_text("utf-8")))
+            except ValueError:
+                self.path.unlink()  # of no use to anybody; what it knew is told or kept again
+
+    def save(self) -> None:
+        write(self.path, self.data)
+
+
+def write(path: Path, value: Any) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(value, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, path)
+
+
+def session(given: dict[str, Any]) -> dict[str, str]:
+    """The session's id, where it is a UUID as memory wants it."""
+    id = given["session_id"]
+    parts = [len(part) for part in id.split("-")]
+    return {"session_id": id} if parts == [8, 4, 4, 4, 12] else {}
+
+
+HANDLERS = {
+    "SessionStart": session_start,
+    "UserPromptSubmit": prompt_submit,
+    "PreCompact": keep_episode,
+    "SessionEnd": keep_episode,
+    "flush": flush,
+}
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (NotNow, TimeoutError) as error:
+        print(f"memory: {error}", file=sys.stderr)
+    except Exception as error:  # whatever it is: the session goes on
+        print(f"memory: {type(error).__name__}: {error}", file=sys.stderr)

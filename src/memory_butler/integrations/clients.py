@@ -1,0 +1,172 @@
+"""The programs that can be connected: where their configuration is, and what belongs into it.
+
+Taken from the programs' documentation; none of them ran when this was written (docs/integrations.md
+says what was read).
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from memory_butler.domain.choices import choose
+
+NAME: Final = "memory"
+HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a client reaches memory: a URL, or a command that it starts (`command` not empty).
+
+    `token_env` names the environment variable that holds the token; the token itself is written
+    into no file.
+    """
+
+    url: str
+    command: tuple[str, ...] = ()
+    token_env: str | None = None
+
+    @property
+    def mcp_url(self) -> str:
+        return f"{self.url}/mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member to be set in an object of a JSON file, or a table of a TOML file."""
+
+    path: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A value to stand in an array of a JSON file."""
+
+    path: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """What belongs into one configuration file."""
+
+    path: Path
+    edits: tuple[Member | Element, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program; `edits` says what connecting it changes, given the home folder and environment."""
+
+    name: str
+    title: str
+    edits: Callable[[Path, Mapping[str, str], Server], tuple[FileEdit, ...]]
+    restart: str
+
+
+def _bearer(server: Server, reference: str) -> dict[str, Any]:
+    if server.token_env is None:
+        return {}
+    return {"headers": {"Authorization": f"Bearer {reference.format(server.token_env)}"}}
+
+
+def _command(server: Server) -> dict[str, Any]:
+    return {"command": server.command[0], "args": list(server.command[1:])}
+
+
+def _claude_code(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    moved = env.get("CLAUDE_CONFIG_DIR")
+    folder = Path(moved) if moved else home / ".claude"
+    state = folder / ".claude.json" if moved else home / ".claude.json"
+    if server.command:
+        entry: dict[str, Any] = {"type": "stdio", **_command(server)}
+    else:
+        entry = {"type": "http", "url": server.mcp_url, **_bearer(server, "${{{}}}")}
+    hooks = tuple(
+        Element(("hooks", event), {"hooks": [_hook(event, server, seconds)]})
+        for event, seconds in HOOK_SECONDS.items()
+    )
+    return (
+        FileEdit(state, (Member(("mcpServers", NAME), entry),)),
+        FileEdit(folder / "settings.json", hooks),
+    )
+
+
+# What Claude Code is told to wait for each hook at most. The hooks end sooner by themselves.
+HOOK_SECONDS: Final = {"SessionStart": 5, "UserPromptSubmit": 5, "PreCompact": 10, "SessionEnd": 10}
+
+
+def _hook(event: str, server: Server, seconds: int) -> dict[str, Any]:
+    # -I and -S leave out what a script of the standard library alone does not need: 20 ms.
+    words = [sys.executable, "-I", "-S", str(HOOK), event, "--url", server.url]
+    if server.token_env is not None:
+        words += ["--token-env", server.token_env]
+    command = " ".join(f'"{word}"' if set(word) & set(" \\()&") else word for word in words)
+    return {"type": "command", "command": command, "timeout": seconds}
+
+
+def _codex(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    folder = Path(env["CODEX_HOME"]) if env.get("CODEX_HOME") else home / ".codex"
+    if server.command:
+        entry = _command(server)
+    else:
+        entry = {"url": server.mcp_url}
+        if server.token_env is not None:
+            entry["bearer_token_env_var"] = server.token_env
+    return (FileEdit(folder / "config.toml", (Member(("mcp_servers", NAME), entry),)),)
+
+
+def _cursor(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    if server.command:
+        entry = _command(server)
+    else:
+        entry = {"url": server.mcp_url, **_bearer(server, "${{env:{}}}")}
+    return (FileEdit(home / ".cursor" / "mcp.json", (Member(("mcpServers", NAME), entry),)),)
+
+
+def _gemini(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    if server.command:
+        entry = _command(server)
+    else:
+        # "url" would be taken for the older transport, server-sent events.
+        entry = {"httpUrl": server.mcp_url, **_bearer(server, "${{{}}}")}
+    return (FileEdit(home / ".gemini" / "settings.json", (Member(("mcpServers", NAME), entry),)),)
+
+
+def _vscode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    if sys.platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
+    else:
+        folder = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    if server.command:
+        entry = {"type": "stdio", **_command(server)}
+    else:
+        entry = {"type": "http", "url": server.mcp_url, **_bearer(server, "${{env:{}}}")}
+    file = folder / "Code" / "User" / "mcp.json"
+    return (FileEdit(file, (Member(("servers", NAME), entry),)),)
+
+
+CLIENTS: Final[tuple[Client, ...]] = (
+    Client("claude-code", "Claude Code", _claude_code, "Start Claude Code anew."),
+    Client("codex", "Codex", _codex, "Start Codex anew."),
+    Client("cursor", "Cursor", _cursor, "Start Cursor anew, and switch the server on in its MCPs."),
+    Client("gemini", "Gemini CLI", _gemini, "Start Gemini CLI anew."),
+    Client("vscode", "VS Code", _vscode, "VS Code asks whether to trust the server."),
+)
+
+
+def client_named(name: str) -> Client:
+    """The client; InvalidInput lists them all."""
+    chosen = choose(name, tuple(one.name for one in CLIENTS), "client")
+    return next(one for one in CLIENTS if one.name == chosen)
+
+
+def current_environment() -> tuple[Path, Mapping[str, str]]:
+    """The home folder and the environment of the person who connects."""
+    return Path.home(), os.environ

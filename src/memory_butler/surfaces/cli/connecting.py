@@ -1,0 +1,141 @@
+"""Connecting the programs of agents: their configuration, edited and given back."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import Place
+from memory_butler.surfaces.cli.problems import complain
+
+if TYPE_CHECKING:
+    from memory_butler.integrations.connections import Connections
+
+CONNECT_EXAMPLES = epilog(
+    "memory-butler connect claude-code",
+    "memory-butler connect codex --dry-run",
+    "memory-butler connect cursor --url https://memory.example.org --token-env MEMORY_TOKEN --yes",
+)
+
+ClientName = Annotated[
+    str,
+    typer.Argument(
+        metavar="CLIENT",
+        help="claude-code, codex, cursor, gemini or vscode.",
+        autocompletion=lambda: ["claude-code", "codex", "cursor", "gemini", "vscode"],
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes; write nothing.")]
+
+
+def connect(
+    place: Place,
+    client: ClientName,
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="Where the server is.")
+    ] = "http://127.0.0.1:8150",
+    stdio: Annotated[
+        bool,
+        typer.Option(
+            "--stdio", help="Let the client start memory itself, instead of asking a server."
+        ),
+    ] = False,
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VARIABLE",
+            help="The environment variable that holds the token, if one is needed.",
+        ),
+    ] = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Let an agent's program use this memory: edits its configuration, after showing the changes.
+
+    Claude Code gets hooks too: memory in each session from the start, an episode of it at the end.
+    """
+    from memory_butler.integrations.clients import Server, client_named, current_environment
+
+    chosen = client_named(client)
+    server = Server(_checked(url), _own_command(place) if stdio else (), token_env)
+    connections = _connections(place)
+    changes = connections.plan(chosen, chosen.edits(*current_environment(), server))
+    if not changes:
+        print(f"{chosen.title} is connected already.")
+    elif _agreed([change.diff for change in changes], yes=yes, dry_run=dry_run):
+        for backup in connections.connect(chosen, changes):
+            print(f"Backup: {backup}")
+        print(f"{chosen.title} is connected. {chosen.restart}")
+    if not dry_run and not stdio and not _answers(server.url):
+        complain(f"Nothing answers at {server.url} yet. Start it with: memory-butler serve")
+
+
+def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Take back what `connect` did: each file becomes what it was.
+
+    Where somebody changed a file since, only what belongs to memory is taken out of it.
+    """
+    from memory_butler.integrations.clients import client_named
+
+    chosen = client_named(client)
+    connections = _connections(place)
+    changes = connections.plan_undo(chosen)
+    if not changes:
+        print(f"{chosen.title} was not connected from here.")
+    elif _agreed([change.diff for change in changes], yes=yes, dry_run=dry_run):
+        connections.disconnect(chosen, changes)
+        print(f"{chosen.title} is as it was before.")
+
+
+def _connections(place: Place) -> "Connections":
+    from memory_butler.integrations.connections import Connections
+
+    return Connections(place.settings().data_dir / "connections")
+
+
+def _agreed(diffs: list[str], *, yes: bool, dry_run: bool) -> bool:
+    for diff in diffs:
+        print(diff)
+    if dry_run:
+        print("Dry run: nothing was written.")
+        return False
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidInput("nobody can be asked here; look at the changes above and add --yes")
+    if typer.confirm("Write this?", default=True):
+        return True
+    print("Nothing was written.")
+    return False
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
+        raise InvalidInput("--url must look like http://127.0.0.1:8150")
+    return url.rstrip("/").removesuffix("/mcp")
+
+
+def _own_command(place: Place) -> tuple[str, ...]:
+    command = [sys.executable, "-m", "memory_butler", "mcp"]
+    if place.data_dir is not None:
+        command += ["--data-dir", str(place.data_dir)]
+    if place.config is not None:
+        command += ["--config", str(place.config)]
+    if place.tenant != Place().tenant:
+        command += ["--tenant", place.tenant]
+    return tuple(command)
+
+
+def _answers(url: str) -> bool:
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"{url}/healthz", timeout=1):  # noqa: S310 -- checked above
+            return True
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,180 @@
+"""Connecting and disconnecting every client, in a home folder of the test's own."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.integrations import jsonc
+from memory_butler.integrations.clients import CLIENTS, Client, Server, client_named
+from memory_butler.integrations.connections import Connections
+
+SERVER = Server("http://127.0.0.1:8150")
+BEFORE = {
+    ".json": '{\n  // mine\n  "mcpServers": {"other": {"command": "c"}},\n'
+    '  "hooks": {"Stop": []},\n}\n',
+    ".toml": '# mine\nmodel = "x"\n',
+}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Connections:
+    return Connections(tmp_path / "data" / "connections")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def connect(kept: Connections, client: Client, home: Path, server: Server = SERVER) -> list[Path]:
+    changes = kept.plan(client, client.edits(home, {}, server))
+    kept.connect(client, changes)
+    return [change.path for change in changes]
+
+
+def disconnect(kept: Connections, client: Client) -> None:
+    kept.disconnect(client, kept.plan_undo(client))
+
+
+def files(client: Client, home: Path, before: str | None) -> dict[Path, bytes]:
+    """The client's files, made where there is something to be made of them."""
+    found = {}
+    for file in client.edits(home, {}, SERVER):
+        if before is not None:
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_bytes(BEFORE[file.path.suffix].replace("\n", before).encode())
+            found[file.path] = file.path.read_bytes()
+    return found
+
+
+def read(path: Path) -> Any:
+    text = path.read_text()
+    return tomllib.loads(text) if path.suffix == ".toml" else jsonc.load(text)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("before", [None, "\n", "\r\n"], ids=["new", "there", "windows"])
+def test_disconnecting_gives_back_every_byte(
+    kept: Connections, home: Path, client: Client, before: str | None
+) -> None:
+    there = files(client, home, before)
+    changed = connect(kept, client, home)
+    assert changed == [file.path for file in client.edits(home, {}, SERVER)]
+    assert connect(kept, client, home) == []  # twice is once
+    connect(kept, client, home, Server("http://other:1"))  # and another address replaces the first
+    assert "8150" not in "".join(path.read_text() for path in changed)
+    disconnect(kept, client)
+    assert {path: path.read_bytes() for path in changed if path.exists()} == there
+    assert kept.plan_undo(client) == []
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
+def test_what_others_changed_meanwhile_stays(
+    kept: Connections, home: Path, client: Client, before: str | None
+) -> None:
+    files(client, home, before)
+    for path in connect(kept, client, home):
+        text = path.read_text()
+        if path.suffix == ".toml":
+            path.write_text(f"added = 1\n{text}")
+        else:
+            path.write_text(jsonc.with_member(text, ("added",), 1))
+    disconnect(kept, client)
+    for file in client.edits(home, {}, SERVER):
+        was = {} if before is None else read_text(BEFORE[file.path.suffix], file.path.suffix)
+        assert read(file.path) == {**was, "added": 1}
+        assert (
+            before is None
+            or "// mine" in file.path.read_text()
+            or "# mine" in file.path.read_text()
+        )
+
+
+def read_text(text: str, suffix: str) -> Any:
+    return tomllib.loads(text) if suffix == ".toml" else jsonc.load(text)
+
+
+def test_what_each_client_is_told(kept: Connections, home: Path) -> None:
+    told = {}
+    for client in CLIENTS:
+        path = connect(kept, client, home, Server("https://m", token_env="TOKEN"))[0]
+        found = read(path)
+        servers = found.get("mcpServers") or found.get("mcp_servers") or found["servers"]
+        told[client.name, path.relative_to(home).as_posix()] = servers["memory"]
+    assert told == {
+        ("claude-code", ".claude.json"): {
+            "type": "http",
+            "url": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${TOKEN}"},
+        },
+        ("codex", ".codex/config.toml"): {
+            "url": "https://m/mcp",
+            "bearer_token_env_var": "TOKEN",
+        },
+        ("cursor", ".cursor/mcp.json"): {
+            "url": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${env:TOKEN}"},
+        },
+        ("gemini", ".gemini/settings.json"): {
+            "httpUrl": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${TOKEN}"},
+        },
+        ("vscode", ".config/Code/User/mcp.json"): {
+            "type": "http",
+            "url": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${env:TOKEN}"},
+        },
+    }
+
+
+def test_claude_code_gets_its_four_hooks(kept: Connections, home: Path) -> None:
+    connect(kept, client_named("claude-code"), home)
+    hooks = read(home / ".claude" / "settings.json")["hooks"]
+    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"]
+    for event, groups in hooks.items():
+        assert (
+            f"memory_hook.py {event} --url http://127.0.0.1:8150"
+            in groups[0]["hooks"][0]["command"]
+        )
+
+
+def test_a_client_can_start_memory_itself(kept: Connections, home: Path) -> None:
+    connect(kept, client_named("cursor"), home, Server("http://x", ("python", "-m", "memory")))
+    entry = read(home / ".cursor" / "mcp.json")["mcpServers"]["memory"]
+    assert entry == {"command": "python", "args": ["-m", "memory"]}
+
+
+def test_a_file_that_is_broken_is_left_alone_and_named(kept: Connections, home: Path) -> None:
+    path = home / ".cursor" / "mcp.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"mcpServers": {')
+    with pytest.raises(InvalidInput, match=r"mcp\.json was left alone: line 1"):
+        connect(kept, client_named("cursor"), home)
+    assert path.read_text() == '{"mcpServers": {'
+
+
+def test_links_and_permissions_stay_and_there_is_a_backup(kept: Connections, home: Path) -> None:
+    elsewhere = home / "dotfiles" / "mcp.json"
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_text("{}")
+    elsewhere.chmod(0o640)
+    path = home / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.symlink_to(elsewhere)
+    client = client_named("cursor")
+    (backup,) = kept.connect(client, kept.plan(client, client.edits(home, {}, SERVER)))
+    assert backup.read_text() == "{}"
+    assert path.is_symlink()
+    assert "memory" in json.loads(elsewhere.read_text())["mcpServers"]
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o640
+
+
+def test_an_unknown_client() -> None:
+    with pytest.raises(InvalidInput, match="claude-code, codex, cursor, gemini, vscode"):
+        client_named("emacs")

@@ -1,0 +1,201 @@
+"""The hooks as Claude Code runs them: processes of their own, beside a real server."""
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Connection
+from engine.foreign import exports
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_fact
+from memory_butler.integrations.clients import HOOK, HOOK_SECONDS
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+NOWHERE = "http://127.0.0.1:9"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session of Claude Code, as its hooks see it."""
+
+    folder: Path
+    transcript: Path
+
+    async def hook(self, event: str, url: str, **given: Any) -> tuple[str, str]:
+        """What the hook printed, and its standard error; it always ends well."""
+        said = {
+            "session_id": exports.SESSION,
+            "transcript_path": str(self.transcript),
+            "cwd": "/home/someone/shop",
+            "hook_event_name": event,
+        } | given
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", str(HOOK), event, "--url", url),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={"MEMORY_BUTLER_HOOK_DIR": str(self.folder)},
+        )
+        out, err = await process.communicate(json.dumps(said).encode())
+        assert process.returncode == 0
+        assert err.decode().count("\n") <= 1
+        return out.decode(), err.decode()
+
+    async def told(self, event: str, url: str, **given: Any) -> str:
+        """The context that it injects."""
+        out, err = await self.hook(event, url, **given)
+        assert err == ""
+        if not out:
+            return ""
+        answer = json.loads(out)["hookSpecificOutput"]
+        assert answer["hookEventName"] == event
+        context: str = answer["additionalContext"]
+        return context
+
+    @property
+    def waiting(self) -> list[Path]:
+        return sorted((self.folder / "spool").glob("*.json"))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    (file,) = exports.claude_code(tmp_path / "projects").rglob("*.jsonl")
+    return Session(tmp_path / "hooks", file)
+
+
+async def test_memory_comes_in_once_and_again_after_a_compaction(
+    served: Served, memory: Memory, principal: Principal, session: Session
+) -> None:
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
+    assert "Prices are Decimal" in await session.told("SessionStart", served.url, source="startup")
+    prompt = "How do we keep prices in the shop?"
+    assert await session.told("UserPromptSubmit", served.url, prompt=prompt) == ""
+    await store_fact(memory, principal, "shop", "currency", "The shop takes euros only")
+    assert "euros" in await session.told("UserPromptSubmit", served.url, prompt=prompt)
+    again = await session.told("SessionStart", served.url, source="compact")
+    assert "euros" in again
+    assert "Decimal" in again
+
+
+async def test_an_empty_memory_says_nothing(served: Served, session: Session) -> None:
+    assert await session.told("SessionStart", served.url, source="startup") == ""
+
+
+async def test_a_session_becomes_an_episode_and_what_was_kept_is_not_kept_again(
+    served: Served, session: Session, admin: Connection
+) -> None:
+    await session.hook("PreCompact", served.url, trigger="auto")
+    await session.hook("SessionEnd", served.url, reason="other")
+    row = await admin.fetchrow("SELECT * FROM episodes")
+    assert row["content"].splitlines() == [
+        "Session in /home/someone/shop.",
+        "The user asked:",
+        "- Prices must be Decimal, never float.",
+        "- Ship it on Friday.",
+        "Outcome: It returns Decimal now, and the tests pass.",
+    ]
+    assert (row["butler"], str(row["session_id"])) == ("claude-code", exports.SESSION)
+    assert session.waiting == []
+    with session.transcript.open("a") as file:
+        file.write(exports._line("user", "c1", "And mind the VAT.") + "\n")
+    await session.hook("SessionEnd", served.url, reason="other")
+    contents = [row[0] for row in await admin.fetch("SELECT content FROM episodes")]
+    assert len(contents) == 2
+    assert sum("VAT" in content for content in contents) == 1
+
+
+async def test_without_a_server_the_session_goes_on_and_its_episode_waits(
+    served: Served, session: Session, admin: Connection
+) -> None:
+    for event in HOOK_SECONDS:
+        out, err = await session.hook(event, NOWHERE, source="startup", prompt="hello")
+        assert out == ""
+        assert "does not answer" in err
+    (waits,) = session.waiting
+    # An acknowledgement that was lost: memory has it, and the file is still there.
+    kept = waits.read_text()
+    await session.hook("SessionEnd", served.url)
+    assert session.waiting == []
+    waits.write_text(kept)
+    await session.hook("SessionStart", served.url, source="resume")  # sends it in the background
+    async with asyncio.timeout(20):
+        while session.waiting:  # noqa: ASYNC110 -- another process does it
+            await asyncio.sleep(0.05)
+    assert await admin.fetchval("SELECT count(*) FROM episodes") == 1
+
+
+async def test_a_server_that_hangs_or_drips_is_left_in_time(session: Session) -> None:
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            writer.write(b"HTTP/1.1 200 OK\r\n")
+            while not writer.is_closing():
+                writer.write(b"x: y\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.2)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    try:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        began = time.monotonic()
+        out, err = await session.hook("UserPromptSubmit", url, prompt="hello")
+        assert time.monotonic() - began < 4
+        assert (out, "no answer within 1 s" in err) == ("", True)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("given", ["", "[]", "{}", '{"session_id": 3}'])
+async def test_whatever_it_is_told_it_ends_well(given: str, tmp_path: Path) -> None:
+    for event in HOOK_SECONDS:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", str(HOOK), event, "--url", NOWHERE),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={"MEMORY_BUTLER_HOOK_DIR": str(tmp_path)},
+        )
+        out, err = await process.communicate(given.encode())
+        assert (process.returncode, out, err.count(b"\n")) == (0, b"", 1)
+
+
+async def test_what_memory_refuses_is_set_aside(served: Served, session: Session) -> None:
+    await session.hook("SessionEnd", NOWHERE)
+    (waits,) = session.waiting
+    waits.write_text(json.dumps(json.loads(waits.read_text()) | {"content": "  "}))
+    _, err = await session.hook("SessionEnd", served.url)
+    assert "refused" in err
+    assert session.waiting == []
+    assert (waits.parent / "refused" / waits.name).exists()
+
+
+def test_the_plugin_is_whole() -> None:
+    plugin = HOOK.parents[1]
+    market = json.loads((plugin.parent / ".claude-plugin" / "marketplace.json").read_text())
+    manifest = json.loads((plugin / ".claude-plugin" / "plugin.json").read_text())
+    (entry,) = market["plugins"]
+    assert (plugin.parent / entry["source"]).resolve() == plugin
+    assert entry["name"] == manifest["name"]
+    hooks = json.loads((plugin / "hooks" / "hooks.json").read_text())["hooks"]
+    seconds = {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+    assert seconds == HOOK_SECONDS
+    for event, groups in hooks.items():
+        assert (
+            f'"${{CLAUDE_PLUGIN_ROOT}}/hooks/{HOOK.name}" {event}'
+            in groups[0]["hooks"][0]["command"]
+        )
+    server = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["memory"]
+    assert server["url"].endswith("http://127.0.0.1:8150}/mcp")
+    for text in (plugin / "skills" / "memory" / "SKILL.md", plugin / "commands" / "remember.md"):
+        assert text.read_text().startswith("---\n")
