@@ -11,6 +11,7 @@ from memory_butler.engine.reembed import embedding_imported
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.running import Stop, run
+from memory_butler.telemetry import tracing
 
 
 async def serve(settings: Settings, announce: Callable[[str], None]) -> None:
@@ -22,7 +23,7 @@ async def serve(settings: Settings, announce: Callable[[str], None]) -> None:
         ConfigurationError: the port is taken, or the installation is incomplete.
         Unavailable: the database cannot be reached or started.
     """
-    with Stop() as stop:
+    with Stop() as stop, tracing.exporting(settings.trace_endpoint):
         try:
             await _serve(settings, announce, stop)
         except asyncio.CancelledError:

@@ -344,6 +344,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What is logged: this and everything graver."
     )
+    trace_endpoint: str | None = Field(
+        None, pattern=r"^https?://\S+$", description="OTLP collector of traces; extra `tracing`."
+    )
     memory: MemoryModuleConfig = Field(MemoryModuleConfig(), description="How memory works.")
 
     @classmethod

@@ -285,7 +285,7 @@ async def test_no_log_tells_a_token_a_text_or_a_login(
     serve: Serve, memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    with structlog.testing.capture_logs() as logs:
+    with structlog.testing.capture_logs([structlog.contextvars.merge_contextvars]) as logs:
         async with serve(require_token=True) as served:
             token = await served.make_token("acme", "read")
             async with served.bearing(token).mcp() as client:

@@ -8,9 +8,11 @@ from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 
 # read: search and look at memories; write: store, confirm, forget, give feedback; admin: cleanup
-# and whatever else touches the whole tenant. Each includes the ones before it.
-Scope = Literal["read", "write", "admin"]
+# and whatever else touches the whole tenant. Each includes the ones before it. metrics: the figures
+# of the whole server, which are no tenant's; it includes nothing and is included in nothing.
+Scope = Literal["read", "write", "admin", "metrics"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+_RANKS: Final[tuple[Scope, ...]] = ("read", "write", "admin")
 
 DEFAULT_TENANT: Final = "default"
 # For events of the system itself (C-18). The leading underscore keeps it out of every token.
@@ -29,7 +31,9 @@ class Principal:
 
     def may(self, needed: Scope) -> bool:
         """Whether one of the caller's scopes is the needed one, or includes it."""
-        return any(SCOPES.index(held) >= SCOPES.index(needed) for held in self.scopes)
+        if needed not in _RANKS:
+            return needed in self.scopes
+        return not self.scopes.isdisjoint(_RANKS[_RANKS.index(needed) :])
 
 
 def parse_tenant(value: str) -> str:
@@ -44,5 +48,5 @@ def parse_tenant(value: str) -> str:
 
 
 def parse_scope(value: str) -> Scope:
-    """The scope named `value`; `InvalidInput` lists all three."""
+    """The scope named `value`; `InvalidInput` lists all."""
     return choose(value, SCOPES, "scope")

@@ -21,6 +21,7 @@ from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found, candidates
 from memory_butler.store.transaction import Transaction, reading, retried, transaction
+from memory_butler.telemetry.tracing import span
 
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
@@ -174,10 +175,12 @@ async def _answer(
             judged: list[_Judged] = []
             for memory_type in wanted:
                 matches = await _search_one(tx, memory_type, asked, mode, embedding)
-                judged += [judge(match) for match in matches]
+                with span("score", candidates=len(matches)):
+                    judged += [judge(match) for match in matches]
             best = sorted(judged, key=lambda one: one.order)[: asked.limit]
             take = _look if audience is None else _bump
-            found = await take(tx, [one.match for one in best], asked.now)
+            with span("sql bump", memories=len(best)):
+                found = await take(tx, [one.match for one in best], asked.now)
             hits = [
                 Hit(
                     one.match.memory_type,

@@ -6,6 +6,7 @@ job, so that an import of thousands does not make anybody wait longer than one s
 """
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,8 @@ import numpy as np
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.inference.embedder import Embedder, Vectors
+from memory_butler.telemetry import metrics
+from memory_butler.telemetry.tracing import span
 
 # As many as the model takes at once: more would only make the first of them wait for the last.
 BATCH_SIZE: Final = 8
@@ -45,6 +48,10 @@ class _Job:
     @property
     def all_taken(self) -> bool:
         return self._taken == len(self.texts)
+
+    @property
+    def waiting(self) -> int:
+        return 0 if self.finished.done() else len(self.texts) - self._taken
 
     def take_slice(self) -> list[int]:
         """Hand out the next indices to compute, at least one."""
@@ -100,6 +107,12 @@ class BatchingEmbedder:
         """How many texts the engine has embedded so far."""
         return self._computed
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """How many texts wait: single ones, and those of bulk jobs."""
+        single, bulk = (sum(job.waiting for job in queue) for queue in (self._singles, self._bulk))
+        return single, bulk
+
     async def embed(self, text: str | None) -> Vectors:
         """Return the unit vector of one text, float32 (384,)."""
         vectors = await self._run([text], self._singles)
@@ -145,7 +158,8 @@ class BatchingEmbedder:
             queue.append(job)
             if self._worker is None or self._worker.done():
                 self._worker = asyncio.create_task(self._work(), name="embedder")
-            await job.finished
+            with span("embed", texts=len(texts)):
+                await job.finished
         return job.vectors
 
     async def _work(self) -> None:
@@ -176,7 +190,10 @@ class BatchingEmbedder:
         texts = [job.texts[index] for job, indices in batch for index in indices]
         loop = asyncio.get_running_loop()
         try:
+            began = time.perf_counter()
             vectors = await loop.run_in_executor(self._thread, self._engine.embed_arrays, texts)
+            metrics.EMBEDDING.observe(time.perf_counter() - began)
+            metrics.EMBEDDED_TEXTS.inc(len(texts))
             self._computed += len(texts)
             start = 0
             for job, indices in batch:

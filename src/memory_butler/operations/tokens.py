@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
@@ -75,6 +76,9 @@ class CreatedToken(Output):
 
 
 async def _create(memory: Memory, principal: Principal, given: CreateTokenInput) -> CreatedToken:
+    beyond = [scope for scope in given.scopes if not principal.may(scope)]
+    if beyond:
+        raise PermissionDenied(f"nobody can give rights that they lack: {', '.join(beyond)}")
     lifetime = None if given.days is None else timedelta(days=given.days)
     made = await create_token(memory, principal.tenant, given.name, given.scopes, lifetime)
     return CreatedToken(

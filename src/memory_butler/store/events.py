@@ -24,6 +24,7 @@ async def record(
         types = [event_type for event_type, _ in happened]
         payloads = [payload for _, payload in happened]
         await tx.connection.execute(SQL["insert"], tx.tenant, actor, types, payloads, now)
+        tx.recorded.update(types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from memory_butler.domain.rules import Maturity
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
+from memory_butler.telemetry.tracing import span
 
 SQL = load("search")
 
@@ -67,7 +68,8 @@ async def candidates(
             query = SQL["rules"]
         case _:
             assert_never(memory_type)
-    records = await tx.connection.fetch(
-        query, embedding, question, scope, min_confidence, now, depth, version_id
-    )
+    with span("sql search", memory_type=memory_type):
+        records = await tx.connection.fetch(
+            query, embedding, question, scope, min_confidence, now, depth, version_id
+        )
     return [Found(*record) for record in records]

@@ -27,11 +27,16 @@ async def counts(
     connection, tenant = tx.connection, tx.tenant
     permanence = await connection.fetch(SQL["permanence"], tenant, scope)
     return Counts(
-        episodes=dict(await connection.fetchrow(SQL["episodes"], tenant, butler, now)),
+        episodes=await episodes(tx, butler=butler, now=now),
         facts=dict(await connection.fetchrow(SQL["facts"], tenant, scope, now)),
         rules=dict(await connection.fetchrow(SQL["rules"], tenant, scope)),
         permanence={row["permanence"]: row["facts"] for row in permanence},
     )
+
+
+async def episodes(tx: Transaction, *, butler: str | None, now: datetime) -> Row:
+    """Episodes by state of consolidation, and how long the oldest has waited."""
+    return dict(await tx.connection.fetchrow(SQL["episodes"], tx.tenant, butler, now))
 
 
 async def permanence_by_day(

@@ -82,4 +82,5 @@ async def apply(
         ids,
         actor,
     )
+    tx.recorded.update({row["event_type"]: row["changed"] for row in rows})
     return {row["outcome"]: row["changed"] for row in rows}

@@ -76,18 +76,17 @@ WITH judged AS (
         metadata = CASE WHEN outcome = 'fade' THEN metadata || '{"status": "fading"}'
                         ELSE {unmarked} END
     FROM judged WHERE tenant_id = $1 AND id = judged_id
-    RETURNING id, outcome, effective
+    RETURNING id, outcome, effective,
+              CASE outcome WHEN 'fade' THEN 'fact_fading' WHEN 'recover' THEN 'fact_recovered'
+                   ELSE 'fact_expired' END AS event_type
 ), told AS (
     INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
-    SELECT $1,
-           CASE outcome WHEN 'fade' THEN 'fact_fading' WHEN 'recover' THEN 'fact_recovered'
-                        ELSE 'fact_expired' END,
-           $6,
+    SELECT $1, event_type, $6,
            jsonb_build_object('memory_type', 'fact', 'memory_id', id, 'effective_confidence', effective),
            $2
     FROM changed
 )
-SELECT outcome, count(*)::integer AS changed FROM changed GROUP BY outcome
+SELECT outcome, event_type, count(*)::integer AS changed FROM changed GROUP BY outcome, event_type
 
 -- name: apply_rules
 WITH judged AS (
@@ -114,15 +113,14 @@ WITH judged AS (
                                 WHEN 'expire' THEN {unmarked} || '{"forgotten": true}'
                                 ELSE {unmarked} END
     FROM judged WHERE tenant_id = $1 AND id = judged_id
-    RETURNING id, outcome, effective
+    RETURNING id, outcome, effective,
+              CASE outcome WHEN 'fade' THEN 'rule_fading' WHEN 'recover' THEN 'rule_recovered'
+                   ELSE 'rule_forgotten' END AS event_type
 ), told AS (
     INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
-    SELECT $1,
-           CASE outcome WHEN 'fade' THEN 'rule_fading' WHEN 'recover' THEN 'rule_recovered'
-                        ELSE 'rule_forgotten' END,
-           $6,
+    SELECT $1, event_type, $6,
            jsonb_build_object('memory_type', 'rule', 'memory_id', id, 'effective_confidence', effective),
            $2
     FROM changed
 )
-SELECT outcome, count(*)::integer AS changed FROM changed GROUP BY outcome
+SELECT outcome, event_type, count(*)::integer AS changed FROM changed GROUP BY outcome, event_type

@@ -6,15 +6,18 @@ back to the pool belongs to nobody.
 """
 
 import json
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import asyncpg
 from pgvector.asyncpg import register_vector
 
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
+from memory_butler.telemetry import metrics
 
 Result = TypeVar("Result")
 
@@ -49,6 +52,8 @@ class Transaction:
 
     connection: "asyncpg.Connection[asyncpg.Record]"
     tenant: str
+    # How many events of which type it wrote: told to the metrics once they are committed.
+    recorded: Counter[str] = field(default_factory=Counter)
 
 
 async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> asyncpg.Pool:
@@ -123,12 +128,15 @@ async def _open(
     pool: asyncpg.Pool, tenant: str, settings: str, **options: Any
 ) -> AsyncIterator[Transaction]:
     try:
-        async with (
-            pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection,
-            connection.transaction(**options),
-        ):
-            await connection.execute(settings, tenant)
-            yield Transaction(connection, tenant)
+        began = time.perf_counter()
+        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
+            metrics.POOL_WAIT.observe(time.perf_counter() - began)
+            async with connection.transaction(**options):
+                await connection.execute(settings, tenant)
+                tx = Transaction(connection, tenant)
+                yield tx
+        for event_type, count in tx.recorded.items():
+            metrics.EVENTS.labels(event_type).inc(count)
     except asyncpg.TransactionRollbackError as error:
         raise Contended("another change was in the way; nothing was written, try again") from error
     except OUTAGES as error:

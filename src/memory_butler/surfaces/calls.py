@@ -1,7 +1,10 @@
 """Running an operation for a surface: the log, and the answer while the database is away."""
 
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import structlog
 from pydantic import BaseModel
@@ -10,6 +13,8 @@ from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
+from memory_butler.telemetry import metrics
+from memory_butler.telemetry.tracing import span
 
 log = structlog.get_logger()
 
@@ -21,20 +26,45 @@ async def call(
 
     Logs name the operation, the tenant and the error's code: never what was asked or stored.
     """
-    began = time.perf_counter()
-    note = log.bind(operation=operation.name, tenant=principal.tenant)
-    try:
-        output: BaseModel = await operation.run(memory, principal, given)
-    except Unavailable as error:
-        note.error("memory is unavailable", reason=str(error))
-        if operation.when_unavailable is None:
+    # Whatever is logged below, by whomever, says for whom and in which operation.
+    with (
+        structlog.contextvars.bound_contextvars(operation=operation.name, tenant=principal.tenant),
+        span(operation.name, tenant=principal.tenant),
+        _measured(operation.name) as measured,
+    ):
+        try:
+            output: BaseModel = await operation.run(memory, principal, given)
+        except Unavailable as error:
+            measured.outcome = "unavailable"
+            log.error("memory is unavailable", reason=str(error))
+            if operation.when_unavailable is None:
+                raise
+            return operation.when_unavailable(given, error)  # type: ignore[no-any-return]
+        except MemoryButlerError as error:
+            measured.outcome = "refused"
+            log.info("refused", code=error.code)
             raise
-        return operation.when_unavailable(given, error)  # type: ignore[no-any-return]
-    except MemoryButlerError as error:
-        note.info("refused", code=error.code)
-        raise
-    note.debug("done", milliseconds=round((time.perf_counter() - began) * 1000, 1))
-    return output
+        measured.outcome = "ok"
+        return output
+
+
+@dataclass(slots=True)
+class _Measured:
+    """How an operation ended; one that says nothing was a bug, or its caller went away."""
+
+    outcome: Literal["ok", "refused", "unavailable", "failed"] = "failed"
+
+
+@contextmanager
+def _measured(operation: str) -> Iterator[_Measured]:
+    began = time.perf_counter()
+    measured = _Measured()
+    try:
+        yield measured
+    finally:
+        seconds = time.perf_counter() - began
+        metrics.OPERATIONS.labels(operation, measured.outcome).observe(seconds)
+        log.debug("done", outcome=measured.outcome, milliseconds=round(seconds * 1000, 1))
 
 
 def nothing_found(output: BaseModel) -> bool:

@@ -14,8 +14,9 @@ from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
-from memory_butler.surfaces import mcp, web
+from memory_butler.surfaces import figures, mcp, web
 from memory_butler.surfaces.guard import Guard
+from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes
 from memory_butler.surfaces.web import Dashboard
 
@@ -25,7 +26,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
 def build_app(memory: Memory, settings: Settings) -> ASGIApp:
-    """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health."""
+    """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`."""
     server = mcp.build_server(memory, _principal, settings.toolsets)
     mcp_app = server.streamable_http_app(
         streamable_http_path="/mcp",
@@ -53,11 +54,12 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
     problems.add_handlers(app)
     routes.add_health(app, memory)
     routes.add_operations(app, memory)
+    figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
     app.router.routes.extend(mcp_app.routes)
     dashboard = Dashboard(app, web.BUILT)
-    return Guard(
+    guard = Guard(
         dashboard,
         authenticate=Authenticator(memory).principal,
         bound_to=settings.host,
@@ -66,6 +68,7 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
         origins=settings.allowed_origins,
         is_public=dashboard.serves,
     )
+    return RequestIds(guard)
 
 
 def _principal(context: ServerRequestContext[Any]) -> Principal:

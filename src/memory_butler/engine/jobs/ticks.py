@@ -1,5 +1,6 @@
 """One tick of the schedule: every tenant with work, each by itself, once over all servers."""
 
+import time
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs.catalogue import ACTOR, Job
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
+from memory_butler.telemetry import metrics
 
 log = structlog.get_logger()
 
@@ -23,6 +25,7 @@ async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
     """
     if not await jobs.begin(memory.pool, job.name, tick, memory.clock()):
         return False
+    began = time.perf_counter()
     detail: dict[str, Any] = {}
     failed = False
     for tenant in await jobs.tenants_with_work(memory.pool, job.work, memory.clock()):
@@ -37,5 +40,9 @@ async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
     status: Literal["succeeded", "failed"] = "failed" if failed else "succeeded"
     await jobs.end(memory.pool, job.name, tick, status, detail, now)
     await jobs.forget_before(memory.pool, now - _KEPT)
+    metrics.JOB_RUNS.labels(job.name, status).inc()
+    metrics.JOB_SECONDS.labels(job.name).observe(time.perf_counter() - began)
+    if not failed:
+        metrics.JOB_LAST_SUCCESS.labels(job.name).set(now.timestamp())
     log.info("job done", job=job.name, status=status, tenants=len(detail))
     return True

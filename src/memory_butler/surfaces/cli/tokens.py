@@ -16,6 +16,7 @@ MAX_LIFETIME_DAYS = 36_500
 EXAMPLES = epilog(
     "memory-butler token create --name laptop",
     "memory-butler token create --tenant ana --name dashboard --scope read --expires-days 90",
+    "memory-butler token create --name prometheus --scope metrics",
 )
 
 
@@ -25,7 +26,8 @@ def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            help="read, write (the default) or admin; each includes the ones before it.",
+            help="read, write (the default) or admin, each with the ones before it; or metrics: "
+            "the server's figures, and nothing else.",
             metavar="|".join(SCOPES),
             autocompletion=lambda: list(SCOPES),
         ),

@@ -1,0 +1,101 @@
+"""What this process counts about itself, for Prometheus (`/metrics`).
+
+Names of operations, jobs and events are the only labels. A tenant is none: their number is not
+bounded, and a label would tell whoever reads the figures who is served here. Nothing that is stored
+or asked can become a label.
+"""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.process_collector import ProcessCollector
+
+# Our own, so that a program that hosts this library decides what it shows of its other parts.
+REGISTRY: Final = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+
+# Seconds. A recall takes about 10 ms and a consolidation minutes.
+_LATENCY: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
+_WAIT: Final = (0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
+
+OPERATIONS: Final = Histogram(
+    "memory_butler_operation_seconds",
+    "Duration of an operation, by how it ended: ok, refused, unavailable or failed (a bug).",
+    ("operation", "outcome"),
+    buckets=_LATENCY,
+    registry=REGISTRY,
+)
+POOL_WAIT: Final = Histogram(
+    "memory_butler_pool_wait_seconds",
+    "Time that a transaction waited for a database connection.",
+    buckets=_WAIT,
+    registry=REGISTRY,
+)
+POOL_CONNECTIONS: Final = Gauge(
+    "memory_butler_pool_connections",
+    "Database connections of this process: open, idle, and max as configured.",
+    ("state",),
+    registry=REGISTRY,
+)
+EMBEDDING: Final = Histogram(
+    "memory_butler_embedding_seconds",
+    "Duration of one batch through the embedding model.",
+    buckets=_LATENCY,
+    registry=REGISTRY,
+)
+EMBEDDED_TEXTS: Final = Counter(
+    "memory_butler_embedded_texts", "Texts that were embedded.", registry=REGISTRY
+)
+EMBEDDING_QUEUE: Final = Gauge(
+    "memory_butler_embedding_queue",
+    "Texts that wait for the embedding model: single ones, and those of bulk jobs.",
+    ("kind",),
+    registry=REGISTRY,
+)
+JOB_RUNS: Final = Counter(
+    "memory_butler_job_runs",
+    "Ticks of the schedule that this process ran, by status.",
+    ("task", "status"),
+    registry=REGISTRY,
+)
+JOB_SECONDS: Final = Histogram(
+    "memory_butler_job_seconds",
+    "Duration of a tick over all tenants.",
+    ("task",),
+    buckets=_LATENCY,
+    registry=REGISTRY,
+)
+JOB_LAST_SUCCESS: Final = Gauge(
+    "memory_butler_job_last_success_timestamp_seconds",
+    "When a tick last succeeded in this process, in seconds since 1970.",
+    ("task",),
+    registry=REGISTRY,
+)
+EVENTS: Final = Counter(
+    "memory_butler_events",
+    "Committed changes by type of event: fading, expiry and recovery by decay among them.",
+    ("type",),
+    registry=REGISTRY,
+)
+DATABASE_UP: Final = Gauge(
+    "memory_butler_database_up",
+    "Whether the database answered when the backlog was last counted.",
+    registry=REGISTRY,
+)
+BACKLOG: Final = Gauge(
+    "memory_butler_backlog_episodes",
+    "Episodes of all counted tenants that are not consolidated: pending, failed, dead_letter.",
+    ("state",),
+    registry=REGISTRY,
+)
+BACKLOG_AGE: Final = Gauge(
+    "memory_butler_backlog_age_seconds",
+    "Age of the oldest pending episode of all counted tenants; 0 when none is pending.",
+    registry=REGISTRY,
+)
+BACKLOG_TENANTS: Final = Gauge(
+    "memory_butler_backlog_tenants",
+    "Tenants that have episodes: counted, and uncounted because there are too many.",
+    ("state",),
+    registry=REGISTRY,
+)
