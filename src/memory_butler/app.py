@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
+from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
 from memory_butler.engine.reembed import embedding_imported
@@ -38,7 +39,14 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
         async with open_memory(settings) as memory:
             await _warm_up(memory)
             async with schedule.running(memory), embedding_imported(memory):
-                await run(build_app(memory, settings), listening, lambda: announce(url), stop)
+                live = LiveEvents(memory)
+                await run(
+                    build_app(memory, settings, live),
+                    listening,
+                    lambda: announce(url),
+                    stop,
+                    before_stopping=live.close,
+                )
     finally:
         listening.close()
 

@@ -36,6 +36,10 @@ class Principal:
         return not self.scopes.isdisjoint(_RANKS[_RANKS.index(needed) :])
 
 
+# Who is not signed in where that is allowed, as to sign in: of no tenant, with no right.
+NOBODY: Final = Principal(tenant="", actor="nobody", scopes=frozenset())
+
+
 def parse_tenant(value: str) -> str:
     """A tenant name: letters, digits, `_`, `.` and `-`, at most 63, beginning with one of the
     first two; anything else is `InvalidInput`."""

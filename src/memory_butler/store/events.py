@@ -54,9 +54,9 @@ async def page(
     return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
 
 
-async def after(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
-    """What happened later than `moment`, the oldest first."""
-    return rows(await tx.connection.fetch(SQL["after"], tx.tenant, moment, limit))
+async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
+    """The newest events that happened not before `moment`, the oldest of them first."""
+    return rows(await tx.connection.fetch(SQL["since"], tx.tenant, moment, limit))
 
 
 async def moment_of(tx: Transaction, id: UUID) -> datetime | None:

@@ -25,10 +25,13 @@ SELECT count(*)::integer FROM memory_events WHERE {wanted}
 SELECT id, event_type, actor, payload, created_at FROM memory_events WHERE {wanted}
 ORDER BY created_at DESC, id LIMIT $7 OFFSET $8
 
--- name: after
--- For listeners: what came after a moment, the oldest first.
-SELECT id, event_type, actor, payload, created_at FROM memory_events
-WHERE tenant_id = $1 AND created_at > $2 ORDER BY created_at, id LIMIT $3
+-- name: since
+-- For listeners: the newest that happened not before a moment, the oldest of them first.
+SELECT id, event_type, actor, payload, created_at FROM (
+    SELECT id, event_type, actor, payload, created_at FROM memory_events
+    WHERE tenant_id = $1 AND created_at >= $2 ORDER BY created_at DESC, id LIMIT $3
+) newest
+ORDER BY created_at, id
 
 -- name: moment
 SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2

@@ -3,32 +3,39 @@
 * Host: a page of another site can make a browser reach a loopback server under a name that it
   controls (DNS rebinding). Only names that this server was told are its own are answered: else 421.
 * Origin: a page of another site may send requests, but not from an origin allowed here: else 403.
-* Token: sha256(token) names the tenant and the rights. A wrong one is refused everywhere; a missing
-  one is refused unless the server is bound to loopback and demands none: else 401.
+* Token, in the header Authorization or in the dashboard's cookie: sha256(token) names the tenant
+  and the rights. A wrong one in the header is refused everywhere; a missing one is refused unless
+  the server is bound to loopback and demands none: else 401.
 """
 
 import ipaddress
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_butler.domain.errors import Unavailable
-from memory_butler.domain.principals import Principal
+from memory_butler.domain.principals import NOBODY, Principal
 
 LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
 
-# Answered without a token: they tell whether the server lives, and nothing else.
-PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz"})
+# Where a browser exchanges a token for a cookie, and the cookie: not readable by scripts, and sent
+# by pages of this origin alone.
+SESSION_PATH: Final = "/api/session"
+SESSION_COOKIE: Final = "memory_butler"
 
-# Title and code of the problems (RFC 9457) that the guard answers with.
+# Answered without a token: they tell whether the server lives and who one is, and nothing else.
+PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz", SESSION_PATH})
+
+# Title and code of the problems (RFC 9457) that are answered before any route.
 _REFUSALS: Final = {
     401: ("Unauthorized", "unauthenticated"),
     403: ("Forbidden", "foreign_origin"),
+    413: ("Content Too Large", "too_large"),
     421: ("Misdirected Request", "foreign_host"),
     503: ("Unavailable", "unavailable"),
 }
@@ -67,8 +74,7 @@ class Guard:
         self._any_address = bound_to in _EVERY_ADDRESS
         self._hosts = LOOPBACK_NAMES | {bound_to.lower()} | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
-        # Whatever the setting says: an address that others reach is never open.
-        self._token_required = token_required or not is_loopback(bound_to)
+        self._token_required = demands_token(token_required, bound_to)
         # Requests for what holds no one's data, the dashboard's own files.
         self._is_public = is_public
 
@@ -79,35 +85,43 @@ class Guard:
         headers = _headers(scope)
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or not self._is_ours(_host_name(hosts[0])):
-            await _deny(
+            await refuse(
                 scope,
                 send,
                 421,
                 "Not a name of this server; its operator can list it in allowed_hosts.",
             )
         elif origins and not self._origin_allowed(origins, hosts[0]):
-            await _deny(scope, send, 403, "That origin may not call this server.")
+            await refuse(scope, send, 403, "That origin may not call this server.")
         else:
-            await self._admit(scope, receive, send, headers.get("authorization", []))
+            await self._admit(scope, receive, send, headers)
 
     async def _admit(
-        self, scope: Scope, receive: Receive, send: Send, authorization: list[str]
+        self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, list[str]]
     ) -> None:
-        if authorization:
-            try:
-                principal = await self._by_token(authorization)
-            except Unavailable as error:
-                await _deny(scope, send, 503, str(error))
-                return
-        elif self._token_required and not self._is_open(scope):
-            principal = None
-        else:
-            principal = Principal()
-        if principal is None:
-            await _deny(scope, send, 401, "A valid token is needed: Authorization: Bearer <token>.")
+        try:
+            principal = await self._principal(headers)
+        except Unavailable as error:
+            await refuse(scope, send, 503, str(error))
             return
-        scope.setdefault("state", {})["principal"] = principal
+        # A cookie that stands for nobody any more is none; a wrong token is an error everywhere.
+        needed = "authorization" in headers or self._token_required
+        if principal is None and not needed:
+            principal = Principal()
+        if principal is None and ("authorization" in headers or not self._is_open(scope)):
+            await refuse(
+                scope, send, 401, "A valid token is needed: Authorization: Bearer <token>."
+            )
+            return
+        scope.setdefault("state", {})["principal"] = principal or NOBODY
         await self._app(scope, receive, send)
+
+    async def _principal(self, headers: Mapping[str, list[str]]) -> Principal | None:
+        """Whom the token of a request stands for; that of the header counts before the cookie's."""
+        if "authorization" in headers:
+            return await self._by_token(headers["authorization"])
+        token = _cookie(headers.get("cookie", []))
+        return None if token is None else await self._authenticate(token)
 
     def _is_open(self, scope: Scope) -> bool:
         return scope["path"] in PUBLIC_PATHS or self._is_public(scope)
@@ -129,6 +143,21 @@ class Guard:
         own = urlsplit(origin)
         same_origin = own.scheme in {"http", "https"} and own.netloc == host.lower()
         return same_origin or origin in self._origins
+
+
+def demands_token(setting: bool, bound_to: str) -> bool:
+    """Whether a token is demanded: whatever the setting says, where others reach the address."""
+    return setting or not is_loopback(bound_to)
+
+
+def _cookie(headers: list[str]) -> str | None:
+    """The token in the dashboard's cookie."""
+    for header in headers:
+        for part in header.split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == SESSION_COOKIE and value:
+                return value
+    return None
 
 
 def _is_address(host: str) -> bool:
@@ -154,7 +183,8 @@ def _host_name(host: str) -> str:
     return (name if colon and port.isdigit() else host).lower()
 
 
-async def _deny(scope: Scope, send: Send, status: int, detail: str) -> None:
+async def refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
+    """Answer with a problem, in place of the application."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return

@@ -12,12 +12,15 @@ from starlette.types import ASGIApp
 from memory_butler import __version__
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
 from memory_butler.surfaces import figures, mcp, web
-from memory_butler.surfaces.guard import Guard
+from memory_butler.surfaces.body_limit import BodyLimit
+from memory_butler.surfaces.guard import Guard, demands_token
 from memory_butler.surfaces.request_ids import RequestIds
-from memory_butler.surfaces.rest import description, problems, routes
+from memory_butler.surfaces.rest import description, problems, routes, signing_in
+from memory_butler.surfaces.rest.live import add_stream
 from memory_butler.surfaces.web import Dashboard
 
 # Above the largest content that is stored, so that a call with too much of it still reaches the
@@ -25,8 +28,11 @@ from memory_butler.surfaces.web import Dashboard
 MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
-def build_app(memory: Memory, settings: Settings) -> ASGIApp:
-    """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`."""
+def build_app(memory: Memory, settings: Settings, live: LiveEvents | None = None) -> ASGIApp:
+    """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`.
+
+    Who passes `live` can end its streams before the server stops.
+    """
     server = mcp.build_server(memory, _principal, settings.toolsets)
     mcp_app = server.streamable_http_app(
         streamable_http_path="/mcp",
@@ -53,6 +59,10 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
     )
     problems.add_handlers(app)
     routes.add_health(app, memory)
+    authenticate = Authenticator(memory).principal
+    demanded = demands_token(settings.require_token, settings.host)
+    signing_in.add_session(app, authenticate, demanded=demanded)
+    add_stream(app, live or LiveEvents(memory))
     routes.add_operations(app, memory)
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
@@ -60,8 +70,8 @@ def build_app(memory: Memory, settings: Settings) -> ASGIApp:
     app.router.routes.extend(mcp_app.routes)
     dashboard = Dashboard(app, web.BUILT)
     guard = Guard(
-        dashboard,
-        authenticate=Authenticator(memory).principal,
+        BodyLimit(dashboard, MAX_BODY_BYTES),
+        authenticate=authenticate,
         bound_to=settings.host,
         token_required=settings.require_token,
         hosts=settings.allowed_hosts,

@@ -48,9 +48,18 @@ class Stop:
 
 
 async def run(
-    app: ASGIApp, listening: socket.socket, announce: Callable[[], None], stop: Stop
+    app: ASGIApp,
+    listening: socket.socket,
+    announce: Callable[[], None],
+    stop: Stop,
+    *,
+    before_stopping: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve on the socket until a signal; `announce` is called once requests are answered."""
+    """Serve on the socket until a signal.
+
+    `announce` is called once requests are answered, `before_stopping` before connections are waited
+    for: it ends what would otherwise go on, such as streams.
+    """
     config = uvicorn.Config(
         app,
         # h11 passes the protocol's header tests, httptools does not.
@@ -61,7 +70,7 @@ async def run(
         server_header=False,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
-    stop.server = _Server(config, announce)
+    stop.server = _Server(config, announce, before_stopping)
     await stop.server.serve(sockets=[listening])
 
 
@@ -72,9 +81,15 @@ class _Server(uvicorn.Server):
     the pool is closed and the embedded database released.
     """
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        announce: Callable[[], None],
+        before_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._announce = announce
+        self._before_stopping = before_stopping
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -84,3 +99,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._before_stopping()
+        await super().shutdown(sockets)

@@ -78,7 +78,7 @@ def add_operations(app: FastAPI, memory: Memory) -> None:
             description=operation.description,
             operation_id=operation_id(operation, route),
             tags=[_tag(route)],
-            responses={status: _told(status) for status in _refusals(route)},
+            responses={status: told(status) for status in _refusals(route)},
         )
 
 
@@ -93,7 +93,8 @@ def _tag(route: Route) -> str:
     return parts[1] if parts[0] == "memory" and len(parts) > 1 else parts[0]
 
 
-def _told(status: int) -> dict[str, Any]:
+def told(status: int) -> dict[str, Any]:
+    """A problem of this status, for the description."""
     return {
         "description": MEANINGS[status],
         "content": {PROBLEM_JSON: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},

@@ -1,0 +1,149 @@
+"""What happens in memory, told to those who listen, as it happens.
+
+One task asks the database once a second for each tenant that somebody listens to, however many
+listen. Asking is preferred to NOTIFY, which would make all writers commit one after the other.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.store import events
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import reading
+
+log = structlog.get_logger()
+
+MAX_LISTENERS: Final = 100
+POLL_SECONDS: Final = 1.0
+# At most so many events in one answer of the database, and in the queue of one slow listener.
+MAX_EVENTS: Final = 1000
+# An event has the moment at which its transaction looked at the clock, and is seen when that
+# commits: so far back is looked for what came late.
+_OVERLAP: Final = timedelta(seconds=30)
+
+
+@dataclass(eq=False, slots=True)
+class Listener:
+    """Somebody who listens; `next_event` gives None once there is nothing more to come."""
+
+    tenant: str
+    queue: "asyncio.Queue[Row | None]" = field(
+        default_factory=lambda: asyncio.Queue(MAX_EVENTS * 2)
+    )
+    ended: bool = False
+
+    async def next_event(self) -> Row | None:
+        """Wait for the next event."""
+        if self.ended and self.queue.empty():
+            return None
+        return await self.queue.get()
+
+    def tell(self, row: Row) -> None:
+        """Put an event into the queue; who is too slow is let go, and may come back for it."""
+        if self.ended:
+            return
+        try:
+            self.queue.put_nowait(row)
+        except asyncio.QueueFull:
+            self.end()
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        self.ended = True
+        with suppress(asyncio.QueueFull):
+            self.queue.put_nowait(None)
+
+
+class LiveEvents:
+    """The events of a server's database, for any number of listeners up to a hundred."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._listeners: set[Listener] = set()
+        # By tenant, the events that were seen within the overlap.
+        self._seen: dict[str, dict[UUID, Row]] = {}
+        self._polling: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @asynccontextmanager
+    async def listening(
+        self, principal: Principal, after: UUID | None = None
+    ) -> AsyncIterator[Listener]:
+        """Listen to what happens in the caller's tenant from now on, or since the event `after`.
+
+        Up to 1,000 past events are told again, those of the last half minute before `after` among
+        them: an event may come twice, and its id tells.
+
+        Raises:
+            Unavailable: too many listen already, or the database is away.
+        """
+        if self._closed or len(self._listeners) >= MAX_LISTENERS:
+            raise Unavailable(f"{MAX_LISTENERS} listen already; come back later, or ask for lists")
+        listener = Listener(principal.tenant)
+        if principal.tenant not in self._seen:
+            self._seen[principal.tenant] = {row["id"]: row for row in await self._late(listener)}
+        self._listeners.add(listener)
+        if after is not None:
+            for row in await self._since(listener, after):
+                listener.tell(row)
+        if self._polling is None or self._polling.done():
+            self._polling = asyncio.create_task(self._poll(), name="live-events")
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+            if not any(one.tenant == listener.tenant for one in self._listeners):
+                self._seen.pop(listener.tenant, None)
+
+    def close(self) -> None:
+        """End every stream, so that a server can stop without waiting for its listeners."""
+        self._closed = True
+        for listener in self._listeners:
+            listener.end()
+        if self._polling is not None:
+            self._polling.cancel()
+
+    async def _poll(self) -> None:
+        while self._listeners:
+            await asyncio.sleep(POLL_SECONDS)
+            for tenant in {one.tenant for one in self._listeners}:
+                try:
+                    await self._tell_news(tenant)
+                except Unavailable as error:
+                    log.warning("live events wait for the database", reason=str(error))
+
+    async def _tell_news(self, tenant: str) -> None:
+        listeners = [one for one in self._listeners if one.tenant == tenant]
+        if not listeners:
+            return
+        found = await self._late(listeners[0])
+        seen = self._seen.setdefault(tenant, {})
+        news = [row for row in found if row["id"] not in seen]
+        self._seen[tenant] = {row["id"]: row for row in found}
+        for row in news:
+            for listener in listeners:
+                listener.tell(row)
+
+    async def _late(self, listener: Listener) -> list[Row]:
+        """The newest events of the tenant that may still be news to somebody."""
+        since = self._memory.clock() - _OVERLAP
+        async with reading(self._memory.pool, listener.tenant) as tx:
+            return await events.since(tx, since, MAX_EVENTS)
+
+    async def _since(self, listener: Listener, after: UUID) -> list[Row]:
+        async with reading(self._memory.pool, listener.tenant) as tx:
+            moment = await events.moment_of(tx, after)
+            if moment is None:
+                return []
+            found = await events.since(tx, moment - _OVERLAP, MAX_EVENTS)
+        return [row for row in found if row["id"] != after]

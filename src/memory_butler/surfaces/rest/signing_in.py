@@ -1,0 +1,95 @@
+"""Signing in, for browsers: a token is exchanged for a cookie that no script can read."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+from pydantic import Field
+
+from memory_butler.domain.principals import NOBODY, Principal, Scope
+from memory_butler.operations.views import Input, Output
+from memory_butler.surfaces.guard import SESSION_COOKIE, SESSION_PATH
+from memory_butler.surfaces.rest.problems import problem
+from memory_butler.surfaces.rest.routes import told
+
+# A month; the token behind it may end sooner, and then so does the session.
+_SECONDS: Final = 30 * 24 * 3600
+
+
+class SignIn(Input):
+    """Who one is."""
+
+    token: str = Field(description="As `memory-butler token create` showed it.")
+
+
+class Session(Output):
+    """Who one is here, and whether one needs to say so."""
+
+    signed_in: bool = Field(description="Whether the other routes would answer.")
+    token_required: bool = Field(description="Whether this server demands a token.")
+    tenant: str | None
+    actor: str | None
+    scopes: list[Scope]
+
+
+def add_session(
+    app: FastAPI, authenticate: Callable[[str], Awaitable[Principal | None]], *, demanded: bool
+) -> None:
+    """Add what the dashboard's sign-in page needs."""
+
+    @app.get(SESSION_PATH, summary="Who am I?", operation_id="session", tags=["session"])
+    async def session(request: Request) -> Session:
+        return _session(request.state.principal, demanded)
+
+    @app.post(
+        SESSION_PATH,
+        summary="Sign in",
+        description="Sets an HttpOnly cookie that stands for the token.",
+        operation_id="session_open",
+        tags=["session"],
+        response_model=Session,
+        responses={status: told(status) for status in (401, 403, 413, 421, 422, 503)},
+    )
+    async def session_open(request: Request, given: SignIn) -> Response:
+        token = given.token.strip()
+        principal = await authenticate(token)
+        if principal is None:
+            return problem(401, "Unauthorized", "That token is not valid.", "unauthenticated")
+        response = Response(
+            _session(principal, demanded).model_dump_json(), media_type="application/json"
+        )
+        response.set_cookie(
+            SESSION_COOKIE,
+            token,
+            max_age=_SECONDS,
+            path="/",
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return response
+
+    @app.delete(
+        SESSION_PATH,
+        summary="Sign out",
+        operation_id="session_close",
+        tags=["session"],
+        response_model=Session,
+    )
+    async def session_close() -> Response:
+        answer = _session(NOBODY if demanded else Principal(), demanded)
+        response = Response(answer.model_dump_json(), media_type="application/json")
+        response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
+        return response
+
+
+def _session(principal: Principal, demanded: bool) -> Session:
+    if principal is NOBODY:
+        return Session(signed_in=False, token_required=demanded, tenant=None, actor=None, scopes=[])
+    return Session(
+        signed_in=True,
+        token_required=demanded,
+        tenant=principal.tenant,
+        actor=principal.actor,
+        scopes=sorted(principal.scopes),
+    )

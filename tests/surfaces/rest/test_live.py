@@ -1,0 +1,112 @@
+"""Live updates: each tenant's own events, in time, from where one left off, until the end."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import live
+from memory_butler.engine.live import LiveEvents
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_fact, store_rule
+from surfaces.conftest import Serve
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+STREAM = "/api/memory/events/stream"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "POLL_SECONDS", 0.05)
+
+
+async def _messages(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    async for line in answer.aiter_lines():
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+async def _next(messages: AsyncIterator[dict[str, Any]]) -> dict[str, Any]:
+    return await asyncio.wait_for(anext(messages), 10)
+
+
+async def test_an_event_is_told_to_everyone_of_the_tenant_alone(serve: Serve) -> None:
+    async with serve(require_token=True) as served:
+        ours = served.bearing(await served.make_token("ours"))
+        theirs = served.bearing(await served.make_token("theirs"))
+        async with (
+            ours.rest() as rest,
+            theirs.rest() as other,
+            rest.stream("GET", STREAM) as first,
+            rest.stream("GET", STREAM) as second,
+            other.stream("GET", STREAM) as foreign,
+        ):
+            assert first.headers["content-type"].startswith("text/event-stream")
+            stored = await rest.post("/api/memory/rules", json={"content": "Ask"})
+            for answer in (first, second):
+                told = await _next(_messages(answer))
+                assert told["event_type"] == "rule_created"
+                assert told["payload"]["memory_id"] == stored.json()["id"]
+            await other.post("/api/memory/rules", json={"content": "Tell"})
+            told = await _next(_messages(foreign))
+            assert told["payload"]["memory_id"] != stored.json()["id"]
+
+
+async def test_who_comes_back_hears_what_was_missed(served: Served, principal: Principal) -> None:
+    async with served.rest() as rest:
+        async with rest.stream("GET", STREAM) as answer:
+            await store_rule(served.memory, principal, "First")
+            heard = await _next(_messages(answer))
+        await store_rule(served.memory, principal, "Second")
+        async with rest.stream("GET", STREAM, headers={"last-event-id": heard["id"]}) as answer:
+            missed = await _next(_messages(answer))
+        assert missed["event_type"] == "rule_created"
+        assert missed["id"] != heard["id"]
+
+
+async def test_what_was_before_is_not_told(memory: Memory, principal: Principal) -> None:
+    await store_rule(memory, principal, "Before")
+    events = LiveEvents(memory)
+    async with events.listening(principal) as listener:
+        await store_fact(memory, principal, "user", "city", "Porto")
+        told = await asyncio.wait_for(listener.next_event(), 10)
+        assert told is not None
+        assert told["event_type"] == "fact_created"
+    events.close()
+
+
+async def test_closing_ends_every_stream(memory: Memory, principal: Principal) -> None:
+    events = LiveEvents(memory)
+    async with events.listening(principal) as listener:
+        events.close()
+        assert await asyncio.wait_for(listener.next_event(), 1) is None
+        with pytest.raises(Unavailable):
+            async with events.listening(principal):
+                raise AssertionError("nobody is let in any more")
+
+
+async def test_the_number_of_listeners_is_bounded(
+    memory: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MAX_LISTENERS", 1)
+    events = LiveEvents(memory)
+    async with events.listening(principal):
+        with pytest.raises(Unavailable, match="listen already"):
+            async with events.listening(principal):
+                raise AssertionError("one too many")
+    async with events.listening(principal):
+        events.close()
+
+
+async def test_listening_needs_the_right_to_read(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.domain.principals.Principal.may", lambda *_: False)
+    async with served.rest() as rest:
+        assert (await rest.get(STREAM)).status_code == 403

@@ -1,0 +1,94 @@
+"""Signing in: a token for a cookie, which counts until the token ends or one signs out."""
+
+import httpx
+import pytest
+
+from memory_butler.engine.tokens import list_tokens, revoke_token
+from surfaces.conftest import Serve
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_token_is_exchanged_for_a_cookie(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        token = await served.make_token("team", "read")
+        before = await rest.get("/api/session")
+        assert before.json() == {
+            "signed_in": False,
+            "token_required": True,
+            "tenant": None,
+            "actor": None,
+            "scopes": [],
+        }
+        assert (await rest.get("/api/memory/facts")).status_code == 401
+
+        answer = await rest.post("/api/session", json={"token": f" {token}\n"})
+        assert answer.json()["tenant"] == "team"
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"memory_butler={token};")
+        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+        assert "Secure" not in cookie  # the test speaks http
+
+        after = (await rest.get("/api/session")).json()
+        assert (after["signed_in"], after["actor"], after["scopes"]) == (
+            True,
+            "token:team-agent",
+            ["read"],
+        )
+        assert (await rest.get("/api/memory/facts")).status_code == 200
+        assert (await rest.get("/api/tokens")).status_code == 403
+
+        assert (await rest.delete("/api/session")).json()["signed_in"] is False
+        assert (await rest.get("/api/memory/facts")).status_code == 401
+
+
+async def test_a_wrong_token_is_refused_and_sets_nothing(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        answer = await rest.post("/api/session", json={"token": "mbt_guessed"})
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "set-cookie" not in answer.headers
+
+
+async def test_a_revoked_token_ends_the_session(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        await rest.post("/api/session", json={"token": await served.make_token()})
+        (row,) = await list_tokens(served.memory, "default")
+        await revoke_token(served.memory, row["id"])
+        assert (await rest.get("/api/memory/facts")).status_code == 401
+        # The sign-in page still learns that nobody is signed in.
+        assert (await rest.get("/api/session")).json()["signed_in"] is False
+
+
+async def test_a_page_of_another_site_cannot_use_the_cookie(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        await rest.post("/api/session", json={"token": await served.make_token()})
+        foreign = {"origin": "https://elsewhere.example"}
+        assert (await rest.post("/api/memory/rules", json={}, headers=foreign)).status_code == 403
+        own = {"origin": served.url}
+        stored = await rest.post("/api/memory/rules", json={"content": "Ask"}, headers=own)
+        assert stored.status_code == 201
+
+
+async def test_an_open_server_needs_no_session(served: Served) -> None:
+    stale = httpx.Cookies({"memory_butler": "mbt_of-long-ago"})
+    async with served.rest() as rest:
+        rest.cookies = stale
+        said = (await rest.get("/api/session")).json()
+        assert (said["signed_in"], said["token_required"], said["tenant"]) == (
+            True,
+            False,
+            "default",
+        )
+        assert (await rest.get("/api/memory/facts")).status_code == 200
+
+
+async def test_the_cookie_is_secure_over_https(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        answer = await rest.post(
+            "/api/session",
+            json={"token": await served.make_token()},
+            headers={"x-forwarded-proto": "https"},  # from a proxy on this machine
+        )
+        assert "Secure" in answer.headers["set-cookie"].split("; ")
