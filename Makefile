@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup frontend frontend-check serve test check lock docs bench conformance
+.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench conformance
 .PHONY: nightly clean
 
 help:  ## show this list
@@ -33,6 +33,7 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 	$(BIN)/memory-butler serve $(ARGS)
 
 test: check  ## linters, types, architecture and all tests, on all cores
+	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
 
 check: $(READY)  ## linters, types and import contracts only
@@ -47,6 +48,9 @@ docs: $(READY)  ## write the generated pages under docs/
 lock: $(READY)  ## resolve the dependencies again
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header \
 	    --python-version 3.11 --group dev --upgrade pyproject.toml --output-file requirements.lock
+
+screenshots: frontend  ## pictures of the dashboard's pages into docs/images
+	PYTHONPATH=tests $(BIN)/python -m dashboard.screenshots $(ARGS)
 
 bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/latency.py

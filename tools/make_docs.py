@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from code: states, configuration, tools.
+"""Write the pages of docs/ that are made from code: states, configuration, tools, the API.
 
     .venv/bin/python tools/make_docs.py [--check]
 
@@ -7,13 +7,15 @@ status is 1.
 """
 
 import argparse
+import asyncio
 import difflib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import httpx
 from pydantic import BaseModel
 
 from memory_butler.config import MemoryModuleConfig, Settings
@@ -22,9 +24,11 @@ from memory_butler.domain.events import EVENT_TYPES
 from memory_butler.domain.facts import VALIDITY_TRANSITIONS
 from memory_butler.domain.rules import MATURITY_TRANSITIONS
 from memory_butler.domain.transitions import START, Transition
+from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
+from memory_butler.surfaces.http import build_app
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DIFF_LINES_SHOWN: Final = 40
@@ -340,6 +344,23 @@ def _page(*parts: str) -> str:
     return "\n".join([f"{_GENERATED}\n", *parts])
 
 
+# --- the API --------------------------------------------------------------------------------------
+
+
+def openapi_document() -> str:
+    """What the server gives at /api/openapi.json: the dashboard's types are made from it."""
+    # Describing needs neither a database nor a model.
+    memory = Memory(cast(Any, None), cast(Any, None), 0, MemoryModuleConfig())
+    transport = httpx.ASGITransport(build_app(memory, Settings()))
+
+    async def ask() -> str:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            answer = await client.get("/api/openapi.json")
+            return json.dumps(answer.raise_for_status().json(), indent=1, ensure_ascii=False)
+
+    return f"{asyncio.run(ask())}\n"
+
+
 # --- the pages ------------------------------------------------------------------------------------
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
@@ -347,6 +368,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "configuration.md": configuration_page,
     "tools.md": tools_page,
     "cli.md": render_cli_reference,
+    "openapi.json": openapi_document,
 }
 
 

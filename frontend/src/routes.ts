@@ -1,4 +1,5 @@
-import { createRoute, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { facts } from "@/pages/facts/route";
 import { overview } from "@/pages/overview/route";
 import { root } from "@/shell/root";
 
@@ -10,5 +11,15 @@ const start = createRoute({
   },
 });
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  // Where one was; never another site.
+  validateSearch: ({ back }: Record<string, unknown>): { back: string } => ({
+    back: typeof back === "string" && /^\/(?![/\\])/.test(back) ? back : "/memory",
+  }),
+  component: lazyRouteComponent(() => import("@/shell/SignIn")),
+});
+
 /** Every page; each brings its own route from its folder. */
-export const routes = root.addChildren([start, overview]);
+export const routes = root.addChildren([start, signIn, overview, facts]);

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Suspense, type ComponentType } from "react";
+import { lazy, Suspense, type ComponentType } from "react";
 import { splitOpened, type OpenedKind } from "@/shell/opened";
 
 export interface MemoryDrawerProps {
@@ -8,7 +8,9 @@ export interface MemoryDrawerProps {
 }
 
 // Each comes when the first of its kind is opened.
-const DRAWERS: Partial<Record<OpenedKind, ComponentType<MemoryDrawerProps>>> = {};
+const DRAWERS: Partial<Record<OpenedKind, ComponentType<MemoryDrawerProps>>> = {
+  fact: lazy(() => import("@/pages/facts/FactDrawer")),
+};
 
 /** The drawer of the memory that the URL names (`?open=fact:<id>`), over whatever page it is. */
 export function Drawers() {

@@ -1,7 +1,8 @@
-import { Outlet, useLocation } from "@tanstack/react-router";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { SIGNED_OUT } from "@/api/client";
 import { AwayBanner } from "@/shell/AwayBanner";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
@@ -27,6 +28,7 @@ export function Shell() {
     window.addEventListener(OPEN_PALETTE, showPalette);
     return () => window.removeEventListener(OPEN_PALETTE, showPalette);
   }, [showPalette]);
+  useSignInWhenSignedOut();
   const main = useFocusOnNewPage();
 
   return (
@@ -91,6 +93,19 @@ function PhoneMenu({ open, onClose, onHelp }: PhoneMenuProps) {
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** A request met a missing or expired token: sign in, then back to where one was. */
+function useSignInWhenSignedOut(): void {
+  const navigate = useNavigate();
+  const { href } = useLocation();
+  useEffect(() => {
+    function leave(): void {
+      void navigate({ to: "/sign-in", search: { back: href }, replace: true });
+    }
+    window.addEventListener(SIGNED_OUT, leave);
+    return () => window.removeEventListener(SIGNED_OUT, leave);
+  }, [navigate, href]);
 }
 
 /** A new page takes the focus, so that the keyboard and a screen reader begin at its top. */

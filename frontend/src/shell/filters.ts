@@ -19,10 +19,8 @@ export function number(given: unknown, least: number, most: number): number | un
 /** The given filters alone, so that the URL names what was chosen and nothing else. */
 export function given<Filters extends object>(
   filters: Filters,
-): {
-  [Key in keyof Filters]?: Exclude<Filters[Key], undefined>;
-} {
+): { [Key in keyof Filters]?: Filters[Key] | undefined } {
   return Object.fromEntries(
     Object.entries(filters).filter(([, value]) => value !== undefined),
-  ) as ReturnType<typeof given<Filters>>;
+  ) as Filters;
 }

@@ -1,5 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { LayoutDashboard, type LucideIcon } from "lucide-react";
+import { LayoutDashboard, Quote, type LucideIcon } from "lucide-react";
 
 export interface Entry {
   to: NonNullable<LinkProps["to"]>;
@@ -18,7 +18,10 @@ export interface Section {
 export const NAVIGATION: readonly Section[] = [
   {
     title: "Memory",
-    entries: [{ to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" }],
+    entries: [
+      { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
+      { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
+    ],
   },
 ];
 

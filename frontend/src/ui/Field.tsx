@@ -1,6 +1,7 @@
 import clsx from "clsx";
 import { Search, X } from "lucide-react";
 import { useEffect, useRef, useState, type ComponentProps, type ReactNode } from "react";
+import { words } from "@/ui/format";
 
 const BOX =
   "h-8 rounded-md border border-line-strong bg-surface px-2.5 text-base text-ink placeholder:text-ink-3 disabled:opacity-60";
@@ -147,4 +148,9 @@ export function SearchBox({
       )}
     </div>
   );
+}
+
+/** The options of a Select, of names as the API has them. */
+export function choices<Value extends string>(names: readonly Value[]) {
+  return names.map((value) => ({ value, label: words(value) }));
 }

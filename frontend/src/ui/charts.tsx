@@ -253,3 +253,49 @@ function niceCeiling(value: number): number {
   const nice = [1, 2, 4, 6, 8, 10].find((step) => step * size >= value) ?? 10;
   return Math.max(2, nice * size);
 }
+
+interface HistogramProps {
+  label: string;
+  /** How many fall into each of equal parts of the range from 0 to 1. */
+  values: readonly number[];
+  /** Of the middle of a part. */
+  tone: (middle: number) => "good" | "warn" | "bad";
+}
+
+/** How values between 0 and 1 are spread. */
+export function Histogram({ label, values, tone }: HistogramProps) {
+  const most = Math.max(1, ...values);
+  const edge = (index: number) => `${Math.round((index / values.length) * 100)} %`;
+  const parts = values.map((value, index) => `${edge(index)} to ${edge(index + 1)}: ${value}`);
+  return (
+    <figure>
+      <div
+        role="img"
+        aria-label={`${label}. ${parts.join(", ")}`}
+        className="flex h-32 items-end gap-0.5 border-b"
+      >
+        {values.map((value, index) => (
+          <div
+            key={index}
+            title={`${edge(index)} to ${edge(index + 1)}: ${count(value)}`}
+            className="flex h-full min-w-0 flex-1 items-end"
+          >
+            <div
+              className={clsx(
+                "w-full rounded-t-sm",
+                value > 0 && "min-h-0.5",
+                FILL[tone((index + 0.5) / values.length)],
+              )}
+              style={{ height: `${(value / most) * 100}%` }}
+            />
+          </div>
+        ))}
+      </div>
+      <figcaption className="mt-1.5 flex justify-between text-xs text-ink-3" aria-hidden>
+        <span>0</span>
+        <span>50 %</span>
+        <span>100 %</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,7 +1,59 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
+import type { OverviewSearch } from "@/pages/overview/route";
+
+// Of the charts over time.
+const DAYS = 30;
+// Of the feed, which ends in a link to the timeline.
+const EVENTS_SHOWN = 12;
+// Of a search; more words narrow it better than more pages would.
+const RESULTS_SHOWN = 30;
+// Episodes have no permanence and the search none to ask for, so that it is chosen here, of as many
+// as the API gives.
+const MOST = 200;
 
 export const statistics = queryOptions({
   queryKey: ["stats"],
   queryFn: ({ signal }) => answer(api.GET("/api/memory/stats", { signal })),
 });
+
+export const trends = queryOptions({
+  queryKey: ["trends", DAYS],
+  queryFn: ({ signal }) =>
+    answer(api.GET("/api/memory/trends", { signal, params: { query: { days: DAYS } } })),
+});
+
+export const activity = queryOptions({
+  queryKey: ["activity", EVENTS_SHOWN],
+  queryFn: ({ signal }) =>
+    answer(api.GET("/api/memory/activity", { signal, params: { query: { limit: EVENTS_SHOWN } } })),
+});
+
+export function found({ q, type, scope, permanence }: OverviewSearch) {
+  return queryOptions({
+    queryKey: ["search", q, type, scope, permanence],
+    queryFn: ({ signal }) =>
+      answer(
+        api.POST("/api/memory/search", {
+          signal,
+          body: {
+            query: q ?? "",
+            types: type ? [type] : null,
+            scope: scope ?? null,
+            mode: "hybrid",
+            limit: permanence ? MOST : RESULTS_SHOWN,
+            min_confidence: 0,
+            explain: false,
+          },
+        }),
+      ),
+    select: ({ results }) =>
+      results
+        .filter(
+          (one) => !permanence || (one.memory_type !== "episode" && one.permanence === permanence),
+        )
+        .slice(0, RESULTS_SHOWN),
+    enabled: Boolean(q),
+    placeholderData: keepPreviousData,
+  });
+}

@@ -1,8 +1,22 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { given, oneOf, text } from "@/shell/filters";
 import { root } from "@/shell/root";
+import { MEMORY_TYPES, PERMANENCES } from "@/shell/vocabulary";
+
+function filters(search: Record<string, unknown>) {
+  return given({
+    q: text(search["q"]),
+    type: oneOf(MEMORY_TYPES, search["type"]),
+    permanence: oneOf(PERMANENCES, search["permanence"]),
+    scope: text(search["scope"]),
+  });
+}
+
+export type OverviewSearch = ReturnType<typeof filters>;
 
 export const overview = createRoute({
   getParentRoute: () => root,
   path: "/memory",
+  validateSearch: filters,
   component: lazyRouteComponent(() => import("@/pages/overview/Overview")),
 });

@@ -1,0 +1,126 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Archive, Hourglass, Quote } from "lucide-react";
+import { useCallback, useMemo } from "react";
+import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
+import { FACT_COLUMNS } from "@/pages/facts/columns";
+import { factPages, type ListedFact } from "@/pages/facts/queries";
+import { SHOWN, type FactsSearch } from "@/pages/facts/route";
+import { Button } from "@/ui/Button";
+import { Code, EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { Table } from "@/ui/Table";
+import { Tabs } from "@/ui/Tabs";
+
+const route = getRouteApi("/memory/facts");
+
+const TABS = [
+  { name: "active", label: "Current" },
+  { name: "fading", label: "Fading" },
+  { name: "archive", label: "Archive" },
+] as const satisfies readonly { name: (typeof SHOWN)[number]; label: string }[];
+
+export default function Facts() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { open, show = "active", ...filters } = search;
+  const change = (part: Partial<FactsSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  const clear = () => void navigate({ search: { show } });
+  const look = useCallback(
+    (fact: ListedFact) =>
+      void navigate({ search: (now) => ({ ...now, open: `fact:${fact.id}` }), resetScroll: false }),
+    [navigate],
+  );
+
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    factPages({ show, ...filters }),
+  );
+  const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
+  const total = data?.pages[0]?.total;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  return (
+    <Page
+      title="Facts"
+      lead="What your agents hold to be true, where it came from, and how sure they are."
+    >
+      <Tabs
+        label="Which facts"
+        value={show}
+        tabs={TABS}
+        onChange={(name) => change({ show: name === "active" ? undefined : name })}
+      >
+        <FactFilters search={filters} onChange={change} />
+        <div className="mb-2 flex items-center justify-between">
+          <p className="text-sm text-ink-3" role="status">
+            {total !== undefined && plural(total, "fact")}
+          </p>
+          <FactOrder search={filters} onChange={change} />
+        </div>
+        {!rows ? (
+          <SkeletonRows rows={12} className="h-11" />
+        ) : rows.length === 0 ? (
+          <Nothing show={show} filtered={Object.keys(filters).length > 0} onClear={clear} />
+        ) : (
+          <Table
+            label="Facts"
+            columns={FACT_COLUMNS}
+            rows={rows}
+            rowKey={(one) => one.id}
+            onOpen={look}
+            openKey={open?.startsWith("fact:") ? open.slice("fact:".length) : undefined}
+            onEnd={more}
+            total={total}
+          />
+        )}
+      </Tabs>
+    </Page>
+  );
+}
+
+interface NothingProps {
+  show: (typeof SHOWN)[number];
+  filtered: boolean;
+  onClear: () => void;
+}
+
+function Nothing({ show, filtered, onClear }: NothingProps) {
+  if (filtered)
+    return (
+      <EmptyState
+        icon={Quote}
+        title="No fact fits these filters"
+        action={<Button onClick={onClear}>Clear the filters</Button>}
+      >
+        Filters narrow each other; every one that is set must hold.
+      </EmptyState>
+    );
+  switch (show) {
+    case "active":
+      return (
+        <EmptyState icon={Quote} title="Nothing is known yet">
+          A fact says one thing about one subject: <em>user, favourite colour, dark green</em>.
+          Agents store them, and consolidation finds them in episodes. Try{" "}
+          <Code>memory-butler store-fact user city &quot;Lives in Porto&quot;</Code>
+        </EmptyState>
+      );
+    case "fading":
+      return (
+        <EmptyState icon={Hourglass} title="Nothing is fading">
+          A fact that nobody confirms loses confidence over time. Below 20&nbsp;% it appears here,
+          so that you can confirm it before it expires.
+        </EmptyState>
+      );
+    case "archive":
+      return (
+        <EmptyState icon={Archive} title="Nothing was given up yet">
+          Facts that were replaced, expired or forgotten are kept here, with what took their place.
+        </EmptyState>
+      );
+  }
+}

@@ -1,0 +1,44 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, type Schemas } from "@/api/client";
+import type { FactsSearch } from "@/pages/facts/route";
+
+export type ListedFact = Schemas["ListedFact"];
+
+// The most that the API gives at once: fewer requests while one scrolls.
+const PAGE = 200;
+
+export function factPages({ show = "active", sort = "created", permanence, ...rest }: FactsSearch) {
+  return infiniteQueryOptions({
+    queryKey: ["facts", show, sort, permanence, rest],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        api.GET("/api/memory/facts", {
+          signal,
+          params: {
+            query: {
+              ...rest,
+              permanence: permanence && [permanence],
+              validity: show,
+              sort,
+              limit: PAGE,
+              offset: pageParam,
+            },
+          },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: (last) => {
+      const next = last.offset + last.items.length;
+      return next < last.total && last.items.length > 0 ? next : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function factDetail(id: string) {
+  return queryOptions({
+    queryKey: ["fact", id],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/memory/facts/{fact_id}", { signal, params: { path: { fact_id: id } } })),
+  });
+}

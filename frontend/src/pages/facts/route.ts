@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { given, number, oneOf, text } from "@/shell/filters";
+import { root } from "@/shell/root";
+import { PERMANENCES } from "@/shell/vocabulary";
+
+/** What the tabs show: what holds, what is about to be lost, and what no longer holds. */
+export const SHOWN = ["active", "fading", "archive"] as const;
+export const SORTS = ["created", "confidence", "importance", "references"] as const;
+
+function filters(search: Record<string, unknown>) {
+  return given({
+    q: text(search["q"]),
+    subject: text(search["subject"]),
+    source_butler: text(search["source_butler"]),
+    scope: text(search["scope"]),
+    permanence: oneOf(PERMANENCES, search["permanence"]),
+    min_confidence: number(search["min_confidence"], 0, 1),
+    show: oneOf(SHOWN, search["show"]),
+    sort: oneOf(SORTS, search["sort"]),
+  });
+}
+
+export type FactsSearch = ReturnType<typeof filters>;
+
+export const facts = createRoute({
+  getParentRoute: () => root,
+  path: "/memory/facts",
+  validateSearch: filters,
+  component: lazyRouteComponent(() => import("@/pages/facts/Facts")),
+});

@@ -1,0 +1,82 @@
+import { useQuery } from "@tanstack/react-query";
+import { SearchX } from "lucide-react";
+import type { Schemas } from "@/api/client";
+import { found } from "@/pages/overview/queries";
+import type { OverviewSearch } from "@/pages/overview/route";
+import { MemoryLink } from "@/shell/MemoryLink";
+import { Badge } from "@/ui/Badge";
+import { ConfidenceBar } from "@/ui/Bars";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural, words } from "@/ui/format";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { TimeAgo } from "@/ui/TimeAgo";
+
+type Result = Schemas["SearchOutput"]["results"][number];
+
+/** What a search over everything finds, the best first (DASH-11). */
+export function Found({ search }: { search: OverviewSearch }) {
+  const { data: results } = useQuery(found(search));
+  if (!results) return <SkeletonRows rows={6} className="h-16" />;
+  if (results.length === 0)
+    return (
+      <EmptyState icon={SearchX} title="Nothing like that is known">
+        Try other words, or fewer filters. What was forgotten or replaced is in the archive of
+        facts.
+      </EmptyState>
+    );
+  return (
+    <>
+      <p className="mb-2 text-sm text-ink-3" role="status">
+        {plural(results.length, "memory", "memories")}, the best first
+      </p>
+      <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
+        {results.map((one) => (
+          <li key={one.id} className="px-5 py-3.5 hover:bg-sunken">
+            <ResultLine result={one} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function ResultLine({ result }: { result: Result }) {
+  return (
+    <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
+      <div className="min-w-0 flex-1 basis-64">
+        <div className="mb-1 flex flex-wrap items-center gap-1.5">
+          <Badge tone="accent">{result.memory_type}</Badge>
+          <Details result={result} />
+        </div>
+        <MemoryLink kind={result.memory_type} id={result.id} className="hover:underline">
+          <span className="memory-text line-clamp-2">{result.content}</span>
+        </MemoryLink>
+      </div>
+      <div className="flex shrink-0 flex-col items-end gap-1 text-xs text-ink-3">
+        {result.memory_type !== "episode" && (
+          <ConfidenceBar
+            effective={result.effective_confidence ?? result.confidence}
+            base={result.confidence}
+          />
+        )}
+        <TimeAgo at={result.created_at} />
+      </div>
+    </div>
+  );
+}
+
+function Details({ result }: { result: Result }) {
+  switch (result.memory_type) {
+    case "fact":
+      return (
+        <>
+          <Badge>{result.subject}</Badge>
+          <span className="text-xs text-ink-3">{words(result.predicate)}</span>
+        </>
+      );
+    case "rule":
+      return <Badge>{words(result.maturity)}</Badge>;
+    case "episode":
+      return <Badge>{result.butler}</Badge>;
+  }
+}

@@ -1,0 +1,81 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { ApiError, problemOf } from "@/api/problem";
+import { Button } from "@/ui/Button";
+import { Code } from "@/ui/EmptyState";
+import { Field, Input } from "@/ui/Field";
+
+const route = getRouteApi("/sign-in");
+
+/** A token for a cookie; then back to where one was. */
+export default function SignIn() {
+  const { back } = route.useSearch();
+  const router = useRouter();
+  const queries = useQueryClient();
+  const signIn = useMutation({
+    mutationFn: openSession,
+    onSuccess: async () => {
+      await queries.resetQueries();
+      router.history.replace(back);
+    },
+    // Said beside the field.
+    onError: () => undefined,
+  });
+  const refused = signIn.error instanceof ApiError && signIn.error.status === 401;
+  return (
+    <div className="flex min-h-dvh items-center justify-center p-4">
+      <title>Sign in · Memory Butler</title>
+      <main className="w-full max-w-sm rounded-xl border bg-surface p-8 shadow-card">
+        <img src="/icon.svg" alt="" width={40} height={40} />
+        <h1 className="mt-5 text-xl font-semibold tracking-tight">Sign in</h1>
+        <p className="mt-1 text-ink-2">This memory asks for a token.</p>
+        <form
+          className="mt-6 space-y-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const token = new FormData(event.currentTarget).get("token");
+            if (typeof token === "string" && token.trim()) signIn.mutate(token.trim());
+          }}
+        >
+          <Field
+            label="Token"
+            error={
+              signIn.error
+                ? refused
+                  ? "That token is not known here, or it has expired."
+                  : signIn.error.message
+                : undefined
+            }
+            hint={
+              <>
+                Made by <Code>memory-butler token create --name you</Code>
+              </>
+            }
+          >
+            <Input
+              name="token"
+              type="password"
+              autoComplete="current-password"
+              autoFocus
+              required
+              spellCheck={false}
+            />
+          </Field>
+          <Button type="submit" kind="primary" busy={signIn.isPending} className="w-full">
+            Sign in
+          </Button>
+        </form>
+      </main>
+    </div>
+  );
+}
+
+/** Leaves a cookie that the page cannot read. It is no operation, and so not in the API's types. */
+async function openSession(token: string): Promise<void> {
+  const response = await fetch("/api/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token }),
+  });
+  if (!response.ok) throw await problemOf(response);
+}

@@ -1,0 +1,24 @@
+"""Every page of the dashboard: what tests walk, and `make screenshots` shows."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageShown:
+    """A page and its heading; `phone`: its picture is also made at the width of a phone."""
+
+    name: str
+    path: str
+    heading: str
+    phone: bool = False
+
+
+PAGES = (
+    PageShown("overview", "/memory", "Overview", phone=True),
+    PageShown("search", "/memory?q=Where+does+the+family+live", "Overview"),
+    PageShown("facts", "/memory/facts", "Facts", phone=True),
+    PageShown("facts-fading", "/memory/facts?show=fading", "Facts"),
+    PageShown("facts-archive", "/memory/facts?show=archive", "Facts"),
+    PageShown("not-found", "/memory/nowhere", "Not found"),
+    PageShown("sign-in", "/sign-in", "Sign in"),
+)

@@ -1,0 +1,52 @@
+"""Pictures of every page in both themes: `make screenshots` writes them to docs/images."""
+
+import io
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page
+
+from dashboard.browser import DESKTOP, PHONE, chromium, window
+from dashboard.pages import PAGES, PageShown
+from dashboard.serving import seed, server
+from memory_butler.config import Settings
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+_THEMES = ("light", "dark")
+
+
+def main() -> None:
+    """All pages, or those whose names are given."""
+    wanted = set(sys.argv[1:])
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    # Readable by the user that the database runs as when this is run by root.
+    folder = Path(tempfile.mkdtemp(prefix="memory-butler-pictures-"))
+    folder.chmod(0o755)
+    try:
+        seed(Settings(data_dir=folder / "data"))
+        with server("--data-dir", str(folder / "data")) as url, chromium() as browser:
+            for theme in _THEMES:
+                for size, suffix in ((DESKTOP, ""), (PHONE, "-phone")):
+                    with window(browser, url, theme=theme, size=size) as context:
+                        page = context.new_page()
+                        for one in PAGES:
+                            if (not wanted or one.name in wanted) and (one.phone or not suffix):
+                                _picture(page, one, IMAGES / f"{one.name}{suffix}-{theme}.webp")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _picture(page: Page, shown: PageShown, file: Path) -> None:
+    page.goto(shown.path)
+    page.get_by_role("heading", level=1, name=shown.heading).wait_for()
+    page.wait_for_load_state("networkidle")
+    png = page.screenshot()
+    Image.open(io.BytesIO(png)).save(file, "WEBP", quality=85, method=6)
+    print(file)
+
+
+if __name__ == "__main__":
+    main()
