@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from memory_butler.companions import schedule as companions
 from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.live import LiveEvents
@@ -38,7 +39,11 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
     try:
         async with open_memory(settings) as memory:
             await _warm_up(memory)
-            async with schedule.running(memory), embedding_imported(memory):
+            async with (
+                schedule.running(memory),
+                companions.running(memory),
+                embedding_imported(memory),
+            ):
                 live = LiveEvents(memory)
                 await run(
                     build_app(memory, settings, live),

@@ -29,6 +29,7 @@ def local(moment: datetime | None, policy: JournalPolicy = BERLIN) -> str | None
         ("water the plants in 3 days", "2026-03-07T23:59:59+01:00"),
         ("meeting at 9am", "2026-03-05T09:00:00+01:00"),
         ("finish by next week", "2026-03-15T23:59:59+01:00"),
+        ("call Ada in ten days", "2026-03-14T23:59:59+01:00"),
         ("tidy up by 2026-03-29", "2026-03-29T23:59:59+02:00"),
         ("call at 5pm UTC", "2026-03-04T18:00:00+01:00"),
         ("see them today", "2026-03-04T23:59:59+01:00"),

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ Token = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture
-def serve(memory: Memory) -> Serve:
+def serve(memory: Memory, tmp_path: Path) -> Serve:
     """Serve with settings of the test's own: `async with serve(require_token=True) as served`."""
 
     def start(
         config: MemoryModuleConfig | None = None, **settings: Any
     ) -> AbstractAsyncContextManager[Served]:
+        settings = {"data_dir": tmp_path, **settings}
         return serving(memory, Settings(memory=config or MemoryModuleConfig(), **settings))
 
     return start

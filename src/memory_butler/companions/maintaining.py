@@ -19,7 +19,8 @@ from memory_butler.journal_config import JournalConfig
 
 if TYPE_CHECKING:
     from memory_butler.config import MemoryModuleConfig
-    from memory_butler.inference.language_models.port import LanguageModel
+    from memory_butler.engine.memory import Memory
+    from memory_butler.inference.language_models.port import Completion, LanguageModel, Request
 
 
 def companion_model(config: "MemoryModuleConfig", given: str | None = None) -> "LanguageModel":
@@ -42,6 +43,32 @@ def companion_model(config: "MemoryModuleConfig", given: str | None = None) -> "
             f"{FORMS}"
         )
     return model
+
+
+def model_of(memory: "Memory") -> "LanguageModel":
+    """The model of a server: its own, unless the journal is configured to have another.
+
+    Where there is none it is one that refuses when it is asked: a run that finds nothing to read
+    needs none.
+    """
+    if memory.language_model is not None and memory.config.journal.model is None:
+        return memory.language_model
+    try:
+        return companion_model(memory.config)
+    except ConfigurationError as error:
+        return _Absent(str(error))
+
+
+class _Absent:
+    """Stands for a model that is not there."""
+
+    name = "none"
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    async def complete(self, _: "Request") -> "Completion":
+        raise ConfigurationError(self._why)
 
 
 def limits(config: JournalConfig) -> Limits:

@@ -5,8 +5,8 @@ process may want to move away.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -91,6 +91,19 @@ async def use(
             return work(companion)
 
     return await asyncio.to_thread(run)
+
+
+@asynccontextmanager
+async def kept_open(memory: "Memory", principal: Principal, name: str) -> AsyncIterator[Companion]:
+    """A journal for work that takes longer than a moment; opened and closed off the event loop."""
+    opening = opened(
+        data_dir(memory), principal.tenant, name, memory.config.journal, now=memory.clock
+    )
+    companion = await asyncio.to_thread(opening.__enter__)
+    try:
+        yield companion
+    finally:
+        await asyncio.to_thread(opening.__exit__, None, None, None)
 
 
 def data_dir(memory: "Memory") -> Path:

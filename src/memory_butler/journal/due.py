@@ -21,12 +21,14 @@ MAX_SEARCHED_CHARS: Final = 400
 
 _DAY = timedelta(days=1)
 _WEEKDAYS = "mon|tues|wednes|thurs|fri|satur|sun"
+_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 # dateparser finds dates in "a day", "I may", "sat on the" and "the sun". In English, a phrase found
 # inside a sentence must have one of these; other languages are taken as they come.
 _CONVINCING = re.compile(
     rf"\d|\b(?:(?:{_WEEKDAYS})day|today|tonight|tomorrow|noon|midnight)\b"
     rf"|\b(?:next|this|coming|in an?|within an?)\s+\w"
+    rf"|\b(?:with)?in\s+(?:{_NUMBERS})\s+(?:hour|day|week|month|year)s?\b"
     rf"|\b(?:in|by|until|before|on|from)\s+(?:{_MONTHS}|{_WEEKDAYS})[a-z]*$",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ from memory_butler.operations.journal_views import (
     fragment_view,
     run_view,
 )
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Moment, Output
 
 # So many of the messages that a fragment rests on are told with it, the newest.
@@ -89,6 +89,7 @@ GRAPH = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/fragments"),),
 )
 
 
@@ -158,6 +159,7 @@ FRAGMENT = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/fragment"),),
 )
 
 
@@ -195,6 +197,7 @@ RUNS = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/runs"),),
 )
 
 
@@ -232,6 +235,7 @@ RUN = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/runs/{run_id}"),),
 )
 
 
@@ -257,14 +261,8 @@ class MaintainOutput(Output):
 
 async def _maintain(memory: Memory, principal: Principal, given: MaintainInput) -> MaintainOutput:
     config = memory.config.journal
-    model = maintaining.companion_model(memory.config)
-    with opening.opened(
-        opening.data_dir(memory),
-        principal.tenant,
-        given.companion,
-        config,
-        now=memory.clock,
-    ) as companion:
+    model = maintaining.model_of(memory)
+    async with opening.kept_open(memory, principal, given.companion) as companion:
         if given.dry_run:
             run_id = None
             proposal = await maintaining.preview(companion, model, config, given.run_type)
@@ -304,6 +302,7 @@ MAINTAIN = Operation(
     handler=_maintain,
     needs="admin",
     toolset=None,
+    routes=(Route("POST", "/api/journal/{companion}/runs"),),
 )
 
 
@@ -336,4 +335,5 @@ UNDO = Operation(
     needs="admin",
     toolset=None,
     destructive=True,
+    routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/undo"),),
 )

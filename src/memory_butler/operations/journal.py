@@ -23,7 +23,7 @@ from memory_butler.operations.journal_views import (
     recalled_view,
     shown,
 )
-from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
 
 
@@ -85,6 +85,7 @@ COMPANIONS = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/companions"),),
 )
 
 
@@ -153,6 +154,7 @@ LOG = Operation(
     handler=_log,
     needs="write",
     toolset="journal",
+    routes=(Route("POST", "/api/journal/{companion}/events"),),
 )
 
 
@@ -199,6 +201,7 @@ STREAM = Operation(
     toolset="journal",
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/events"),),
 )
 
 
@@ -246,6 +249,7 @@ MIND = Operation(
     toolset="journal",
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/mind"),),
 )
 
 
@@ -285,6 +289,7 @@ PROMPT = Operation(
     read_only=True,
     idempotent=True,
     render=lambda output: f"{output.system}\n\n{output.user}".lstrip(),
+    routes=(Route("GET", "/api/journal/{companion}/prompt"),),
 )
 
 
@@ -318,6 +323,7 @@ RECALL = Operation(
     toolset="journal",
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/recall"),),
 )
 
 
@@ -354,6 +360,7 @@ PLANS = Operation(
     toolset="journal",
     read_only=True,
     idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/plans"),),
 )
 
 
@@ -393,4 +400,5 @@ END_SESSION = Operation(
     needs="write",
     toolset="journal",
     idempotent=True,
+    routes=(Route("POST", "/api/journal/{companion}/sessions/end"),),
 )

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from conftest import Connection
+from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
 from memory_butler.engine.entities import insert_entity, new_entity
@@ -15,6 +16,7 @@ from memory_butler.engine.writing import (
     new_rule,
     searchable,
 )
+from memory_butler.journal.fragments import PutFragment
 from memory_butler.store.transaction import transaction
 from memory_butler.surfaces.rest import examples
 
@@ -46,6 +48,13 @@ async def move_in(memory: Memory, principal: Principal, admin: Connection) -> No
         principal.tenant.encode(),
         ["read"],
     )
+    await use(memory, principal, examples.COMPANION, _talk, create=True)
+
+
+def _talk(companion: Companion) -> None:
+    """A journal whose one message is compiled."""
+    companion.live.log("Look at the garden!", "user")
+    companion.desk.apply("manual", [PutFragment(examples.FRAGMENT, "The garden.", sources=(1,))])
 
 
 def _memories(memory: Memory) -> list[NewMemory]:

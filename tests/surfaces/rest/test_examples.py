@@ -53,7 +53,7 @@ async def _send(
         if "example" not in parameter:
             assert not parameter["required"], f"{path}: {parameter['name']} has no example"
         elif parameter["in"] == "path":
-            path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+            path = path.replace(f"{{{parameter['name']}}}", str(parameter["example"]))
         else:
             query[parameter["name"]] = parameter["example"]
     body = None

@@ -19,6 +19,8 @@ PERSON: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a05"
 DUPLICATE: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a06"
 TOKEN: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a07"  # noqa: S105 -- the id of one, no secret
 BUTLER: Final = "travel"
+COMPANION: Final = "ada"
+FRAGMENT: Final = "garden"
 
 _SAMPLES: Final[Mapping[str, Any]] = {
     "actor": "token:dashboard",
@@ -27,6 +29,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "butler": BUTLER,
     "canonical_name": "Ana Silva",
     "code": "not_found",
+    "companion": COMPANION,
     "content": "Prefers dark green",
     "context": {},
     "database": "ok",
@@ -40,6 +43,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "id": FACT,
     "importance": 5.0,
     "job": "decay_sweep",
+    "key": FRAGMENT,
     "label": "user · favorite_color: Prefers dark green",
     "limit": 50,
     "memory_id": FACT,
@@ -52,6 +56,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "query": "which colour does the user like",
     "revision": "0c6d2f0f2a5e4d1b9f6b8a7c5d4e3f21",
     "rule_id": RULE,
+    "run_id": 1,
     "said": "a fact was stored",
     "scope": "global",
     "session_id": SESSION,
@@ -97,6 +102,8 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "link_create": {"relation": "supports"},
     "facts_list": {"q": "green", "limit": 20},
     "job_run": {"dry_run": True},
+    "journal_log": {"content": "Good morning! <plan>water the garden tomorrow at 9am</plan>"},
+    "journal_maintain": {"run_type": "weekly"},
     "token_create": {"name": "dashboard", "scopes": ["read", "write"]},
 }
 

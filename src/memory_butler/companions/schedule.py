@@ -1,0 +1,144 @@
+"""What the journals of a server do by themselves: maintenance, and handing sessions over.
+
+Apart from the schedule of memory's jobs, which goes by the database: a journal is a file of this
+machine, and its own rows tell what is due. Any number of servers may look after one folder.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from memory_butler.companions import bridge
+from memory_butler.companions.maintaining import companion_model, limits
+from memory_butler.companions.opening import Companion, data_dir, everyone, kept_open
+from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.jobs.calendar import is_cron, previous
+from memory_butler.engine.jobs.catalogue import ACTOR
+from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.port import LanguageModel
+from memory_butler.journal.fragments import RunType
+from memory_butler.journal.maintenance.run import alone, maintain
+from memory_butler.journal.runs import Run
+from memory_butler.journal_config import JournalConfig
+
+log = structlog.get_logger()
+
+_LOOK_SECONDS: Final = 60.0
+_STOP_SECONDS: Final = 5.0
+# A run that failed is tried again, but not every minute: each attempt may cost money.
+_RETRY: Final = timedelta(hours=6)
+# Runs looked back at; more than there are between two ticks.
+_RUNS: Final = 200
+
+
+@asynccontextmanager
+async def running(memory: Memory) -> AsyncIterator[None]:
+    """Look after the journals for as long as the block lasts, if the configuration asks for it.
+
+    Raises:
+        ConfigurationError: a cron expression is none, or there is no model for a configured run.
+    """
+    config = memory.config.journal
+    model = _model(memory)
+    if model is None and not config.bridge.episodes:
+        yield
+        return
+    task = asyncio.create_task(_look_after(memory, model), name="journals")
+    try:
+        yield
+    finally:
+        task.cancel()
+        # A run that is cut off has changed nothing, and is found again.
+        with suppress(asyncio.CancelledError, TimeoutError):
+            await asyncio.wait_for(task, _STOP_SECONDS)
+
+
+def _model(memory: Memory) -> LanguageModel | None:
+    """The model of scheduled maintenance; None where none is scheduled."""
+    config = memory.config.journal
+    crons = _crons(config)
+    for kind, cron in crons:
+        if not is_cron(cron):
+            raise ConfigurationError(
+                f"modules.memory.journal.maintenance.{kind}: {cron!r} is no cron expression"
+            )
+    if not crons:
+        return None
+    own = memory.language_model if config.model is None else None
+    return own or companion_model(memory.config)
+
+
+def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
+    """The configured runs; the monthly one first, because it does what a weekly one does."""
+    bounds = config.maintenance
+    configured: tuple[tuple[RunType, str | None], ...] = (
+        ("monthly", bounds.monthly),
+        ("weekly", bounds.weekly),
+    )
+    return [(kind, cron) for kind, cron in configured if cron]
+
+
+async def _look_after(memory: Memory, model: LanguageModel | None) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        await look_after_once(memory, model)
+
+
+async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
+    """Do what is due in every journal; one that fails is logged, and the others go on."""
+    for tenant, name in await asyncio.to_thread(everyone, data_dir(memory)):
+        try:
+            if model is not None:
+                await maintain_if_due(memory, model, tenant, name)
+            if memory.config.journal.bridge.episodes:
+                await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
+        except Conflict:
+            log.info("a journal is being maintained already", tenant=tenant, companion=name)
+        except MemoryButlerError as error:
+            log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
+        except Exception:
+            log.exception("a journal failed", tenant=tenant, companion=name)
+
+
+async def maintain_if_due(
+    memory: Memory, model: LanguageModel, tenant: str, name: str
+) -> RunType | None:
+    """Run the maintenance of one journal that is due now; which it was, or None.
+
+    Raises:
+        Conflict: another run is at work on it.
+        ModelError: the model failed; the run is noted, and tried again some hours later.
+    """
+    config = memory.config.journal
+    async with kept_open(memory, Principal(tenant, ACTOR), name) as companion:
+        with alone(companion.file):
+            kind = await asyncio.to_thread(_due, companion, config, memory.clock())
+            if kind is not None:
+                await maintain(companion.desk, model, kind, companion.policy, limits(config))
+                log.info("a journal was maintained", tenant=tenant, companion=name, run_type=kind)
+    return kind
+
+
+def _due(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
+    first = companion.live.events(limit=1)
+    if not first or not companion.desk.unread_events(1):
+        return None
+    runs = companion.desk.runs(_RUNS)
+    for kind, cron in _crons(config):
+        tick = previous(cron, now)
+        # A new journal waits for its first tick.
+        if first[0].ts < tick and is_due(kind, tick, runs, now):
+            return kind
+    return None
+
+
+def is_due(kind: RunType, tick: datetime, runs: Sequence[Run], now: datetime) -> bool:
+    """Whether nothing has been done for `tick`, nor tried within the last hours."""
+    counts = ("monthly",) if kind == "monthly" else ("weekly", "monthly")
+    since = [one for one in runs if one.run_type in counts and one.started_at >= tick]
+    return not any(one.completed_at or now - one.started_at < _RETRY for one in since)

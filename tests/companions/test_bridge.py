@@ -1,0 +1,189 @@
+"""The bridge between a journal and memory, on the real database: nothing lost, nothing twice."""
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Clock, Connection
+from memory_butler.companions import bridge
+from memory_butler.companions.bridge import hand_over, recalled
+from memory_butler.companions.opening import names, opened, use
+from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_episode, store_fact
+from memory_butler.journal import sessions
+from memory_butler.journal_config import JournalBridgeConfig, JournalConfig
+
+pytestmark = pytest.mark.anyio
+
+ON = JournalConfig(bridge=JournalBridgeConfig(episodes=True, recall=True))
+
+
+@pytest.fixture
+def bridged(memory: Memory, tmp_path: Path) -> Memory:
+    config = memory.config.model_copy(update={"journal": ON})
+    return replace(memory, config=config, data_dir=tmp_path)
+
+
+async def say(memory: Memory, principal: Principal, content: str, actor: str = "user") -> None:
+    await use(memory, principal, "default", lambda one: one.live.log(content, actor), create=True)
+
+
+async def episodes(admin: Connection) -> list[dict[str, Any]]:
+    rows = await admin.fetch("SELECT * FROM episodes ORDER BY occurred_at, id")
+    return [dict(row) for row in rows]
+
+
+@pytest.mark.requirement("JSCH-18")
+async def test_a_closed_session_becomes_an_episode_once(
+    bridged: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    began = clock()
+    await say(bridged, principal, "Hello! <secret>a lantern</secret>")
+    clock.advance(minutes=2)
+    await say(
+        bridged, principal, "thinking <say>Good morning.</say><feeling>calm</feeling>", "assistant"
+    )
+    # Not closed yet: the conversation may go on.
+    assert (await hand_over(bridged, principal, "default")).stored == 0
+    clock.advance(minutes=61)
+    done = await hand_over(bridged, principal, "default")
+    assert (done.stored, done.waiting, done.problem) == (1, 0, None)
+    (episode,) = await episodes(admin)
+    assert episode["content"] == "user: Hello!\nassistant: Good morning."
+    assert (episode["butler"], episode["occurred_at"]) == ("journal", began)
+    # Again and again: nothing new.
+    assert (await hand_over(bridged, principal, "default")).stored == 0
+    # The next session is another episode; closing it by hand needs no silence.
+    await say(bridged, principal, "And another thing.")
+    await use(bridged, principal, "default", lambda one: sessions.end(one.file, clock()))
+    assert (await hand_over(bridged, principal, "default")).stored == 1
+    assert len(await episodes(admin)) == 2
+
+
+async def test_while_memory_is_away_sessions_wait(
+    bridged: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise Unavailable("the database is away")
+
+    await say(bridged, principal, "one")
+    clock.advance(hours=2)
+    await say(bridged, principal, "two")
+    clock.advance(hours=2)
+    with monkeypatch.context() as outage:
+        outage.setattr(bridge, "store_episode", away)
+        outage.setattr(bridge, "recall", away)
+        done = await hand_over(bridged, principal, "default")
+        assert (done.stored, done.waiting, done.problem) == (0, 2, "the database is away")
+        # The journal itself does not mind.
+        await say(bridged, principal, "three")
+        assert await recalled(bridged, principal, "tea") == []
+    clock.advance(hours=2)
+    assert (await hand_over(bridged, principal, "default")).stored == 3
+    assert [one["content"] for one in await episodes(admin)] == [
+        "user: one",
+        "user: two",
+        "user: three",
+    ]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_cut_off_on_the_way_it_is_the_same_session_again(
+    bridged: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    when: str,
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    stored = store_episode
+
+    async def killed(*args: Any, **more: Any) -> None:
+        if when == "after":
+            await stored(*args, **more)
+        raise Killed
+
+    await say(bridged, principal, "one")
+    clock.advance(hours=2)
+    with monkeypatch.context() as crash:
+        crash.setattr(bridge, "store_episode", killed)
+        with suppress(Killed):
+            await hand_over(bridged, principal, "default")
+    # Said meanwhile, and with other ideas of what a session is: the same one goes all the same.
+    await say(bridged, principal, "two")
+    config = bridged.config.model_copy(
+        update={
+            "journal": ON.model_copy(
+                update={"bridge": ON.bridge.model_copy(update={"session_minutes": 600})}
+            )
+        }
+    )
+    await hand_over(replace(bridged, config=config), principal, "default")
+    assert [one["content"] for one in await episodes(admin)] == ["user: one"]
+    clock.advance(hours=11)
+    await hand_over(bridged, principal, "default")
+    assert [one["content"] for one in await episodes(admin)] == ["user: one", "user: two"]
+
+
+async def test_a_session_of_thinking_alone_is_no_episode(
+    bridged: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await say(bridged, principal, "<secret>only this</secret>")
+    clock.advance(hours=2)
+    done = await hand_over(bridged, principal, "default")
+    assert (done.stored, done.waiting) == (0, 0)
+    assert await episodes(admin) == []
+
+
+async def test_a_long_session_goes_in_parts(
+    bridged: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    def chat(one: Any) -> None:
+        for number in range(sessions.MAX_MESSAGES + 5):
+            one.live.log(f"message {number}", "user")
+
+    await use(bridged, principal, "default", chat, create=True)
+    clock.advance(hours=2)
+    assert (await hand_over(bridged, principal, "default")).stored == 2
+    lines = "\n".join(one["content"] for one in await episodes(admin)).splitlines()
+    assert sorted(lines) == sorted(
+        f"user: message {number}" for number in range(sessions.MAX_MESSAGES + 5)
+    )
+
+
+async def test_memory_fills_the_recalled_section(bridged: Memory, principal: Principal) -> None:
+    await store_fact(bridged, principal, "Ada", "likes", "Ada likes green tea")
+    await say(bridged, principal, "What does Ada like to drink?")
+    also = await recalled(bridged, principal, "What does Ada like to drink?")
+    prompt = await use(
+        bridged, principal, "default", lambda one: one.live.assemble(also_recalled=also)
+    )
+    assert "## Recalled\n\nmemory\n- Ada likes green tea" in prompt.user
+
+
+async def test_a_journal_belongs_to_its_tenant(tmp_path: Path) -> None:
+    with opened(tmp_path, "one", "ada", ON, create=True):
+        pass
+    assert (names(tmp_path, "one"), names(tmp_path, "two")) == (["ada"], [])
+    with pytest.raises(NotFound, match="no companion 'ada'"), opened(tmp_path, "two", "ada", ON):
+        pass
+    for name in ("../ada", "", "a/b", ".", "ada.sqlite", "x" * 64):
+        with pytest.raises(InvalidInput), opened(tmp_path, "one", name, ON, create=True):
+            pass
+    with pytest.raises(InvalidInput):
+        names(tmp_path, "../one")
+    # What people leave beside the journals is none.
+    (tmp_path / "journal" / "one" / "ada backup.sqlite").touch()
+    assert names(tmp_path, "one") == ["ada"]

@@ -1,0 +1,120 @@
+"""What the journals do by themselves: each tick once, failures not too often."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conftest import NOW, Clock
+from memory_butler.companions import schedule
+from memory_butler.companions.opening import opened, use
+from memory_butler.companions.schedule import is_due, look_after_once, maintain_if_due
+from memory_butler.domain.errors import ConfigurationError, Conflict
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.port import ModelRateLimited
+from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal.maintenance.run import alone
+from memory_butler.journal.runs import Run
+from memory_butler.journal_config import JournalConfig, JournalMaintenanceConfig
+
+pytestmark = pytest.mark.anyio
+
+# NOW is a Sunday at noon: the week begins the next day, the month began in the morning.
+CONFIG = JournalConfig(
+    maintenance=JournalMaintenanceConfig(weekly="0 2 * * 1", monthly="0 3 1 * *")
+)
+
+
+@pytest.fixture
+def scheduled(memory: Memory, tmp_path: Path) -> Memory:
+    config = memory.config.model_copy(update={"journal": CONFIG})
+    return replace(memory, config=config, data_dir=tmp_path)
+
+
+async def say(memory: Memory, content: str) -> None:
+    who = Principal("default", "test")
+    await use(memory, who, "ada", lambda one: one.live.log(content, "user"), create=True)
+
+
+async def test_each_tick_is_run_once(scheduled: Memory, clock: Clock) -> None:
+    model = ScriptedModel(["{}"] * 9)
+
+    async def due() -> str | None:
+        return await maintain_if_due(scheduled, model, "default", "ada")
+
+    await say(scheduled, "hello")
+    # A new journal waits for its first tick.
+    assert await due() is None
+    clock.advance(days=1)
+    assert await due() == "weekly"
+    await say(scheduled, "more")
+    clock.advance(hours=3)
+    assert await due() is None
+    clock.advance(days=7)
+    assert await due() == "weekly"
+    # With nothing new nothing is run.
+    clock.advance(days=7)
+    assert await due() is None
+    await say(scheduled, "and more")
+    clock.advance(days=17)  # 2 April: the month's run does the week's work
+    assert await due() == "monthly"
+    await say(scheduled, "still more")
+    assert await due() is None
+
+
+async def test_a_failed_run_is_tried_again_after_hours(scheduled: Memory, clock: Clock) -> None:
+    await say(scheduled, "hello")
+    clock.advance(days=1)
+    model = ScriptedModel([ModelRateLimited("too many requests")] * 3)
+    # One journal's failure is logged, and others would go on.
+    await look_after_once(scheduled, model)
+    await look_after_once(scheduled, model)
+    assert len(model.calls) == 1
+    clock.advance(hours=7)
+    await look_after_once(scheduled, model)
+    assert len(model.calls) == 2
+
+
+async def test_a_journal_at_work_is_left_alone(scheduled: Memory, clock: Clock) -> None:
+    await say(scheduled, "hello")
+    clock.advance(days=1)
+    model = ScriptedModel(["{}"])
+    assert scheduled.data_dir is not None
+    with opened(scheduled.data_dir, "default", "ada", CONFIG) as one, alone(one.file):
+        with pytest.raises(Conflict):
+            await maintain_if_due(scheduled, model, "default", "ada")
+        await look_after_once(scheduled, model)
+    assert model.calls == []
+
+
+async def test_it_is_off_unless_configured_and_mistakes_are_told(
+    memory: Memory, tmp_path: Path
+) -> None:
+    async with schedule.running(replace(memory, data_dir=tmp_path)):
+        pass
+
+    def configured(weekly: str) -> Memory:
+        journal = JournalConfig(maintenance=JournalMaintenanceConfig(weekly=weekly))
+        config = memory.config.model_copy(update={"journal": journal})
+        return replace(memory, config=config, data_dir=tmp_path)
+
+    with pytest.raises(ConfigurationError, match="'every monday' is no cron"):
+        async with schedule.running(configured("every monday")):
+            pass
+    with pytest.raises(ConfigurationError, match="no language model was found"):
+        async with schedule.running(configured("0 2 * * 1")):
+            pass
+
+
+def test_a_monthly_run_counts_for_the_week_but_not_the_other_way_round() -> None:
+    tick = NOW - timedelta(hours=1)
+    done = Run(1, NOW, NOW, "weekly")
+    assert is_due("monthly", tick, [done], NOW)
+    assert not is_due("weekly", tick, [done], NOW)
+    assert not is_due("weekly", tick, [replace(done, run_type="monthly")], NOW)
+    assert is_due("weekly", tick, [replace(done, run_type="manual")], NOW)
+    crashed = Run(1, NOW, None, "weekly")
+    assert not is_due("weekly", tick, [crashed], NOW + timedelta(hours=5))
+    assert is_due("weekly", tick, [crashed], NOW + timedelta(hours=7))

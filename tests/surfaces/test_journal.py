@@ -1,0 +1,193 @@
+"""The journal over MCP and REST: the same operations, of the caller's tenant alone."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from conftest import Clock
+from memory_butler.companions.opening import opened
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal.fragments import PutEdge, PutFragment
+from memory_butler.journal_config import JournalConfig
+from surfaces.conftest import Serve
+from surfaces.serving import Served, serving
+
+pytestmark = pytest.mark.anyio
+
+HELLO = "Hello! <plan>call Ada in ten days</plan>"
+REPLY = "thinking <say>Good morning.</say><feeling>calm</feeling><secret>a lantern</secret>"
+
+
+async def ok(client: httpx.AsyncClient, path: str, **query: Any) -> Any:
+    answer = await client.get(f"/api/journal/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def compiled(data_dir: Path, clock: Clock) -> None:
+    with opened(data_dir, "default", "ada", JournalConfig(), create=True, now=clock) as one:
+        one.desk.apply("bootstrap", [PutFragment("garden", "A garden.", "Dug in March.")])
+        clock.advance(hours=1)
+        one.desk.apply(
+            "manual",
+            [
+                PutFragment("garden", "The garden."),
+                PutFragment("well", "A well.", inventory="Deep."),
+                PutEdge("garden", "well", "holds"),
+            ],
+        )
+
+
+async def test_a_dashboard_finds_everything_that_its_pages_show(
+    serve: Serve, tmp_path: Path, clock: Clock
+) -> None:
+    compiled(tmp_path, clock)
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        logged = await client.post("/api/journal/ada/events", json={"content": HELLO})
+        assert logged.status_code == 200, logged.text
+        assert [one["type"] for one in logged.json()["changed"]] == ["plan"]
+        body = {"content": REPLY, "actor": "assistant"}
+        said = (await client.post("/api/journal/ada/events", json=body)).json()
+        assert said["shown"] == [{"kind": "say", "text": "Good morning."}]
+
+        (summary,) = (await ok(client, "companions"))["companions"]
+        assert (summary["name"], summary["events"], summary["fragments"]) == ("ada", 2, 2)
+        # The stream, page by page, by speaker and tag.
+        page = await ok(client, "ada/events", limit=1)
+        assert (page["events"][0]["content"], page["next"], page["total"]) == (REPLY, 2, 2)
+        rest = await ok(client, "ada/events", limit=1, before=2)
+        assert (rest["events"][0]["content"], rest["next"]) == (HELLO, None)
+        assert rest["events"][0]["shown"] == [{"kind": "plain", "text": "Hello!"}]
+        for query in ({"actor": "user"}, {"tag": "plan"}):
+            assert [one["id"] for one in (await ok(client, "ada/events", **query))["events"]] == [1]
+        # Working memory with all that a decay bar needs; secrets are named, not told.
+        items = {one["type"]: one for one in (await ok(client, "ada/mind"))["items"]}
+        assert items["feeling"]["score"] == 1.0
+        assert (items["feeling"]["half_life_hours"], items["feeling"]["half_life_turns"]) == (2, 3)
+        assert items["plan"]["submerged"]
+        assert items["plan"]["phase"] == "submerged"
+        assert items["plan"]["half_life_hours"] is None
+        assert items["secret"]["content"] == "(secret)"
+        told = await ok(client, "ada/mind", secrets=True)
+        assert "a lantern" in {one["content"] for one in told["items"]}
+        # The map, one fragment of it with its past, and the map of an hour ago.
+        graph = await ok(client, "ada/fragments")
+        assert [one["key"] for one in graph["nodes"]] == ["garden", "well"]
+        assert graph["edges"] == [{"source": "garden", "target": "well", "relation": "holds"}]
+        before = (clock() - timedelta(minutes=30)).isoformat()
+        assert [
+            one["key"] for one in (await ok(client, "ada/fragments", as_of=before))["nodes"]
+        ] == ["garden"]
+        garden = await ok(client, "ada/fragment", key="garden")
+        assert garden["fragment"]["recognition"] == "Dug in March."
+        assert [one["fragment"]["ambient"] for one in garden["versions"]] == ["A garden."]
+        assert (await ok(client, "ada/fragment", key="well"))["incoming"][0]["source"] == "garden"
+        # The prompt with its receipt.
+        prompt = await ok(client, "ada/prompt")
+        parts = {one["part"]: one for one in prompt["parts"]}
+        assert (parts["lingering"]["cap"], parts["hot"]["text"]) == (1500, HELLO)
+        assert parts["lingering"]["left_out"][0]["reason"].startswith("submerged")
+        assert {one["pool"]: one["cap"] for one in prompt["pools"]} == {
+            "user": 1500,
+            "say": 1500,
+            "do": 1000,
+            "flex": 1000,
+        }
+        assert prompt["user"].endswith(HELLO)
+        # Runs and what they changed.
+        runs = await ok(client, "ada/runs")
+        assert [one["state"] for one in runs["runs"]] == ["completed", "completed"]
+        run = await ok(client, "ada/runs/2")
+        assert {one["key"]: one["change"] for one in run["changes"]} == {
+            "garden": "changed",
+            "well": "created",
+        }
+        assert "+ garden -> well: holds" in run["changes"][0]["lines"]
+        # Look-ups.
+        assert (await ok(client, "ada/recall", key="garden"))["text"] == "Dug in March."
+        assert (await ok(client, "ada/plans"))["items"][0]["type"] == "plan"
+
+
+async def test_maintenance_over_rest(memory: Memory, tmp_path: Path) -> None:
+    reply = '{"put": [{"key": "ada", "ambient": "Ada.", "sources": ["M1"]}], "fly": []}'
+    thinking = replace(memory, language_model=ScriptedModel([reply, reply]))
+    settings = Settings(data_dir=tmp_path)
+    async with serving(thinking, settings) as served, served.rest() as client:
+        await client.post("/api/journal/ada/events", json={"content": "Ada came."})
+        dry = (await client.post("/api/journal/ada/runs", json={"dry_run": True})).json()
+        assert (dry["run_id"], len(dry["changes"])) == (None, 1)
+        assert (await ok(client, "ada/runs"))["runs"] == []
+        done = (await client.post("/api/journal/ada/runs", json={})).json()
+        assert done["run_id"] == 1
+        assert done["refused"][0].startswith("'fly' is no action")
+        assert (await ok(client, "ada/runs"))["unread"] == 0
+        back = await client.post("/api/journal/ada/runs/1/undo")
+        assert back.json()["changes"][0]["change"] == "deleted"
+        assert (await ok(client, "ada/fragments"))["nodes"] == []
+
+
+async def test_without_a_model_a_run_says_what_to_set(serve: Serve, tmp_path: Path) -> None:
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        await client.post("/api/journal/ada/events", json={"content": "Ada came."})
+        refused = await client.post("/api/journal/ada/runs", json={"run_type": "manual"})
+        assert (refused.status_code, refused.json()["code"]) == (500, "configuration")
+        assert "no language model was found. Set ANTHROPIC_API_KEY" in refused.json()["detail"]
+        (run,) = (await ok(client, "ada/runs"))["runs"]
+        assert run["state"] == "failed"
+
+
+async def test_nobody_sees_another_tenant_s_journal(serve: Serve, tmp_path: Path) -> None:
+    async with serve(data_dir=tmp_path, require_token=True) as served:
+        one = served.bearing(await served.make_token("one"))
+        two = served.bearing(await served.make_token("two"))
+        reader = served.bearing(await served.make_token("one", "read"))
+        async with one.rest() as client:
+            await client.post("/api/journal/ada/events", json={"content": "mine"})
+        async with two.rest() as client:
+            assert (await ok(client, "companions")) == {"companions": []}
+            for path in ("events", "mind", "fragments", "runs", "prompt", "plans"):
+                assert (await client.get(f"/api/journal/ada/{path}")).status_code == 404
+            for name in ("..%2Fone%2Fada", "%2e%2e", "a.b", "x" * 64):
+                assert (await client.get(f"/api/journal/{name}/events")).status_code in (404, 422)
+        async with reader.rest() as client:
+            assert len((await ok(client, "ada/events"))["events"]) == 1
+            denied = await client.post("/api/journal/ada/events", json={"content": "x"})
+            assert denied.status_code == 403
+
+
+async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path) -> None:
+    toolsets = ("memory", "journal")
+    async with serve(data_dir=tmp_path, toolsets=toolsets) as served, served.mcp() as client:
+        assert len(client.tools) == 19 + 7
+        await client.call("journal_log", content=HELLO)
+        prompt = await client.call("journal_prompt")
+        assert prompt["user"].endswith(HELLO)
+        (text,) = (await client.result("journal_prompt")).content
+        assert text.text == prompt["user"]  # type: ignore[union-attr]
+        said = await client.call("journal_log", content=REPLY, actor="assistant")
+        assert said["actor"] == "assistant"
+        assert len((await client.call("journal_mind"))["items"]) == 3
+        assert len((await client.call("journal_plans", when="in ten days"))["items"]) == 1
+        assert (await client.call("journal_events"))["total"] == 2
+        assert (await client.call("journal_end_session")) == {"stored": 0, "waiting": 0}
+        assert "no fragment 'garden'" in await client.refusal("journal_recall", key="garden")
+        assert "no companion 'bob'" in await client.refusal("journal_mind", companion="bob")
+
+
+async def test_the_toolset_is_off_by_default(served: Served) -> None:
+    async with served.mcp() as client:
+        assert not [name for name in client.tools if name.startswith("journal")]
+
+
+async def test_a_memory_without_a_folder_has_no_journals(memory: Memory) -> None:
+    from memory_butler.companions.opening import data_dir
+    from memory_butler.domain.errors import ConfigurationError
+
+    with pytest.raises(ConfigurationError, match="without a data directory"):
+        data_dir(replace(memory, data_dir=None))
