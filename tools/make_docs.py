@@ -13,11 +13,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args, get_origin
 
 import httpx
 from pydantic import BaseModel
 
+from memory_butler.__main__ import ADDITIONS
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.episodes import CONSOLIDATION_TRANSITIONS
 from memory_butler.domain.events import EVENT_TYPES
@@ -25,6 +26,8 @@ from memory_butler.domain.facts import VALIDITY_TRANSITIONS
 from memory_butler.domain.rules import MATURITY_TRANSITIONS
 from memory_butler.domain.transitions import START, Transition
 from memory_butler.engine.memory import Memory
+from memory_butler.host.butler import ButlerTable, Entry
+from memory_butler.host.heartbeat_module import HeartbeatConfig
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
@@ -133,6 +136,14 @@ In the environment a list or a table is written as JSON.
 """
 
 
+_BUTLER_INTRO = """\
+# The `butler.toml` of a butler
+
+These tables are read by `memory-butler butler run DIR`, beside those above; see
+[butlers](butlers.md). No variable stands for them.
+"""
+
+
 def configuration_page() -> str:
     server = (name for name in Settings.model_fields if name != "memory")
     return _page(
@@ -141,11 +152,22 @@ def configuration_page() -> str:
         *_config_table(
             MemoryModuleConfig, "modules.memory", Settings.model_fields["memory"].description or ""
         ),
+        _BUTLER_INTRO,
+        *_config_table(ButlerTable, "butler", "What the butler is.", variables=False),
+        *_config_table(Entry, "butler.schedule.NAME", "One entry.", variables=False),
+        *_config_table(
+            HeartbeatConfig, "modules.heartbeat", "Which butlers are ticked.", variables=False
+        ),
     )
 
 
 def _config_table(
-    model: type[BaseModel], table: str, intro: str, names: Sequence[str] = ()
+    model: type[BaseModel],
+    table: str,
+    intro: str,
+    names: Sequence[str] = (),
+    *,
+    variables: bool = True,
 ) -> Iterator[str]:
     """The section of one TOML table, then those of the tables inside it."""
     schema = model.model_json_schema()
@@ -154,24 +176,34 @@ def _config_table(
     for name in names or tuple(model.model_fields):
         field = model.model_fields[name]
         meaning = field.description or ""
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            inner.append(_config_table(field.annotation, f"{table}.{name}", meaning))
+        inside = _model_in(field.annotation)
+        if inside is not None:
+            inner.append(_config_table(inside, f"{table}.{name}", meaning, variables=variables))
             continue
-        rows.append(
-            (
-                f"`{name}`",
-                _type(schema["properties"][name]),
-                _default(field.get_default(call_default_factory=True)),
-                meaning,
-                f"`{_variable(table, name)}`",
-            )
+        row = (
+            f"`{name}`",
+            _type(schema["properties"][name]),
+            "required"
+            if field.is_required()
+            else _default(field.get_default(call_default_factory=True)),
+            meaning,
         )
+        rows.append((*row, f"`{_variable(table, name)}`") if variables else row)
     yield f"## `[{table}]`\n"
     yield f"{intro}\n"
     if rows:
-        yield _table(("Key", "Type", "Default", "Meaning", "Environment variable"), rows)
+        heads = ("Key", "Type", "Default", "Meaning")
+        yield _table((*heads, "Environment variable") if variables else heads, rows)
     for section in inner:
         yield from section
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """The model of a table inside, which may be optional; None for a plain key."""
+    for one in (annotation, *get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            return None if get_origin(annotation) is dict else one
+    return None
 
 
 def _variable(table: str, key: str) -> str:
@@ -367,7 +399,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "states.md": states_page,
     "configuration.md": configuration_page,
     "tools.md": tools_page,
-    "cli.md": render_cli_reference,
+    "cli.md": lambda: render_cli_reference(*ADDITIONS),
     "openapi.json": openapi_document,
 }
 

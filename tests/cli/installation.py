@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
 
+from memory_butler.__main__ import ADDITIONS
 from memory_butler.surfaces import logs
 from memory_butler.surfaces.cli import run
 
@@ -103,7 +104,7 @@ class Installation:
             contextlib.redirect_stderr(err),
         ):
             try:
-                run(_no_server)
+                run(_no_server, *ADDITIONS)
             except SystemExit as end:
                 ended = end.code if isinstance(end.code, int) else 0
         return _checked(words, Answer(ended, out.getvalue(), err.getvalue()), code)

@@ -9,6 +9,7 @@ import pytest
 
 from cli.installation import Installation
 from memory_butler import __version__
+from memory_butler.__main__ import ADDITIONS
 from memory_butler.engine import opening
 from memory_butler.surfaces.cli.program import build
 from memory_butler.surfaces.cli.reference import _commands, render_cli_reference
@@ -35,7 +36,7 @@ async def _nobody(*_: Any) -> None:
     pass
 
 
-COMMANDS = [words for words, _ in _commands(build(_nobody), ())]
+COMMANDS = [words for words, _ in _commands(build(_nobody, *ADDITIONS), ())]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -69,7 +70,7 @@ def test_the_help_imports_nothing_heavy() -> None:
 
 def test_the_page_is_current() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert page == render_cli_reference(), "run `make docs`"
+    assert page == render_cli_reference(*ADDITIONS), "run `make docs`"
 
 
 def test_the_version(installation: Installation) -> None:

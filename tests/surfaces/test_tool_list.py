@@ -103,7 +103,7 @@ _REQUIREMENT: Final = {
 
 # Further parameters may follow, if optional (C-40, C-66).
 _EXTRAS: Final = {
-    "memory_store_episode": {"occurred_at", "speaker", "turn", "metadata"},
+    "memory_store_episode": {"episode_id", "occurred_at", "speaker", "turn", "metadata"},
     "memory_store_fact": {
         "entity_id",
         "valid_from",

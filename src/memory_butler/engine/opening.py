@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import asyncpg
 import structlog
 
 from memory_butler.config import MemoryModuleConfig, Settings
@@ -146,10 +147,7 @@ async def memory_on(
         ConfigurationError: the login bypasses row-level security, or the schema is old.
         Unavailable: the database cannot be reached.
     """
-    pool = await open_pool(runtime_dsn, max_size=pool_size)
-    try:
-        await refuse_bypass(pool)
-        await schema.refuse_stale(pool)
+    async with runtime_pool(runtime_dsn, pool_size) as pool:
         engine = embedding_engine(config, pulled)
         version_id = await embeddings.register(
             pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
@@ -168,6 +166,21 @@ async def memory_on(
         finally:
             noting.cancel()
             await embedder.aclose()
+
+
+@asynccontextmanager
+async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[asyncpg.Pool]:
+    """Connections of a login that row-level security holds, to a schema that is ready.
+
+    Raises:
+        ConfigurationError: the login bypasses row-level security, or the schema is old.
+        Unavailable: the database cannot be reached.
+    """
+    pool = await open_pool(runtime_dsn, max_size=size)
+    try:
+        await refuse_bypass(pool)
+        await schema.refuse_stale(pool)
+        yield pool
     finally:
         await pool.close()
 

@@ -3,10 +3,13 @@
 import hashlib
 import secrets
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 from uuid import UUID
+
+import asyncpg
 
 from memory_butler.domain.errors import NotFound, Unavailable
 from memory_butler.domain.principals import Principal, parse_scope, parse_tenant
@@ -79,6 +82,15 @@ async def revoke_token(memory: Memory, token_id: UUID | str, tenant: str | None 
         raise NotFound(f"no valid token has the id {id}; `memory-butler token list` shows them")
 
 
+class Database(Protocol):
+    """What a token is looked up in: a `Memory`, or less."""
+
+    @property
+    def pool(self) -> asyncpg.Pool: ...
+    @property
+    def clock(self) -> Callable[[], datetime]: ...
+
+
 class Authenticator:
     """From a presented token to the principal that it stands for.
 
@@ -90,7 +102,7 @@ class Authenticator:
     REMEMBERED = timedelta(minutes=5)
     MAX_REMEMBERED = 1000
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Database) -> None:
         self._memory = memory
         self._known: OrderedDict[bytes, tuple[Principal, datetime]] = OrderedDict()
         self._noted: dict[UUID, datetime] = {}

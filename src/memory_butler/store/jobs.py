@@ -48,6 +48,13 @@ async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> 
         return await connection.fetchval(SQL["begin"], job, tick, now) is not None
 
 
+async def last(pool: asyncpg.Pool, job: str) -> datetime | None:
+    """The latest tick of a job that was taken."""
+    async with untenanted(pool) as connection:
+        found: datetime | None = await connection.fetchval(SQL["last"], job)
+    return found
+
+
 async def end(
     pool: asyncpg.Pool,
     job: str,

@@ -5,6 +5,9 @@ VALUES ($1, $2, $3, 'running')
 ON CONFLICT DO NOTHING
 RETURNING true
 
+-- name: last
+SELECT max(scheduled_for) FROM job_runs WHERE job = $1
+
 -- name: end
 UPDATE job_runs SET status = $3, detail = $4, finished_at = $5 WHERE job = $1 AND scheduled_for = $2
 

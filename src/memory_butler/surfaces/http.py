@@ -1,13 +1,15 @@
 """The HTTP application: the guard, then REST and MCP behind it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from mcp.server import MCPServer, Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Scope
 
 from memory_butler import __version__
 from memory_butler.config import Settings
@@ -17,7 +19,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
 from memory_butler.surfaces import figures, mcp, web
 from memory_butler.surfaces.body_limit import BodyLimit
-from memory_butler.surfaces.guard import Guard, demands_token
+from memory_butler.surfaces.guard import Authenticate, Guard, demands_token
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
@@ -28,20 +30,19 @@ from memory_butler.surfaces.web import Dashboard
 MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
-def build_app(memory: Memory, settings: Settings, live: LiveEvents | None = None) -> ASGIApp:
+def build_app(
+    memory: Memory,
+    settings: Settings,
+    live: LiveEvents | None = None,
+    server: Server[Any] | MCPServer[Any] | None = None,
+) -> ASGIApp:
     """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`.
 
-    Who passes `live` can end its streams before the server stops.
+    Who passes `live` can end its streams before the server stops. `server` is what stands at
+    `/mcp`, where it is more than the memory's own tools.
     """
-    server = mcp.build_server(memory, _principal, settings.toolsets)
-    mcp_app = server.streamable_http_app(
-        streamable_http_path="/mcp",
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=MAX_BODY_BYTES,
-        # The guard has checked Host and Origin for every route already.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
+    server = server or mcp.build_server(memory, principal_of, settings.toolsets)
+    mounted = mcp_routes(server)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -67,21 +68,44 @@ def build_app(memory: Memory, settings: Settings, live: LiveEvents | None = None
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
-    app.router.routes.extend(mcp_app.routes)
+    app.router.routes.extend(mounted)
     dashboard = Dashboard(app, web.BUILT)
+    return behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
+
+
+def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
+    """An MCP server as routes; its session manager has to run beside them."""
+    app = server.streamable_http_app(
+        streamable_http_path="/mcp",
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY_BYTES,
+        # The guard has checked Host and Origin for every route already.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return list(app.routes)
+
+
+def behind_the_door(
+    app: ASGIApp,
+    authenticate: Authenticate,
+    settings: Settings,
+    is_public: Callable[[Scope], bool] = lambda _: False,
+) -> ASGIApp:
+    """The application as others reach it: bounded, guarded, each request with an id."""
     guard = Guard(
-        BodyLimit(dashboard, MAX_BODY_BYTES),
+        BodyLimit(app, MAX_BODY_BYTES),
         authenticate=authenticate,
         bound_to=settings.host,
         token_required=settings.require_token,
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
-        is_public=dashboard.serves,
+        is_public=is_public,
     )
     return RequestIds(guard)
 
 
-def _principal(context: ServerRequestContext[Any]) -> Principal:
+def principal_of(context: ServerRequestContext[Any]) -> Principal:
     """The guard's finding, which travels in the request's scope."""
     assert context.request is not None  # noqa: S101 -- HTTP requests always carry it
     principal: Principal = context.request.scope["state"]["principal"]

@@ -61,7 +61,7 @@ def build_server(memory: Memory, who_asks: WhoAsks, toolsets: Collection[Toolset
         operation = tools.get(params.name)
         if operation is None:
             raise MCPError(INVALID_PARAMS, f"unknown tool {params.name[:60]!r}")
-        return await _call(operation, memory, who_asks(context), params.arguments or {})
+        return await answer(operation, memory, who_asks(context), params.arguments or {})
 
     return Server(
         "memory-butler",
@@ -80,7 +80,7 @@ async def serve_stdio(memory: Memory, principal: Principal, toolsets: Collection
         await server.run(read, write, server.create_initialization_options())
 
 
-async def _call(
+async def answer(
     operation: Operation[Any, Any],
     memory: Memory,
     principal: Principal,

@@ -193,10 +193,10 @@ async def test_even_an_unforeseen_error_does_not_end_the_schedule(
     make = schedule._manager
     broken = iter([True])
 
-    def failing(memory: Memory) -> Any:
+    def failing(*given: Any) -> Any:
         if next(broken, False):
             raise RuntimeError("a table is missing")
-        return make(memory)
+        return make(*given)
 
     monkeypatch.setattr(schedule, "_manager", failing)
     await store_fact(memory, principal, "user", "name", "Jo")

@@ -19,6 +19,8 @@ _MAX_KNOWN_CHARS: Final = 400
 # What is left of an episode that is too long, however small the room.
 _MIN_EPISODE_CHARS: Final = 400
 _CUT: Final = " […]"
+# The skill of the memory butler, where people may read it.
+_SKILL: Final = ("memory", "skills", "consolidate", "SKILL.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Prompt:
 @cache
 def skill() -> str:
     """The text of SKILL.md without its front matter."""
-    text = files("memory_butler.skills").joinpath("consolidate", "SKILL.md").read_text("utf-8")
+    text = files("memory_butler.butlers").joinpath(*_SKILL).read_text("utf-8")
     return text.split("---\n", 2)[2].strip()
 
 

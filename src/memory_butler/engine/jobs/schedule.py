@@ -5,10 +5,13 @@ and keeps it due while nobody is there, so that ticks missed meanwhile are caugh
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+import asyncpg
 import structlog
 
 from memory_butler.domain.errors import ConfigurationError
@@ -29,9 +32,18 @@ _RESTART_SECONDS = 15.0
 _STOP_SECONDS = 8.0
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What runs by itself: its name, when (a cron expression in UTC), and what a tick does."""
+
+    name: str
+    cron: str
+    run: Callable[[datetime], Awaitable[object]]
+
+
 @asynccontextmanager
 async def running(memory: Memory) -> AsyncIterator[None]:
-    """Run the schedule in the background for as long as the block lasts, if it is enabled.
+    """Run the memory's jobs in the background for as long as the block lasts, if it is enabled.
 
     Raises:
         ConfigurationError: a cron expression is none.
@@ -39,14 +51,26 @@ async def running(memory: Memory) -> AsyncIterator[None]:
     if not memory.config.schedule.enabled:
         yield
         return
-    for job in JOBS:
-        if not is_cron(job.cron(memory.config.schedule)):
+    async with keeping(memory.pool, [_entry(memory, job) for job in JOBS], memory.clock):
+        yield
+
+
+@asynccontextmanager
+async def keeping(
+    pool: asyncpg.Pool, entries: Sequence[Entry], clock: Callable[[], datetime]
+) -> AsyncIterator[None]:
+    """Run these entries when they are due, for as long as the block lasts.
+
+    Raises:
+        ConfigurationError: a cron expression is none.
+    """
+    for entry in entries:
+        if not is_cron(entry.cron):
             raise ConfigurationError(
-                f"modules.memory.schedule.{job.name}: "
-                f"{job.cron(memory.config.schedule)!r} is no cron expression"
+                f"modules.memory.schedule.{entry.name}: {entry.cron!r} is no cron expression"
             )
     stop = asyncio.Event()
-    task = asyncio.create_task(_run(memory, stop), name="schedule")
+    task = asyncio.create_task(_run(pool, entries, clock, stop), name="schedule")
     try:
         yield
     finally:
@@ -56,11 +80,16 @@ async def running(memory: Memory) -> AsyncIterator[None]:
             await asyncio.wait_for(task, _STOP_SECONDS)
 
 
-async def _run(memory: Memory, stop: asyncio.Event) -> None:
+async def _run(
+    pool: asyncpg.Pool,
+    entries: Sequence[Entry],
+    clock: Callable[[], datetime],
+    stop: asyncio.Event,
+) -> None:
     """Keep a scheduler alive: after an outage of the database it is started anew."""
     while not stop.is_set():
         try:
-            await _until_stopped(_manager(memory), stop)
+            await _until_stopped(_manager(pool, entries, clock), stop)
         except OUTAGES as error:
             log.warning("the schedule lost the database", reason=type(error).__name__)
             await _pause(stop)
@@ -88,19 +117,28 @@ async def _close(manager: "SchedulerManager", stop: asyncio.Event) -> None:
     manager.shutdown.set()
 
 
-def _manager(memory: Memory) -> "SchedulerManager":
+def _manager(
+    pool: asyncpg.Pool, entries: Sequence[Entry], clock: Callable[[], datetime]
+) -> "SchedulerManager":
     # Imported once the server answers: it costs a tenth of the whole start.
     from pgqueuer.core.sm import SchedulerManager
 
-    manager = SchedulerManager(jobs.queue(memory.pool))
-    for job in JOBS:
-        manager.schedule(job.name, job.cron(memory.config.schedule))(_handler(memory, job))
+    manager = SchedulerManager(jobs.queue(pool))
+    for entry in entries:
+        manager.schedule(entry.name, entry.cron)(_handler(entry, clock))
     return manager
 
 
-def _handler(memory: Memory, job: Job) -> Callable[["Schedule"], Awaitable[None]]:
+def _entry(memory: Memory, job: Job) -> Entry:
+    return Entry(
+        job.name, job.cron(memory.config.schedule), lambda tick: run_tick(memory, job, tick)
+    )
+
+
+def _handler(
+    entry: Entry, clock: Callable[[], datetime]
+) -> Callable[["Schedule"], Awaitable[None]]:
     async def handle(_: "Schedule") -> None:
-        now = memory.clock()
-        await run_tick(memory, job, previous(job.cron(memory.config.schedule), now))
+        await entry.run(previous(entry.cron, clock()))
 
     return handle

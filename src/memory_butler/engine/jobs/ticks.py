@@ -4,6 +4,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+import asyncpg
 import structlog
 
 from memory_butler.domain.principals import Principal
@@ -20,12 +21,52 @@ _KEPT = timedelta(days=90)
 async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
     """Run a job for the tick that was due at `tick`; False if another server did.
 
-    A tenant that fails is noted, and the others go on. What is interrupted leaves its record
-    "running", and the work to the next tick: every job finds by itself what is left to do.
+    What is interrupted leaves its record "running", and the work to the next tick: every job finds
+    by itself what is left to do.
     """
-    if not await jobs.begin(memory.pool, job.name, tick, memory.clock()):
+    if not await take(memory.pool, job.name, tick, memory.clock()):
         return False
     began = time.perf_counter()
+    detail, failed = await every_tenant(memory, job)
+    metrics.JOB_SECONDS.labels(job.name).observe(time.perf_counter() - began)
+    await conclude(memory.pool, job.name, tick, memory.clock(), detail, failed=failed)
+    return True
+
+
+async def take(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> bool:
+    """Take a tick of an entry of the schedule; False if it was taken before, by whomever."""
+    return await jobs.begin(pool, name, tick, now)
+
+
+async def last_taken(pool: asyncpg.Pool, name: str) -> datetime | None:
+    """The latest tick of an entry that was taken; None if none was, or long ago."""
+    return await jobs.last(pool, name)
+
+
+async def conclude(
+    pool: asyncpg.Pool,
+    name: str,
+    tick: datetime,
+    now: datetime,
+    detail: dict[str, Any],
+    *,
+    failed: bool,
+) -> None:
+    """Write how a tick went, and forget old ones."""
+    status: Literal["succeeded", "failed"] = "failed" if failed else "succeeded"
+    await jobs.end(pool, name, tick, status, detail, now)
+    await jobs.forget_before(pool, now - _KEPT)
+    metrics.JOB_RUNS.labels(name, status).inc()
+    if not failed:
+        metrics.JOB_LAST_SUCCESS.labels(name).set(now.timestamp())
+    log.info("job done", job=name, status=status, tenants=len(detail))
+
+
+async def every_tenant(memory: Memory, job: Job) -> tuple[dict[str, Any], bool]:
+    """Do a job's work for every tenant that has some: what was done for each, whether one failed.
+
+    A tenant that fails is noted, and the others go on.
+    """
     detail: dict[str, Any] = {}
     failed = False
     for tenant in await jobs.tenants_with_work(memory.pool, job.work, memory.clock()):
@@ -36,13 +77,4 @@ async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
             # The class only: the text of an unforeseen error may quote what is stored.
             detail[tenant] = {"error": type(error).__name__}
             log.exception("a job failed", job=job.name, tenant=tenant)
-    now = memory.clock()
-    status: Literal["succeeded", "failed"] = "failed" if failed else "succeeded"
-    await jobs.end(memory.pool, job.name, tick, status, detail, now)
-    await jobs.forget_before(memory.pool, now - _KEPT)
-    metrics.JOB_RUNS.labels(job.name, status).inc()
-    metrics.JOB_SECONDS.labels(job.name).observe(time.perf_counter() - began)
-    if not failed:
-        metrics.JOB_LAST_SUCCESS.labels(job.name).set(now.timestamp())
-    log.info("job done", job=job.name, status=status, tenants=len(detail))
-    return True
+    return detail, failed

@@ -1,5 +1,6 @@
 """All commands, in the order and the groups in which `memory-butler --help` shows them."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -24,7 +25,9 @@ from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.serving import Serve
 
-__all__ = ["Serve", "build"]
+__all__ = ["Addition", "Serve", "build"]
+
+Addition = Callable[[typer.Typer], None]
 
 RUN = "Run"
 OPERATE = "Operate"
@@ -32,7 +35,7 @@ TALK = "Talk"
 
 # Sections of the help, each with its commands; one that is missing here comes last.
 _ORDER = (
-    ("serve", "mcp", "connect", "disconnect", "doctor"),
+    ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
@@ -42,8 +45,8 @@ _ORDER = (
 )
 
 
-def build(serve: Serve) -> TyperGroup:
-    """The whole command line."""
+def build(serve: Serve, *additions: Addition) -> TyperGroup:
+    """The whole command line; `additions` bring the commands of the rooms above this one."""
     app = typer.Typer(
         name="memory-butler",
         help="Long-term memory for LLM agents: [bold]episodes[/], [bold]facts[/] and "
@@ -97,6 +100,8 @@ def build(serve: Serve) -> TyperGroup:
     model.command("pull")(located(care.pull))
     app.add_typer(model, name="model", rich_help_panel=OPERATE)
 
+    for addition in additions:
+        addition(app)
     group = get_command(app)
     assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
     operations.add_commands(group)

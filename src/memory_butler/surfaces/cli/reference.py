@@ -10,7 +10,7 @@ from memory_butler.engine.import_format import LINES
 from memory_butler.surfaces.cli.lazy import LazyCommand
 from memory_butler.surfaces.cli.place import PANEL
 from memory_butler.surfaces.cli.problems import exit_codes
-from memory_butler.surfaces.cli.program import build
+from memory_butler.surfaces.cli.program import Addition, build
 
 _GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
 
@@ -68,9 +68,9 @@ A bad line is told with its number and the reason, and left out; the exit code i
 """
 
 
-def render_cli_reference() -> str:
-    """The whole page."""
-    group = build(_nobody)
+def render_cli_reference(*additions: Addition) -> str:
+    """The whole page, with the commands of the rooms above."""
+    group = build(_nobody, *additions)
     commands = list(_commands(group, ()))
     parts = [_GENERATED + "\n", _INTRO, _overview(commands)]
     parts += [_SHARED_INTRO, _table(("Option", "Meaning"), _shared(commands[0][1]))]

@@ -1,0 +1,87 @@
+"""Calling a tool of another server over MCP: one call within a time, one answer or one error."""
+
+import asyncio
+import ssl
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import structlog
+from mcp.client.session import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+
+from memory_butler.domain.errors import MemoryButlerError, Unavailable
+from memory_butler.host.agent import Server
+
+log = structlog.get_logger()
+
+
+class Refused(MemoryButlerError):
+    """The server answered that it will not; its text says why."""
+
+    code = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool answered: its text, and the object where it gave one."""
+
+    text: str = field(repr=False)
+    structured: dict[str, Any] = field(repr=False)
+
+
+async def call_tool(
+    server: Server, tool: str, arguments: dict[str, Any], *, timeout_seconds: float
+) -> ToolAnswer:
+    """Call one tool.
+
+    Raises:
+        Unavailable: the server does not answer, or not in time.
+        Refused: it answered with an error.
+    """
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            result = await _call(server, tool, arguments, timeout_seconds)
+    except TimeoutError:
+        raise Unavailable(f"{server.url} gave no answer in {timeout_seconds:g} seconds") from None
+    except (OSError, httpx2.HTTPError, MCPError, ExceptionGroup) as error:
+        raise Unavailable(f"{server.url} cannot be asked: {_reason(error)}") from None
+    text = "\n".join(one.text for one in result.content if isinstance(one, TextContent))
+    if result.is_error:
+        raise Refused(text)
+    return ToolAnswer(text, result.structured_content or {})
+
+
+async def _call(
+    server: Server, tool: str, arguments: dict[str, Any], timeout_seconds: float
+) -> CallToolResult:
+    headers = {} if server.token is None else {"Authorization": f"Bearer {server.token}"}
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(
+            httpx2.AsyncClient(headers=headers, timeout=timeout_seconds, verify=_trust(server.url))
+        )
+        read, write = await stack.enter_async_context(
+            streamable_http_client(server.url, http_client=http)
+        )
+        session = await stack.enter_async_context(ClientSession(read, write))
+        await session.initialize()
+        return await session.call_tool(tool, arguments)
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    """Certificates are read where they are needed: that takes longer than a call over loopback."""
+    return True if url.startswith("https:") else _NO_CERTIFICATES
+
+
+_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _reason(error: BaseException) -> str:
+    """The cause in a line: of a group of errors, the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    said = str(error).partition("\n")[0][:200]
+    return f"{type(error).__name__}{f' ({said})' if said else ''}"

@@ -1,0 +1,89 @@
+"""Episodes on their way to memory: on disk before they are sent, and until memory has them.
+
+Each has an id of its own that goes with it, so that one whose acknowledgement was lost is sent
+again without being stored twice.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+log = structlog.get_logger()
+
+_SUFFIX: Final = ".json"
+# What memory will never take, kept for a person to see.
+REFUSED: Final = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledEpisode:
+    """An episode as `memory_store_episode` takes it; `occurred_at` is ISO 8601."""
+
+    episode_id: str
+    content: str = field(repr=False)
+    butler: str
+    session_id: str
+    importance: float
+    occurred_at: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the tool."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """The folder of one butler; only its user can read it."""
+
+    folder: Path
+
+    def put(self, episode: SpooledEpisode) -> None:
+        """Keep an episode; it is on disk when this returns."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Named by time first, so that they are sent in the order in which they happened.
+        moment = episode.occurred_at.replace(":", "").replace("+", "")
+        path = self.folder / f"{moment}-{episode.episode_id}{_SUFFIX}"
+        unfinished = path.with_suffix(".tmp")
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(episode), file, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync(self.folder)
+
+    def waiting(self) -> list[tuple[Path, SpooledEpisode]]:
+        """What waits, the oldest first. A file that cannot be read is set aside."""
+        if not self.folder.is_dir():
+            return []
+        found = []
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            try:
+                found.append((path, SpooledEpisode(**json.loads(path.read_text("utf-8")))))
+            except (ValueError, TypeError) as error:
+                log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
+                self.refuse(path)
+        return found
+
+    def done(self, path: Path) -> None:
+        """Memory has it."""
+        path.unlink(missing_ok=True)
+
+    def refuse(self, path: Path) -> None:
+        """Memory will never take it: it is set aside, not deleted."""
+        aside = self.folder / REFUSED
+        aside.mkdir(mode=0o700, exist_ok=True)
+        path.replace(aside / path.name)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,44 @@
+"""Announcing a butler to a switchboard: retried, and never in the way of its start (SPN-04)."""
+
+import asyncio
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import structlog
+
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.host.agent import Server
+from memory_butler.host.mcp_client import call_tool
+
+log = structlog.get_logger()
+
+_TIMEOUT_SECONDS: Final = 10.0
+_FIRST_RETRY_SECONDS: Final = 1.0
+_MAX_RETRY_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a switchboard is told of a butler."""
+
+    name: str
+    url: str
+    port: int
+    description: str
+    tools: list[str]
+
+
+async def keep_announced(server: Server, tool: str, card: Card, every_seconds: float) -> None:
+    """Announce it, and again from time to time, for as long as the butler runs."""
+    retry = _FIRST_RETRY_SECONDS
+    while True:
+        try:
+            await call_tool(server, tool, asdict(card), timeout_seconds=_TIMEOUT_SECONDS)
+        except MemoryButlerError as error:
+            log.warning("the switchboard was not reached", reason=str(error), retry_seconds=retry)
+            await asyncio.sleep(retry)
+            retry = min(retry * 2, _MAX_RETRY_SECONDS)
+        else:
+            log.info("announced to the switchboard", url=server.url)
+            retry = _FIRST_RETRY_SECONDS
+            await asyncio.sleep(every_seconds)

@@ -1,0 +1,57 @@
+"""A household for all tests here: the memory butler, and another that is wired to it."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+from host.households import (
+    ButlerProcess,
+    free_port,
+    install_stand_in,
+    make_butler,
+    running,
+    switchboard,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """Processes on one installation; `book` is that of their switchboard."""
+
+    installation: Installation
+    memory: ButlerProcess
+    health: ButlerProcess
+    health_folder: Path
+    book: Path
+
+
+@pytest.fixture(scope="session")
+def household(pytestconfig: pytest.Config) -> Iterator[Household]:
+    """The memory butler with a consolidation model by hand, a butler, and a switchboard."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-host-"))
+    folder.chmod(0o755)
+    cache = pytestconfig.cache
+    assert cache is not None
+    environment = install_stand_in(folder)
+    environment["MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL"] = "cli:claude"
+    # Only heartbeats and hands wake it.
+    environment["MEMORY_BUTLER_MEMORY__SCHEDULE__ENABLED"] = "false"
+    installation = Installation(folder, cache.mkdir("bytecode"), extra=environment)
+    port = free_port()
+    announced = f'[butler.switchboard]\nurl = "http://127.0.0.1:{port}/mcp"\n'
+    try:
+        with running(installation, "memory", "--port", "0") as memory:
+            made = make_butler(folder, "health", memory.url, announced)
+            # The butler is started first: a switchboard that is away must not keep it waiting.
+            with (
+                running(installation, str(made)) as health,
+                switchboard(folder, port) as book,
+            ):
+                yield Household(installation, memory, health, made, book)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

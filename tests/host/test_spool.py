@@ -1,0 +1,86 @@
+"""Episodes while memory is away: nothing is lost, nothing is stored twice."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from conftest import Connection
+from host.households import free_port
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory
+from memory_butler.host.agent import Server
+from memory_butler.host.remembrance import Remembrance
+from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode
+from surfaces.serving import serving
+
+pytestmark = pytest.mark.anyio
+
+
+def _episode(content: str, moment: str = "2026-03-01T11:00:00+00:00") -> SpooledEpisode:
+    id = str(uuid4())
+    return SpooledEpisode(id, content, "health", id, 6.0, moment, {"trigger_source": "mcp"})
+
+
+@pytest.mark.requirement("INT-01", "INT-02")
+async def test_an_episode_waits_until_memory_is_there(
+    tmp_path: Path, memory: Memory, admin: Connection
+) -> None:
+    spool = Spool(tmp_path / "spool" / "health")
+    # Nobody listens there yet.
+    away = Remembrance(Server(f"http://127.0.0.1:{free_port()}/mcp"), "health", spool, 5)
+    assert await away.block("anything", uuid4()) == ""
+    later, earlier = _episode("Second"), _episode("First", "2026-03-01T10:00:00+00:00")
+    assert not await away.remember(later)
+    assert not await away.remember(earlier)
+    assert spool.folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in spool.folder.iterdir()} == {0o600}
+
+    # The butler was killed; another process finds what waits.
+    async with serving(memory, Settings()) as served:
+        found = Remembrance(Server(f"{served.url}/mcp"), "health", Spool(spool.folder), 5)
+        assert await found.send()
+        assert list(spool.folder.iterdir()) == []
+        stored = await admin.fetch(
+            "SELECT id::text, content, session_id::text, importance, occurred_at,"
+            " extract(epoch FROM expires_at - created_at) / 86400 AS days FROM episodes"
+            " ORDER BY created_at, occurred_at"
+        )
+        assert [row["content"] for row in stored] == ["First", "Second"]
+        assert [row["id"] for row in stored] == [earlier.episode_id, later.episode_id]
+        assert stored[0]["session_id"] == earlier.session_id
+        assert stored[0]["occurred_at"].isoformat() == "2026-03-01T10:00:00+00:00"
+        assert {(row["importance"], float(row["days"])) for row in stored} == {(6.0, 7.0)}
+
+        # The acknowledgement was lost: it is sent again, and stored once.
+        spool.put(later)
+        assert await found.send()
+        assert await admin.fetchval("SELECT count(*) FROM episodes") == 2
+        assert (await found.block("anything", uuid4())).startswith("# Memory Context")
+
+
+async def test_what_memory_never_takes_is_set_aside(tmp_path: Path, memory: Memory) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put(_episode("", "2026-03-01T09:00:00+00:00"))
+    spool.put(_episode("Fine"))
+    (spool.folder / "0-torn.json").write_text('{"episode_id": ')
+    async with serving(memory, Settings()) as served:
+        assert await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
+    assert [path.name for path in spool.folder.iterdir()] == [REFUSED]
+    aside = sorted((spool.folder / REFUSED).iterdir())
+    assert len(aside) == 2
+    assert aside[0].name == "0-torn.json"
+    assert json.loads(aside[1].read_text())["content"] == ""
+
+
+async def test_a_token_that_is_wrong_leaves_the_episode_waiting(
+    tmp_path: Path, memory: Memory
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    async with serving(memory, Settings(require_token=True)) as served:
+        server = Server(f"{served.url}/mcp", "mbt_wrong")
+        assert not await Remembrance(server, "health", spool, 5).remember(_episode("Kept"))
+        token = await served.make_token("default", "write")
+        good = Remembrance(Server(f"{served.url}/mcp", token), "health", spool, 5)
+        assert await good.send()
