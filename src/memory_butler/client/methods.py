@@ -1,0 +1,45 @@
+"""Every operation as a method. Written by tools/make_docs.py."""
+
+from memory_butler.client.butlers import Butlers
+from memory_butler.client.consolidation import Consolidation
+from memory_butler.client.curation import Curation
+from memory_butler.client.entities import Entities
+from memory_butler.client.episodes import Episodes
+from memory_butler.client.everything import Everything
+from memory_butler.client.facts import Facts
+from memory_butler.client.fragments import Fragments
+from memory_butler.client.insight import Insight
+from memory_butler.client.jobs import Jobs
+from memory_butler.client.journal import Journal
+from memory_butler.client.links import Links
+from memory_butler.client.playbook import Playbook
+from memory_butler.client.register import Register
+from memory_butler.client.retrieval import Retrieval
+from memory_butler.client.rules import Rules
+from memory_butler.client.sessions import Sessions
+from memory_butler.client.timeline import Timeline
+from memory_butler.client.tokens import Tokens
+
+
+class Methods(
+    Episodes,
+    Facts,
+    Rules,
+    Retrieval,
+    Curation,
+    Insight,
+    Entities,
+    Consolidation,
+    Jobs,
+    Journal,
+    Fragments,
+    Playbook,
+    Links,
+    Register,
+    Timeline,
+    Everything,
+    Sessions,
+    Butlers,
+    Tokens,
+):
+    """All topics together."""

@@ -1,0 +1,124 @@
+"""The operations of `operations/retrieval.py`, as methods. Written by tools/make_docs.py."""
+
+from typing import Literal
+from uuid import UUID
+
+from memory_butler.client.sender import Sender
+from memory_butler.client.transport import UNSET, Unset, left_in
+from memory_butler.operations import retrieval as operations
+from memory_butler.operations.retrieval import ContextOutput, RecallOutput, SearchOutput
+
+
+class Retrieval(Sender):
+    """What the client can do about retrieval."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        types: list[Literal["episode", "fact", "rule"]] | Unset | None = UNSET,
+        scope: str | Unset | None = UNSET,
+        mode: Literal["hybrid", "semantic", "keyword"] | Unset | None = UNSET,
+        limit: int | Unset | None = UNSET,
+        min_confidence: float | Unset = UNSET,
+        session_id: UUID | Unset | None = UNSET,
+        explain: bool | Unset = UNSET,
+    ) -> SearchOutput:
+        """Search memories.
+
+        Find particular episodes, facts or rules by meaning and by words. For the knowledge that
+        matters most for what you are about to do, use memory_recall; search when you look for
+        something specific, for episodes, or for what recall did not bring.
+
+        Args:
+            query: What to look for, in plain words.
+            types: Which types; all when left out.
+            scope: Your butler name, to see global memories and your own; left out, all
+                scopes.
+            mode: hybrid: meaning and words; semantic: meaning; keyword: words.
+            limit: How many in all.
+            min_confidence: Leave out what has faded below this; 0 shows all.
+            session_id: Your session, so that memory knows what it has told you.
+            explain: Return every part of every score.
+        """
+        return await self._send(
+            operations.SEARCH,
+            left_in(
+                query=query,
+                types=types,
+                scope=scope,
+                mode=mode,
+                limit=limit,
+                min_confidence=min_confidence,
+                session_id=session_id,
+                explain=explain,
+            ),
+        )
+
+    async def recall(
+        self,
+        topic: str,
+        *,
+        scope: str | Unset | None = UNSET,
+        limit: int | Unset | None = UNSET,
+        min_confidence: float | Unset = UNSET,
+        session_id: UUID | Unset | None = UNSET,
+        explain: bool | Unset = UNSET,
+    ) -> RecallOutput:
+        """Recall what matters.
+
+        The facts and rules that matter most for a topic, ranked by relevance, importance,
+        recency and confidence. Call it before you answer or act. When you used a fact and
+        nothing contradicted it, call memory_confirm; when you followed a rule, report with
+        memory_mark_helpful or memory_mark_harmful.
+
+        Args:
+            topic: What you are about to do or talk about, in plain words.
+            scope: Your butler name, to see global memories and your own; left out, all
+                scopes.
+            limit: How many in all.
+            min_confidence: Leave out what has faded below this; 0 shows all.
+            session_id: Your session, so that memory knows what it has told you.
+            explain: Return every part of every score.
+        """
+        return await self._send(
+            operations.RECALL,
+            left_in(
+                topic=topic,
+                scope=scope,
+                limit=limit,
+                min_confidence=min_confidence,
+                session_id=session_id,
+                explain=explain,
+            ),
+        )
+
+    async def context(
+        self,
+        trigger_prompt: str,
+        butler: str,
+        *,
+        token_budget: int | Unset | None = UNSET,
+        session_id: UUID | Unset | None = UNSET,
+    ) -> ContextOutput:
+        """Build a memory block.
+
+        A ready block of text with the best facts and rules for a prompt, within a token budget,
+        to be put into a system prompt at the start of a session. Inside a session,
+        memory_recall is the better tool.
+
+        Args:
+            trigger_prompt: The prompt that the session is about to work on.
+            butler: The butler whose session it is; also the scope.
+            token_budget: The block has at most four characters a token.
+            session_id: Your session, so that memory knows what it has told you.
+        """
+        return await self._send(
+            operations.CONTEXT,
+            left_in(
+                trigger_prompt=trigger_prompt,
+                butler=butler,
+                token_budget=token_budget,
+                session_id=session_id,
+            ),
+        )

@@ -1,0 +1,107 @@
+"""The client of programs: over HTTP, in the process, and held to the registry."""
+
+import inspect
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import BaseModel
+
+import client_methods
+from memory_butler.client import UNSET, MemoryClient
+from memory_butler.config import Settings
+from memory_butler.domain.errors import (
+    InvalidInput,
+    NotFound,
+    PermissionDenied,
+    Unavailable,
+)
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation
+from surfaces.serving import Served, serving
+
+
+def test_the_methods_are_those_of_the_registry() -> None:
+    assert [path.name for path, _ in client_methods.stale()] == [], "run `make docs`"
+
+
+@pytest.mark.parametrize("operation", client_methods.offered(), ids=lambda one: one.name)
+def test_a_method_takes_what_its_operation_takes(
+    operation: Operation[BaseModel, BaseModel],
+) -> None:
+    method = getattr(MemoryClient, client_methods.method_name(operation))
+    taken = {
+        name: parameter.default is UNSET
+        for name, parameter in inspect.signature(method).parameters.items()
+        if name != "self"
+    }
+    fields = operation.input_model.model_fields
+    assert taken == {
+        name: not field.is_required() for name, field in fields.items() if name != "tenant_id"
+    }
+    assert operation.title in (inspect.getdoc(method) or "")
+
+
+@pytest.mark.anyio
+async def test_the_same_over_http_and_in_the_process(served: Served, memory: Memory) -> None:
+    here = MemoryClient.of(memory)
+    async with MemoryClient.connect(served.url) as there:
+        stored = await there.store_fact("user", "drink", "Prefers tea", tags=["taste"])
+        for client in (here, there):
+            (hit,) = (await client.recall("which drink?")).results
+            assert (hit.id, hit.content) == (stored.id, "Prefers tea")
+            assert (await client.get("fact", stored.id)).memory is not None
+            # Over REST, where an operation is no tool.
+            assert [fact.id for fact in (await client.facts_list()).items] == [stored.id]
+            assert (await client.fact_look(stored.id)).fact.id == stored.id
+        block = await there.context("a drink for the user", "kitchen")
+        assert "Prefers tea" in block.context
+        entity = await there.entity_create("Acme", "organization")
+        assert entity.entity is not None
+        assert (await there.entity_get(entity.entity.id)).entity == entity.entity
+        assert (await there.forget("fact", stored.id)).status == "forgotten"
+        assert (await there.restore("fact", stored.id)).memory_id == stored.id
+
+
+@pytest.mark.anyio
+async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory: Memory) -> None:
+    async with MemoryClient.connect(served.url) as there:
+        for client in (MemoryClient.of(memory), there):
+            with pytest.raises(InvalidInput, match="content is empty"):
+                await client.store_fact("user", "drink", " ")
+            with pytest.raises(InvalidInput):
+                await client.search("x", limit=0)
+            with pytest.raises(NotFound):
+                await client.fact_edit(uuid4(), content="new", expected_revision="1")
+
+
+@pytest.mark.anyio
+async def test_an_argument_that_is_left_out_is_left_out(served: Served, memory: Memory) -> None:
+    episode = UUID("6f7a1d7e-3a51-4c1e-9d43-0d0f4b0a1e01")
+    async with MemoryClient.connect(served.url) as client:
+        first = await client.store_episode("Talked", "home", episode_id=episode)
+        again = await client.store_episode("Talked", "home", episode_id=episode)
+        assert first.id == again.id == episode
+        found = await client.get("episode", episode)
+        assert found.memory is not None
+        assert found.memory.model_dump()["importance"] == 5.0
+
+
+@pytest.mark.anyio
+async def test_a_token_decides_who_asks(memory: Memory) -> None:
+    async with serving(memory, Settings(require_token=True)) as served:
+        async with MemoryClient.connect(served.url) as client:
+            with pytest.raises(PermissionDenied, match="token"):
+                await client.stats()
+        token = await served.make_token("acme", "read")
+        async with MemoryClient.connect(served.url, token=token, tenant="acme") as client:
+            assert (await client.stats()).facts.active == 0
+            with pytest.raises(PermissionDenied, match="scope"):
+                await client.store_rule("Never")
+
+
+@pytest.mark.anyio
+async def test_a_server_that_is_away(memory: Memory, principal: Principal) -> None:
+    async with MemoryClient.connect("http://127.0.0.1:9/mcp") as client:
+        with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9 does not answer"):
+            await client.recall("anything")
