@@ -54,7 +54,7 @@ screenshots: frontend  ## pictures of the dashboard's pages into docs/images
 
 bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/latency.py
-	$(BIN)/python bench/locomo.py
+	$(BIN)/python bench/retrieval.py
 
 conformance: $(READY)  ## the protocol's official suite and inspector, on our server
 	$(BIN)/python tests/conformance/toolbox.py

@@ -3,6 +3,11 @@
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 10_000
 
 KS = (1, 5, 10, 20)
 
@@ -30,3 +35,29 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The value below which `share` of the values lie, nearest rank."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Per cent: the mean difference, and the interval that holds it with a chance of 95 %."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.1f} ({self.low:+.1f} … {self.high:+.1f})"
+
+
+def paired_difference(
+    rows: Sequence[dict[str, float]], reference: Sequence[dict[str, float]], key: str
+) -> Difference:
+    """Of one metric over the same questions, by the percentile bootstrap over questions.
+
+    Seeded, so that the same rows give the same interval. Questions of one conversation are not
+    independent: the intervals are a little too narrow.
+    """
+    gains = np.array([row[key] - other[key] for row, other in zip(rows, reference, strict=True)])
+    draws = np.random.default_rng(0).integers(0, len(gains), (RESAMPLES, len(gains)))
+    low, high = np.percentile(gains[draws].mean(axis=1), (2.5, 97.5))
+    return Difference(100 * gains.mean(), 100 * low, 100 * high)

@@ -35,7 +35,7 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.rules import Maturity
 from memory_butler.journal_config import JournalConfig
 
-SearchMode = Literal["hybrid", "semantic", "keyword"]
+SearchMode = Literal["hybrid", "deep", "semantic", "keyword"]
 ContextFormat = Literal["standard", "annotated"]
 
 _PREFIX: Final = "MEMORY_BUTLER_"
@@ -183,6 +183,7 @@ class RetrievalConfig(_Table):
     candidate_depth: int = Field(
         20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
     )
+    deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
     served_retention_days: float = Field(
         30, ge=0, description="Days for which memory remembers what it served."

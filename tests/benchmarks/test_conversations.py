@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from bench.datasets import DEFAULT_DATA, Conversation, beam, locomo
-from bench.metrics import mean, percentile, score
+from bench.metrics import mean, paired_difference, percentile, score
 
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
@@ -55,7 +55,13 @@ async def test_no_question_about_a_real_conversation_is_answered_with_nothing(
     turns = {}
     for place, turn in enumerate(conversation.turns):
         id = await store_episode(
-            memory, principal, turn.rendered(), "bench", speaker=turn.speaker, turn=place
+            memory,
+            principal,
+            turn.text,
+            "bench",
+            speaker=turn.speaker,
+            turn=place,
+            occurred_at=turn.said_at,
         )
         turns[id] = turn.id
     rows = []
@@ -77,3 +83,12 @@ def test_metrics_agree_with_their_definitions() -> None:
     assert found["ndcg@10"] == pytest.approx(0.6309 / 1.6309, abs=1e-4)
     assert percentile([4.0, 1.0, 3.0, 2.0], 0.5) == 2.0
     assert percentile([1.0], 0.99) == 1.0
+
+
+def test_a_paired_difference_is_of_the_same_questions() -> None:
+    better = [{"any@10": float(n % 4 > 0)} for n in range(400)]
+    worse = [{"any@10": float(n % 2)} for n in range(400)]
+    gain = paired_difference(better, worse, "any@10")
+    assert gain.mean == pytest.approx(25.0)
+    assert 20.0 < gain.low < 25.0 < gain.high < 30.0
+    assert str(paired_difference(worse, worse, "any@10")) == "+0.0 (+0.0 … +0.0)"

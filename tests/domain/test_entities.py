@@ -16,6 +16,7 @@ from memory_butler.domain.entities import (
     merge_metadata,
     neighbourhood_boost,
     rank_candidates,
+    spellings,
 )
 
 BOB = Candidate(UUID(int=1), "Bob", "person", "exact", ("Robert",))
@@ -184,3 +185,11 @@ def test_the_target_wins_and_system_keys_stay_behind() -> None:
     source = {"city": "Rome", "team": "red", "merged_into": "x", "merged_at": "y"}
     assert merge_metadata(target, source) == {"city": "Oslo", "job": "cook", "team": "red"}
     assert target == {"city": "Oslo", "job": "cook"}
+
+
+def test_a_question_is_looked_through_for_names_of_up_to_three_words() -> None:
+    found = spellings("Does bob Miller like Ünal?")
+    assert {"bob miller", "bob Miller", "Bob Miller", "ünal", "Ünal", "Does"} <= set(found)
+    assert "does bob miller like" not in found
+    assert spellings("?!") == ()
+    assert len(spellings("word " * 10_000)) <= 3 * 3 * 64

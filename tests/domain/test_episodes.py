@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from memory_butler.domain.episodes import (
     RetryPolicy,
     after_failure,
     expires_at,
+    search_text,
 )
 from memory_butler.domain.errors import InvalidInput
 
@@ -72,3 +73,23 @@ def test_a_failure_leads_where_the_table_says() -> None:
     targets = {row.event: row.target for row in CONSOLIDATION_TRANSITIONS}
     assert after_failure(3, NOW, POLICY).status == targets["retry"]
     assert after_failure(4, NOW, POLICY).status == targets["exhaust"]
+
+
+SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("content", "speaker", "said_at", "text"),
+    [
+        ("hello", None, None, "hello"),
+        ("hello", "Caroline", None, "Caroline: hello"),
+        ("hello", None, SAID_AT, "[8 May 2023] hello"),
+        ("hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
+        ("[8 May 2023] Caroline: hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
+        ("Caroline: hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
+    ],
+)
+def test_an_episode_is_found_by_who_spoke_and_when(
+    content: str, speaker: str | None, said_at: datetime | None, text: str
+) -> None:
+    assert search_text(content, speaker, said_at) == text

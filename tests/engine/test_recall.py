@@ -23,7 +23,7 @@ from .store_views import count, row
 
 pytestmark = pytest.mark.anyio
 
-MODES: tuple[SearchMode, ...] = ("hybrid", "semantic", "keyword")
+MODES: tuple[SearchMode, ...] = ("hybrid", "deep", "semantic", "keyword")
 
 
 async def _facts(memory: Memory, principal: Principal, *contents: str) -> list[UUID]:

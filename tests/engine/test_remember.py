@@ -62,7 +62,7 @@ async def test_an_episode_is_stored_with_everything(
     assert stored["consolidation_status"] == "pending"
     assert "'lisbon'" in stored["search_vector"]
     assert stored["embedding_version_id"] == memory.embedding_version_id
-    expected = await memory.embedder.embed("we planned the  trip to Lisbon")
+    expected = await memory.embedder.embed("[1 March 2026] Ann: we planned the  trip to Lisbon")
     assert stored["embedding"].to_numpy() == pytest.approx(expected, abs=1e-6)
 
 

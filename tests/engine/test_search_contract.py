@@ -11,8 +11,9 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import recall as recalling
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
+from memory_butler.engine.matching import Match
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Match, recall, search
+from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.store.transaction import Transaction, transaction
 
@@ -23,12 +24,13 @@ pytestmark = pytest.mark.anyio
 async def test_in_keyword_mode_every_word_beats_one_word_often(
     memory: Memory, principal: Principal
 ) -> None:
-    every = await store_rule(memory, principal, "zebra lasso rodeo " + "filler " * 40)
+    padding = " ".join(f"filler{n}" for n in range(200))
+    every = await store_rule(memory, principal, f"zebra lasso rodeo {padding}")
     often = await store_rule(memory, principal, "zebra rodeo " * 20)
     hits = await search(memory, principal, "zebra lasso rodeo", mode="keyword")
     assert [hit.row["id"] for hit in hits] == [every, often]
     assert [hit.match.found.matches_all for hit in hits] == [True, False]
-    assert hits[0].place < hits[1].place  # by ts_rank alone it would be the other way round
+    assert hits[0].place < hits[1].place  # by the rank alone it would be the other way round
 
 
 @pytest.mark.requirement("RRF-04")
@@ -48,10 +50,8 @@ async def test_equal_fused_scores_go_by_the_semantic_rank(
 
 
 async def test_the_hot_searches_never_share_a_plan_between_tenants(admin: Connection) -> None:
-    rows = await admin.fetch(
-        "SELECT proname, proconfig FROM pg_proc WHERE proname LIKE 'search\\_%'"
-    )
-    assert {row["proname"] for row in rows} == {"search_episodes", "search_facts", "search_rules"}
+    rows = await admin.fetch("SELECT proname, proconfig FROM pg_proc WHERE proname LIKE 'find\\_%'")
+    assert {row["proname"] for row in rows} == {"find_episodes", "find_facts", "find_rules"}
     for row in rows:
         assert "plan_cache_mode=force_custom_plan" in row["proconfig"]
         assert "ivfflat.probes=20" in row["proconfig"]

@@ -16,7 +16,7 @@ INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vec
 SELECT 'default', 's' || n, 'p', 'note ' || n, e::vector, to_tsvector('english', 'note word' || n)
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
 """
-SEARCH = "SELECT * FROM search_facts($1, $2, NULL, 0.2, $3, 10)"
+SEARCH = "SELECT * FROM find_facts($1, $2, NULL, 0.2, $3, 10)"
 
 
 @pytest.fixture

@@ -1,14 +1,22 @@
 """The keyword arm parses whatever a person or a model may send, and relaxes AND to OR."""
 
+import math
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from conftest import Connection
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import search
+from memory_butler.engine.remember import store_rule
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-04")]
 
 MATCHES = "SELECT to_tsvector('english', $1) @@ any_of_terms($2)"
+LENGTH = "SELECT length(to_tsvector('english', $1))"
+RANK = "SELECT ts_rank(to_tsvector('english', $1), plainto_tsquery('english', $2))"
 EVERY_WORD = "SELECT to_tsvector('english', $1) @@ plainto_tsquery('english', $2)"
 
 NASTY = [
@@ -78,3 +86,57 @@ async def test_no_text_is_an_error(admin: Connection, question: str) -> None:
         question,
     )
     assert some or not every
+
+
+TEXTS = ["tea", "tea and tea and tea", "green tea with milk", "milk, bread, butter, salt", "rain"]
+
+
+async def test_a_rank_is_ts_rank_by_rarity_for_the_length(
+    admin: Connection, memory: Memory, principal: Principal
+) -> None:
+    for place, text in enumerate(TEXTS):
+        await store_rule(memory, principal, text, metadata={"place": place})
+    matching, words = TEXTS[:4], {"tea": 3, "milk": 2}
+    lengths = {text: await admin.fetchval(LENGTH, text) for text in matching}
+    usual = sum(lengths.values()) / len(lengths)
+    hits = await search(memory, principal, "tea or milk?", mode="keyword")
+    assert {hit.row["content"] for hit in hits} == set(matching)
+    for hit in hits:
+        text = hit.row["content"]
+        expected = 0.0
+        for word, found in words.items():
+            rarity = math.log(1 + (len(matching) - found + 0.5) / (found + 0.5))
+            expected += rarity * await admin.fetchval(RANK, text, word)
+        expected /= math.sqrt(lengths[text] / usual)
+        assert hit.match.found.text_rank == pytest.approx(expected, rel=1e-6)
+
+
+async def test_another_tenant_changes_no_rank(memory: Memory, principal: Principal) -> None:
+    for text in TEXTS:
+        await store_rule(memory, principal, text)
+    before = [hit.place for hit in await search(memory, principal, "tea or milk?", mode="keyword")]
+    for _ in range(5):
+        await store_rule(memory, Principal("elsewhere", "tester"), "milk and more milk")
+    after = [hit.place for hit in await search(memory, principal, "tea or milk?", mode="keyword")]
+    assert after == before
+
+
+@pytest.mark.parametrize("question", [*NASTY, "", "the and of", "x " * 10_000])
+async def test_the_terms_of_a_question_are_those_that_it_is_parsed_to(
+    admin: Connection, question: str
+) -> None:
+    terms = await admin.fetchval("SELECT terms_of($1)::text[]", question) or []
+    parsed = await admin.fetchval(
+        "SELECT tsvector_to_array(to_tsvector('english', left($1, 20000)))", question
+    )
+    assert len(terms) == min(len(parsed), 64)
+    text = await admin.fetchval(
+        "SELECT bool_and(to_tsvector('english', $1) @@ t) FROM unnest(terms_of($1)) t", question
+    )
+    assert text is (True if terms else None)
+
+
+async def test_of_very_many_words_the_longest_count(admin: Connection) -> None:
+    question = " ".join("x" * length for length in range(3, 103))
+    terms = await admin.fetchval("SELECT terms_of($1)::text[]", question)
+    assert sorted(map(len, terms)) == list(range(39 + 2, 103 + 2))  # quoted

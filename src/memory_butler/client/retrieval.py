@@ -18,7 +18,7 @@ class Retrieval(Sender):
         *,
         types: list[Literal["episode", "fact", "rule"]] | Unset | None = UNSET,
         scope: str | Unset | None = UNSET,
-        mode: Literal["hybrid", "semantic", "keyword"] | Unset | None = UNSET,
+        mode: Literal["hybrid", "deep", "semantic", "keyword"] | Unset | None = UNSET,
         limit: int | Unset | None = UNSET,
         min_confidence: float | Unset = UNSET,
         session_id: UUID | Unset | None = UNSET,
@@ -35,7 +35,9 @@ class Retrieval(Sender):
             types: Which types; all when left out.
             scope: Your butler name, to see global memories and your own; left out, all
                 scopes.
-            mode: hybrid: meaning and words; semantic: meaning; keyword: words.
+            mode: hybrid: meaning and words; deep: these and the conversation around, and
+                the people and times that the query names, best for episodes; semantic:
+                meaning; keyword: words.
             limit: How many in all.
             min_confidence: Leave out what has faded below this; 0 shows all.
             session_id: Your session, so that memory knows what it has told you.

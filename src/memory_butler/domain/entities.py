@@ -25,6 +25,9 @@ FUZZY_MIN_CHARS: Final = 3  # "longer than 2 characters" (RES-04)
 FACTS_PER_CANDIDATE: Final = 500  # C-71
 MAX_NEIGHBOURHOOD_BOOST: Final = 20.0  # RES-07
 
+NAME_WORDS: Final = 3  # of a name that a question is looked through for
+QUESTION_WORDS: Final = 64  # of a question that may hold a name; a longer text is no question
+
 # What describes the row, not the person or place that it stands for.
 SYSTEM_METADATA_KEYS: Final = frozenset({"merged_into", "merged_at", "merged_from"})
 
@@ -75,6 +78,18 @@ def hint_terms(topic: str | None, mentioned_with: str | Iterable[str] | None) ->
     """The words of the hints: lower-case runs of letters and digits (RES-07)."""
     companions = [mentioned_with] if isinstance(mentioned_with, str) else (mentioned_with or ())
     return frozenset(word for text in (topic or "", *companions) for word in _words(text))
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """What in a question may be an entity's name: up to `NAME_WORDS` words in a row, in lower case,
+    as written, and capitalised, for a look-up by equality."""
+    words = _WORD.findall(text)[:QUESTION_WORDS]
+    found: dict[str, None] = {}
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
+            name = " ".join(words[start:end])
+            found |= dict.fromkeys((name.lower(), name, name.title()))
+    return tuple(found)
 
 
 def neighbourhood_boost(fact_texts: Iterable[str], terms: frozenset[str]) -> float:

@@ -23,6 +23,8 @@ DEFAULT_TTL_DAYS: Final = 7  # CFG-06
 MAX_TTL_DAYS: Final = 36_500  # a century; far inside what a timestamp can hold
 MAX_RETRY_DELAY: Final = timedelta(hours=24)  # C-08
 
+_HEAD: Final = 40  # characters within which a text tells its own date and speaker
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -67,3 +69,15 @@ def after_failure(attempts: int, now: datetime, policy: RetryPolicy) -> RetryPla
     delay = policy.base_delay.total_seconds() * 2.0 ** min(attempts - 1, 64)
     capped = min(delay, MAX_RETRY_DELAY.total_seconds())
     return RetryPlan("pending", now + timedelta(seconds=capped))
+
+
+def search_text(content: str, speaker: str | None = None, said_at: datetime | None = None) -> str:
+    """What of an episode is embedded and indexed: when it was, who spoke, what was said.
+
+    Questions name people and days that the words of a turn leave out. What the beginning of the
+    content says already is not said again.
+    """
+    head = content[: len(speaker or "") + _HEAD]
+    who = f"{speaker}: " if speaker and f"{speaker}:" not in head else ""
+    when = f"{said_at.day} {said_at:%B %Y}" if said_at else ""
+    return f"[{when}] {who}{content}" if when and when not in head else f"{who}{content}"

@@ -1,9 +1,9 @@
-"""Finding: search in three modes, and recall by composite score. Never a model call."""
+"""Finding: search in four modes, and recall by composite score. Never a model call."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 from uuid import UUID
 
 from memory_butler.config import SearchMode
@@ -13,28 +13,16 @@ from memory_butler.domain.facts import lifecycle_state, search_text
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.sketch import shingle_hashes
-from memory_butler.domain.text import preprocess_search_query
 from memory_butler.engine import inputs
+from memory_butler.engine.matching import Match, Question, embedded, matches
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, facts, rules, served
-from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
-from memory_butler.store.search import Found, candidates
+from memory_butler.store.search import Found
 from memory_butler.store.transaction import Transaction, reading, retried, transaction
 from memory_butler.telemetry.tracing import span
 
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A candidate with what its search says of it; `missing` arms have rank depth + 1 (RRF-03)."""
-
-    memory_type: MemoryType
-    found: Found
-    rrf_score: float
-    semantic_rank: int
-    keyword_rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +49,8 @@ class Hit:
             "matches_all_words": self.match.found.matches_all,
             "rrf_score": self.match.rrf_score,
         }
+        if self.match.deep is not None:
+            parts.update(self.match.deep.explain())
         if self.score is not None:
             parts.update(self.score.explain())
         return parts
@@ -95,18 +85,17 @@ async def search(
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
-    asked = _Question.of(memory, query, scope, limit, min_confidence)
+    asked = Question.of(memory, query, mode, scope, limit, min_confidence)
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience("search", session_id=session)
     if not asked.text:
         return []
-    embedding = None if mode == "keyword" else await memory.embedder.embed_query(asked.text)
 
     def judge(match: Match) -> _Judged:
         effective = None if match.memory_type == "episode" else _confidence(match.found, asked.now)
         return _Judged(match, _search_order(match, mode), _place(match, mode), effective)
 
-    return await _answer(memory, principal, asked, wanted, mode, embedding, audience, judge)
+    return await _answer(memory, principal, asked, wanted, audience, judge)
 
 
 async def recall(
@@ -125,21 +114,18 @@ async def recall(
     Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). `quiet` leaves no trace: no
     reference is counted, nothing is noted as served.
     """
-    asked = _Question.of(memory, topic, scope, limit, min_confidence)
+    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence)
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience("recall", session_id=session)
     if not asked.text:
         return []
-    embedding = await memory.embedder.embed_query(asked.text)
 
     def judge(match: Match) -> _Judged:
         score = _score(memory, match, asked.now)
         order = scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
-    return await _answer(
-        memory, principal, asked, RECALLED_TYPES, "hybrid", embedding, audience, judge
-    )
+    return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +142,14 @@ class _Judged:
 async def _answer(
     memory: Memory,
     principal: Principal,
-    asked: "_Question",
+    asked: Question,
     wanted: Sequence[MemoryType],
-    mode: SearchMode,
-    embedding: Vector | None,
     audience: Audience | None,
     judge: Callable[[Match], _Judged],
 ) -> list[Hit]:
     """Search, order, cut, bump and record, in one transaction; quietly without an audience."""
+
+    embedding = await embedded(memory, asked)
 
     async def once() -> list[Hit]:
         opened = (
@@ -172,11 +158,9 @@ async def _answer(
             else transaction(memory.pool, principal.tenant, durable=False)
         )
         async with opened as tx:
-            judged: list[_Judged] = []
-            for memory_type in wanted:
-                matches = await _search_one(tx, memory_type, asked, mode, embedding)
-                with span("score", candidates=len(matches)):
-                    judged += [judge(match) for match in matches]
+            found_by_search = await matches(tx, wanted, asked, embedding)
+            with span("score", candidates=len(found_by_search)):
+                judged = [judge(match) for match in found_by_search]
             best = sorted(judged, key=lambda one: one.order)[: asked.limit]
             take = _look if audience is None else _bump
             with span("sql bump", memories=len(best)):
@@ -200,78 +184,13 @@ async def _answer(
     return await retried(once)
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A checked question."""
-
-    text: str
-    scope: str | None
-    limit: int
-    min_confidence: float
-    depth: int
-    now: datetime
-    version_id: int
-
-    @classmethod
-    def of(
-        cls,
-        memory: Memory,
-        query: str,
-        scope: str | None,
-        limit: int,
-        min_confidence: float | None,
-    ) -> "_Question":
-        if min_confidence is None:
-            min_confidence = memory.config.facts.retrieval_confidence_threshold
-        inputs.limit(limit)
-        return cls(
-            text=preprocess_search_query(inputs.query("the query", query)),
-            scope=inputs.optional_name("scope", scope),
-            limit=limit,
-            min_confidence=inputs.share("min_confidence", min_confidence),
-            depth=max(limit, memory.config.retrieval.candidate_depth),
-            now=memory.clock(),
-            version_id=memory.embedding_version_id,
-        )
-
-
-async def _search_one(
-    tx: Transaction,
-    memory_type: MemoryType,
-    asked: _Question,
-    mode: SearchMode,
-    embedding: Vector | None,
-) -> list[Match]:
-    """One table in one mode, both arms `depth` deep, best first."""
-    found = await candidates(
-        tx,
-        memory_type,
-        embedding=embedding,
-        question=asked.text if mode != "semantic" else "",
-        scope=asked.scope,
-        min_confidence=asked.min_confidence,
-        now=asked.now,
-        depth=asked.depth,
-        version_id=asked.version_id,
-    )
-    by_id = {one.id: one for one in found}
-    fused = fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), asked.depth)
-    return [
-        Match(memory_type, by_id[one.id], one.rrf, one.semantic_rank, one.keyword_rank)
-        for one in fused
-    ]
-
-
-def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"]) -> list[UUID]:
-    ranked = [(place, one.id) for one in found if (place := getattr(one, rank)) is not None]
-    return [id for _, id in sorted(ranked)]
-
-
 def _place(match: Match, mode: SearchMode) -> float:
     found = match.found
     match mode:
         case "hybrid":
             return match.rrf_score
+        case "deep":
+            return 0.0 if match.deep is None else match.deep.total
         case "semantic":
             return _similarity(found)
         case "keyword":

@@ -13,8 +13,10 @@ from uuid import UUID, uuid4
 import asyncpg
 
 from memory_butler.domain.episodes import ConsolidationStatus, expires_at
+from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.facts import FactKey, search_text, validity_period
+from memory_butler.domain.facts import FactKey, validity_period
+from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
@@ -146,9 +148,15 @@ def new_rule(
 
 def searchable(new: NewMemory) -> tuple[str, str]:
     """The text to embed, and the one whose words are indexed."""
-    text = new.content
-    if isinstance(new, NewFact):
-        text = search_text(new.subject, new.predicate, new.content)
+    match new:
+        case NewEpisode():
+            text = episode_text(new.content, new.speaker, new.occurred_at)
+        case NewFact():
+            text = fact_text(new.subject, new.predicate, new.content)
+        case NewRule():
+            text = new.content
+        case _:
+            assert_never(new)
     return text, preprocess_text(text)
 
 

@@ -28,7 +28,11 @@ class SearchInput(Input):
     types: list[MemoryType] | None = Field(None, description="Which types; all when left out.")
     scope: str | None = Field(None, description=_SCOPE)
     mode: SearchMode | None = Field(
-        "hybrid", description="hybrid: meaning and words; semantic: meaning; keyword: words."
+        "hybrid",
+        description=(
+            "hybrid: meaning and words; deep: these and the conversation around, and the people "
+            "and times that the query names, best for episodes; semantic: meaning; keyword: words."
+        ),
     )
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(

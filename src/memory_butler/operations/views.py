@@ -85,8 +85,12 @@ class Scores(Output):
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     similarity: float | None = Field(None, description="1 - cosine distance.")
-    rank: float | None = Field(None, description="ts_rank of the words.")
+    rank: float | None = Field(
+        None,
+        description="ts_rank of the words, each by how rare it is, for the length of the text.",
+    )
     matches_all: bool | None = Field(None, description="Whether it has every word of the query.")
+    deep_score: float | None = Field(None, description="Deep mode only: the sum of its parts.")
     composite_score: float | None = Field(None, description="Recall only: the weighted sum.")
     explain: dict[str, float | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
@@ -202,6 +206,7 @@ def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
         similarity=match.found.similarity,
         rank=match.found.text_rank,
         matches_all=match.found.matches_all,
+        deep_score=None if match.deep is None else match.deep.total,
         composite_score=None if hit.score is None else hit.score.composite,
         explain=hit.explain() if explain else None,
     )

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Literal, assert_never
 from uuid import UUID
 
 import asyncpg
 
-from memory_butler.domain.facts import search_text
+from memory_butler.domain import episodes, facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction, untenanted
@@ -50,12 +50,21 @@ async def unembedded(
 
 
 def _texts(table: Table, found: Sequence[asyncpg.Record]) -> list[tuple[UUID, str]]:
-    if table == "facts":
-        return [
-            (row["id"], search_text(row["subject"], row["predicate"], row["content"]))
-            for row in found
-        ]
-    return [(row["id"], row["text"]) for row in found]
+    match table:
+        case "episodes":
+            return [
+                (row["id"], episodes.search_text(row["text"], row["speaker"], row["occurred_at"]))
+                for row in found
+            ]
+        case "facts":
+            return [
+                (row["id"], facts.search_text(row["subject"], row["predicate"], row["content"]))
+                for row in found
+            ]
+        case "rules":
+            return [(row["id"], row["text"]) for row in found]
+        case _:
+            assert_never(table)
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 SELECT tenant_id, memories FROM tenants_to_reembed($1)
 
 -- name: stale_episodes
-SELECT id, content AS text FROM episodes
+SELECT id, content AS text, speaker, occurred_at FROM episodes
 WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
 ORDER BY id LIMIT $3
 
@@ -20,7 +20,7 @@ ORDER BY id LIMIT $3
 SELECT tenant_id, memories FROM tenants_to_embed()
 
 -- name: unembedded_episodes
-SELECT id, content AS text FROM episodes
+SELECT id, content AS text, speaker, occurred_at FROM episodes
 WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
 
 -- name: unembedded_facts

@@ -31,6 +31,7 @@ CHAIN = (
     "mem_010",
     "mem_012",
     "mem_009",
+    "mem_011",
 )
 HEAD = CHAIN[-1]
 

@@ -1,11 +1,13 @@
 """The hot searches: one statement for both arms and everything that scoring needs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
 from memory_butler.domain.links import MemoryType
+from memory_butler.domain.periods import Period
 from memory_butler.domain.rules import Maturity
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
@@ -19,8 +21,13 @@ SQL = load("search")
 class Found:
     """A candidate of one or both arms. Ranks count from 1; None means: not found by that arm.
 
-    `similarity` is 1 - cosine distance (SRCH-02), `text_rank` is ts_rank's (SRCH-04). What a type
-    has no column for is None: importance of rules, confidence of episodes.
+    `similarity` is 1 - cosine distance (SRCH-02). `text_rank` sums ts_rank over the words, each
+    times its rarity, for the length of the text (SRCH-04). What a type has no column for is None:
+    importance of rules, confidence of episodes.
+
+    `words` counts the different words of its text. The rest is for a deep search: how well the
+    question fits the whole session, the turns around (the nearest first; None for one that is here
+    only as such a turn), whether the question names its entity, and when it happened.
     """
 
     id: UUID
@@ -36,6 +43,23 @@ class Found:
     last_referenced_at: datetime | None
     created_at: datetime
     maturity: Maturity | None
+    words: int | None
+    session_rank: float
+    before: Sequence[UUID] | None
+    after: Sequence[UUID] | None
+    named: bool
+    happened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deep:
+    """What a deep search looks for besides: entities of these names, memories of this period.
+
+    `names` are in the spellings to look for, lower case among them; empty or None: none.
+    """
+
+    names: Sequence[str] = ()
+    period: Period | None = None
 
 
 async def candidates(
@@ -49,8 +73,11 @@ async def candidates(
     now: datetime,
     depth: int,
     version_id: int,
+    deep: Deep | None = None,
 ) -> list[Found]:
     """The candidates of both arms, each `depth` deep, unordered for the caller's purposes.
+
+    A deep search adds what the question points at, up to `depth` more, and the turns around each.
 
     Args:
         embedding: of shape (384,); None leaves the semantic arm out.
@@ -68,8 +95,20 @@ async def candidates(
             query = SQL["rules"]
         case _:
             assert_never(memory_type)
+    period = None if deep is None else deep.period
     with span("sql search", memory_type=memory_type):
         records = await tx.connection.fetch(
-            query, embedding, question, scope, min_confidence, now, depth, version_id
+            query,
+            embedding,
+            question,
+            scope,
+            min_confidence,
+            now,
+            depth,
+            version_id,
+            deep is not None,
+            (deep.names or None) if deep else None,
+            period and period.start,
+            period and period.end,
         )
     return [Found(*record) for record in records]

@@ -1,8 +1,8 @@
 -- name: episodes
-SELECT * FROM search_episodes($1, $2, $3, $4, $5, $6, $7)
+SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: facts
-SELECT * FROM search_facts($1, $2, $3, $4, $5, $6, $7)
+SELECT * FROM find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: rules
-SELECT * FROM search_rules($1, $2, $3, $4, $5, $6, $7)
+SELECT * FROM find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)

@@ -1,19 +1,23 @@
 """Does memory find the evidence? Conversations in, questions asked, through MCP.
 
-    python bench/locomo.py [--data FOLDER] [--sets locomo beam] [--conversations N]
+    python bench/retrieval.py [--data FOLDER] [--sets locomo beam] [--conversations N] [--out FILE]
 
-Each turn is stored once as an episode and once as a fact, as an agent would write it down ("[8 May
-2023] Caroline: …"), and each question is asked with memory_search (hybrid, semantic and keyword)
-and with memory_recall. A conversation is a butler and scope of its own. Prints recall at k, overall
-and by category, as Markdown. No language model is involved.
+Each turn is stored as an agent would store it: as an episode with its speaker, session, place and
+time, and as a fact about its speaker. Each question is asked with memory_search in every mode, and
+with memory_recall. A conversation is a butler and scope of its own. Prints recall at k overall and
+by category, as Markdown, with paired bootstrap intervals of each way against the reference way:
+the same questions, resampled. No language model is involved.
+
+With `--out`, every question's ranks are kept as JSON, for `bench/peers.py` to compare with.
 """
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import local
 from uuid import NAMESPACE_OID, uuid5
@@ -21,12 +25,13 @@ from uuid import NAMESPACE_OID, uuid5
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.datasets import DEFAULT_DATA, SETS, Conversation, Question, Turn
-from bench.metrics import mean, percentile, score
+from bench.metrics import mean, paired_difference, percentile, score
 from bench.server import Client, machine, running_server
 
 DEPTH = 20
 WRITERS = 4
 COLUMNS = ("any@1", "any@5", "any@10", "any@20", "all@10", "ndcg@10")
+REFERENCE = "episodes, hybrid"
 
 Ask = Callable[[Client, str, str], list[str]]
 
@@ -39,6 +44,14 @@ class Result:
     categories: list[str] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
     empty: int = 0
+    items_per_second: float = 0.0
+
+    def add(self, ranked: Sequence[str], question: Question, seconds: float) -> None:
+        """One question, answered."""
+        self.rows.append(score(ranked, question.gold))
+        self.categories.append(question.category)
+        self.milliseconds.append(seconds * 1000)
+        self.empty += not ranked
 
 
 def main() -> None:
@@ -47,43 +60,71 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--conversations", type=int, help="only the first N of each set")
+    parser.add_argument("--out", type=Path, help="keep the scores of every question here")
     given = parser.parse_args()
     if not given.data.is_dir():
         sys.exit(f"there is no data in {given.data}; pass its folder with --data")
     print(f"Machine: {machine()}")
+    kept = {}
     for name in given.sets:
         conversations = list(SETS[name](given.data))[: given.conversations]
-        with running_server() as (url, _):
-            _run(name, conversations, url)
+        results = run(conversations)
+        kept[name] = {way: asdict(result) for way, result in results.items()}
+        print_tables(name, conversations, results, REFERENCE)
+    if given.out:
+        given.out.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def _run(name: str, conversations: Sequence[Conversation], url: str) -> None:
+def run(conversations: Sequence[Conversation]) -> dict[str, Result]:
+    """A fresh server, all conversations stored in it, every question asked in every way."""
     results: dict[str, Result] = {way: Result() for way in WAYS}
-    began, items = time.perf_counter(), 0
-    for conversation in conversations:
-        _ingest(conversation, url)
-        items += 2 * len(conversation.turns)
-    ingest_seconds = time.perf_counter() - began
-    client = Client(url)
-    for conversation in conversations:
-        for question in conversation.questions:
-            for way, ask in WAYS.items():
-                _ask(results[way], ask, client, conversation, question)
+    with running_server() as (url, _):
+        began, items = time.perf_counter(), 0
+        for conversation in conversations:
+            _ingest(conversation, url)
+            items += 2 * len(conversation.turns)
+        speed = items / (time.perf_counter() - began)
+        client = Client(url)
+        for conversation in conversations:
+            for question in conversation.questions:
+                for way, ask in WAYS.items():
+                    asked = time.perf_counter()
+                    ranked = ask(client, question.text, conversation.name)
+                    results[way].add(ranked, question, time.perf_counter() - asked)
+    for result in results.values():
+        result.items_per_second = speed
+    return results
+
+
+def print_tables(
+    name: str,
+    conversations: Sequence[Conversation],
+    results: Mapping[str, Result],
+    reference: str,
+) -> None:
+    """The figures of one set: overall, differences from the reference, and by category."""
     questions = sum(len(conversation.questions) for conversation in conversations)
-    print(
-        f"\n## {name}: {len(conversations)} conversations, {questions} questions; "
-        f"{items} items stored at {items / ingest_seconds:.0f}/s by {WRITERS} clients\n"
-    )
-    print(f"| way | {' | '.join(COLUMNS)} | empty | ms p50 / p95 |")
-    print(f"|{'---|' * (len(COLUMNS) + 3)}")
+    print(f"\n## {name}: {len(conversations)} conversations, {questions} questions\n")
+    print(f"| way | {' | '.join(COLUMNS)} | empty | ms p50 / p95 | items stored/s |")
+    print(f"|{'---|' * (len(COLUMNS) + 4)}")
     for way, result in results.items():
         figures = " | ".join(f"{mean(result.rows, column):.1f}" for column in COLUMNS)
         p50, p95 = (percentile(result.milliseconds, share) for share in (0.5, 0.95))
-        print(f"| {way} | {figures} | {result.empty} | {p50:.0f} / {p95:.0f} |")
-    _by_category(results)
+        speed = f"{result.items_per_second:.0f}"
+        print(f"| {way} | {figures} | {result.empty} | {p50:.0f} / {p95:.0f} | {speed} |")
+    print(f"\n| difference from {reference} | any@10 (95 %) | all@10 (95 %) | ndcg@10 (95 %) |")
+    print("|---|---|---|---|")
+    for way, result in results.items():
+        if way != reference:
+            cells = (
+                paired_difference(result.rows, results[reference].rows, column)
+                for column in ("any@10", "all@10", "ndcg@10")
+            )
+            print(f"| {way} | {' | '.join(map(str, cells))} |")
+    _print_by_category(results)
 
 
-def _by_category(results: dict[str, Result]) -> None:
+def _print_by_category(results: Mapping[str, Result]) -> None:
     categories = sorted(set(next(iter(results.values())).categories))
     print(f"\n| any@10 by category | {' | '.join(categories)} |")
     print(f"|{'---|' * (len(categories) + 1)}")
@@ -109,7 +150,7 @@ def _ingest(conversation: Conversation, url: str) -> None:
         occurred = {"occurred_at": turn.said_at.isoformat()} if turn.said_at else {}
         connections.client.call(
             "memory_store_episode",
-            content=turn.rendered(),
+            content=turn.text,
             butler=conversation.name,
             session_id=session,
             speaker=turn.speaker,
@@ -130,17 +171,6 @@ def _ingest(conversation: Conversation, url: str) -> None:
         list(writers.map(store, told, range(len(told))))
 
 
-def _ask(
-    result: Result, ask: Ask, client: Client, conversation: Conversation, question: Question
-) -> None:
-    began = time.perf_counter()
-    ranked = ask(client, question.text, conversation.name)
-    result.milliseconds.append((time.perf_counter() - began) * 1000)
-    result.rows.append(score(ranked, question.gold))
-    result.categories.append(question.category)
-    result.empty += not ranked
-
-
 def _episodes(mode: str) -> Ask:
     def ask(client: Client, question: str, conversation: str) -> list[str]:
         answer = client.call(
@@ -156,11 +186,19 @@ def _episodes(mode: str) -> Ask:
     return ask
 
 
-def _facts(client: Client, question: str, conversation: str) -> list[str]:
-    answer = client.call(
-        "memory_search", query=question, types=["fact"], scope=conversation, limit=DEPTH
-    )
-    return [one["predicate"] for one in answer["results"]]
+def _facts(mode: str) -> Ask:
+    def ask(client: Client, question: str, conversation: str) -> list[str]:
+        answer = client.call(
+            "memory_search",
+            query=question,
+            types=["fact"],
+            scope=conversation,
+            mode=mode,
+            limit=DEPTH,
+        )
+        return [one["predicate"] for one in answer["results"]]
+
+    return ask
 
 
 def _recall(client: Client, question: str, conversation: str) -> list[str]:
@@ -169,10 +207,12 @@ def _recall(client: Client, question: str, conversation: str) -> list[str]:
 
 
 WAYS: dict[str, Ask] = {
+    "episodes, deep": _episodes("deep"),
     "episodes, hybrid": _episodes("hybrid"),
     "episodes, semantic": _episodes("semantic"),
     "episodes, keyword": _episodes("keyword"),
-    "facts, hybrid": _facts,
+    "facts, deep": _facts("deep"),
+    "facts, hybrid": _facts("hybrid"),
     "facts, recall": _recall,
 }
 

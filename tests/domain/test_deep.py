@@ -1,0 +1,105 @@
+"""The deep score: every part, what they sum to, and what a memory inherits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_butler.domain.deep import Evidence, deep_scores
+
+unit = st.floats(0, 1)
+evidence = st.builds(
+    Evidence,
+    similarity=st.none() | st.floats(-1, 1),
+    text_rank=st.none() | unit,
+    words=st.integers(0, 500),
+    session_rank=unit,
+    before=st.lists(st.integers(0, 9), max_size=2, unique=True),
+    after=st.lists(st.integers(0, 9), max_size=2, unique=True),
+    named=st.booleans(),
+    in_period=st.booleans(),
+)
+
+
+@given(st.dictionaries(st.integers(0, 9), evidence))
+def test_the_parts_sum_to_the_score_and_none_takes_anything_away(
+    candidates: dict[int, Evidence[int]],
+) -> None:
+    scores = deep_scores(candidates)
+    assert scores.keys() == candidates.keys()
+    for score in scores.values():
+        explained = score.explain()
+        total = explained.pop("deep_score")
+        assert total == score.total == sum(explained.values())
+        assert all(part >= 0.0 for part in explained.values())
+        assert score.meaning + score.words <= 1.0 + 1e-9
+        assert score.session <= 0.5
+    # The same, whatever the order of the candidates.
+    backwards = deep_scores(dict(reversed(candidates.items())))
+    assert {id: one.total for id, one in backwards.items()} == pytest.approx(
+        {id: one.total for id, one in scores.items()}
+    )
+
+
+def test_the_arm_that_tells_memories_apart_decides() -> None:
+    # Meaning finds all alike, words single one out; then the other way round.
+    alike = [0.50, 0.51, 0.50, 0.51, 0.50]
+    telling = [0.1, 0.1, 0.9, 0.1, 0.1]
+    by_words = deep_scores({n: Evidence(alike[n], telling[n]) for n in range(5)})
+    by_meaning = deep_scores({n: Evidence(telling[n], alike[n]) for n in range(5)})
+    assert max(by_words, key=lambda n: by_words[n].total) == 2
+    assert max(by_meaning, key=lambda n: by_meaning[n].total) == 2
+    assert by_words[2].words > by_words[2].meaning
+    assert by_meaning[2].meaning > by_meaning[2].words
+
+
+def test_the_only_match_of_a_rare_word_stands_out() -> None:
+    candidates: dict[int, Evidence[int]] = {
+        n: Evidence(similarity=0.4 + n / 100) for n in range(20)
+    }
+    candidates[3] = Evidence(similarity=0.43, text_rank=0.01)
+    scores = deep_scores(candidates)
+    assert max(scores, key=lambda n: scores[n].total) == 3
+
+
+def test_a_neighbour_inherits_half_for_each_step_and_less_the_more_it_says_itself() -> None:
+    candidates: dict[str, Evidence[str]] = {
+        "hit": Evidence(0.9, before=["short"], after=["long", "farther"]),
+        "other": Evidence(0.1),
+        "short": Evidence(words=0),
+        "long": Evidence(words=100),
+        "farther": Evidence(words=0),
+    }
+    scores = deep_scores(candidates)
+    assert scores["hit"].total == 1.0
+    assert scores["short"].neighbours == 0.5
+    assert scores["long"].neighbours == 0.25
+    assert scores["farther"].neighbours == 0.25
+    assert scores["other"].total == 0.0
+
+
+def test_two_neighbours_count_no_more_than_the_better_one() -> None:
+    candidates: dict[str, Evidence[str]] = {
+        "left": Evidence(0.9, after=["middle"]),
+        "right": Evidence(0.8, before=["middle"]),
+        "middle": Evidence(),
+        "low": Evidence(0.1),
+        "lower": Evidence(0.0),
+    }
+    assert deep_scores(candidates)["middle"].neighbours == 0.5
+
+
+def test_a_session_a_name_and_a_period_add_half_of_the_best_each() -> None:
+    candidates: dict[int, Evidence[int]] = {
+        1: Evidence(0.5, session_rank=8.0),
+        2: Evidence(0.5, session_rank=4.0),
+        3: Evidence(0.5, named=True),
+        4: Evidence(0.5, in_period=True),
+    }
+    scores = deep_scores(candidates)
+    assert [scores[n].total for n in (1, 2, 3, 4)] == [0.5, 0.25, 0.5, 0.5]
+
+
+def test_nothing_and_one_candidate() -> None:
+    assert deep_scores({}) == {}
+    only: dict[int, Evidence[int]] = {1: Evidence(0.3)}
+    assert deep_scores(only)[1].total == 1.0
