@@ -86,13 +86,13 @@ async def main() -> None:
         async with open_database(Settings(data_dir=data_dir)) as database:
             connection = await asyncpg.connect(database.runtime_dsn)
             await prepare_connection(connection)
-            await _fill(connection, engine, given.facts)
-            await _analyze(database.admin_dsn)
+            await fill(connection, engine, given.facts)
+            await analyze(database.admin_dsn)
             await _measure(url, connection, engine, given.facts, given.calls)
             await connection.close()
 
 
-async def _fill(connection: asyncpg.Connection, engine: Embedder, count: int) -> None:
+async def fill(connection: asyncpg.Connection, engine: Embedder, count: int) -> None:
     """Facts straight into the table: the load is not what is measured."""
     rng = random.Random(1)
     texts = [sentence(rng) for _ in range(count)]
@@ -117,7 +117,8 @@ async def _fill(connection: asyncpg.Connection, engine: Embedder, count: int) ->
         )
 
 
-async def _analyze(admin_dsn: str | None) -> None:
+async def analyze(admin_dsn: str | None) -> None:
+    """As the autovacuum of a store that has had time would leave it."""
     assert admin_dsn is not None  # the benchmark's database is embedded
     admin = await asyncpg.connect(admin_dsn)
     await admin.execute("VACUUM (ANALYZE) facts")

@@ -1,10 +1,10 @@
 """Reading a butler's directory: what it holds, and what is said of mistakes."""
 
-from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
+import memory_butler
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.consolidation.prompt import skill
 from memory_butler.engine.jobs.catalogue import BY_NAME
@@ -56,11 +56,13 @@ def test_the_memory_butler_is_that_of_the_documents() -> None:
     assert skill() in butler.skills[0].path.read_text()
 
 
-def test_the_butlers_are_in_the_wheel() -> None:
-    # Hatch packs everything below the package; an installed copy has the same files.
-    assert distribution("memory-butler").read_text("METADATA")
-    for name in ("memory", "heartbeat"):
-        assert "memory_butler/butlers" in roster.find(name).as_posix()
+@pytest.mark.parametrize("name", ["memory", "heartbeat"])
+def test_the_package_brings_butlers_that_can_be_read(name: str) -> None:
+    package = Path(memory_butler.__file__).parent
+    assert roster.find(name) == package / "butlers" / name
+    butler = read(roster.find(name))
+    assert butler.name == name
+    assert f"`{name}`" in butler.claude
 
 
 @pytest.mark.requirement("SCP-04")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-import structlog
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -15,8 +14,6 @@ from mcp_types import CallToolResult, TextContent
 
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.host.agent import Server
-
-log = structlog.get_logger()
 
 
 class Refused(MemoryButlerError):

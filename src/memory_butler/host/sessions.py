@@ -76,10 +76,6 @@ class Sessions:
         """A session by its id; None if there was none, or long ago."""
         return self._known.get(id)
 
-    def recent(self, limit: int) -> list[Session]:
-        """The latest sessions, newest first."""
-        return list(reversed(self._known.values()))[:limit]
-
     async def run(self) -> None:
         """Run the sessions one after the other, until cancelled; what still waits is not run."""
         try:

@@ -1,0 +1,111 @@
+"""The daemon as a process: what stops its start, what it needs, what it keeps at its end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.installation import SECONDS
+from host.conftest import Household
+from host.households import make_butler, running, until
+
+pytestmark = pytest.mark.anyio
+
+
+def test_a_taken_port_is_told_with_its_process(household: Household) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        told = household.installation.run("butler", "run", "heartbeat", "--port", port, code=8).err
+    assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
+
+
+def test_a_mistake_stops_the_start_with_its_line(household: Household, tmp_path: Path) -> None:
+    (tmp_path / "butler.toml").write_text('[butler]\nname = "a"\nport = 1\nprot = 2\n')
+    told = household.installation.inside("butler", "run", str(tmp_path), code=8).err
+    assert "butler.toml, line 4: butler.prot: there is no such key" in told
+
+
+def test_a_trigger_of_a_butler_that_does_not_run_says_so(household: Household) -> None:
+    folder = str(household.health_folder)
+    told = household.installation.inside("butler", "trigger", folder, "hi", "--port", "1", code=7)
+    assert f"`memory-butler butler run {folder}` runs it" in told.err
+
+
+def test_a_butler_is_made_by_command(household: Household, tmp_path: Path) -> None:
+    made = household.installation.inside("butler", "new", "garden", "--in", str(tmp_path))
+    assert [Path(line).name for line in made.out.splitlines()] == [
+        "butler.toml", "CLAUDE.md", "MANIFESTO.md", "AGENTS.md"
+    ]  # fmt: skip
+    assert "butler run" in made.err
+    household.installation.inside("butler", "new", "garden", "--in", str(tmp_path), code=8)
+    household.installation.inside("butler", "new", "Bad Name", "--in", str(tmp_path), code=3)
+
+
+async def test_without_an_agent_it_serves_and_says_what_to_install(household: Household) -> None:
+    folder = make_butler(
+        household.installation.folder, "lonely", household.memory.url, 'command = ["claude-no"]\n'
+    )
+    with running(household.installation, str(folder)) as lonely:
+        said = await lonely.call("trigger", prompt="hello", wait_seconds=20)
+        assert said["status"] == "failed"
+        assert "`claude-no` of [butler.agent] command is not on the PATH" in said["failure"]
+    # There was no session, and so no episode.
+    assert not (household.installation.data_dir / "spool" / "lonely").exists()
+
+
+async def test_a_session_that_is_cut_off_leaves_its_episode_and_no_process(
+    household: Household,
+) -> None:
+    pid = household.installation.folder / "pid"
+    script = f'command = ["sh", "-c", "echo $$ > {pid}; sleep 300"]\n'
+    folder = make_butler(household.installation.folder, "slow", household.memory.url, script)
+    with running(household.installation, str(folder)) as slow:
+        first = await slow.call("trigger", prompt="Take your time")
+        await slow.call("trigger", prompt="And then this")
+        until(lambda: pid.exists() and pid.read_text().strip())
+        slow.process.send_signal(signal.SIGTERM)
+        slow.process.wait(SECONDS)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+    (kept,) = (household.installation.data_dir / "spool" / "slow").glob("*.json")
+    episode = json.loads(kept.read_text())
+    assert episode["session_id"] == first["session_id"]
+    assert "A session failed: stopped" in episode["content"]
+    # The next start sends it.
+    with running(household.installation, str(folder)):
+        until(lambda: not kept.exists())
+    found = await household.memory.call(
+        "memory_search", query="Take your time", types=["episode"], mode="keyword"
+    )
+    assert [one["id"] for one in found["results"]] == [first["session_id"]]
+
+
+def test_a_killed_butler_loses_no_episode(household: Household) -> None:
+    """Memory is away, the butler is killed; the episode is there, and is stored later, once."""
+    folder = make_butler(household.installation.folder, "unlucky", "http://127.0.0.1:1/mcp")
+    spool = household.installation.data_dir / "spool" / "unlucky"
+    say = "printf 'Session summary: The unlucky one spoke.'"
+    toml = folder / "butler.toml"
+    text = toml.read_text() + f'command = ["sh", "-c", "{say}"]\n'
+    toml.write_text(text)
+    process = household.installation.start("butler", "run", str(folder), stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    try:
+        port = next(line for line in process.stdout if "  MCP" in line).rpartition(":")[2][:-5]
+        said = household.installation.run(
+            "butler", "trigger", str(folder), "Speak", "--port", port, "--json"
+        ).json
+        assert (said["status"], said["remembered"]) == ("succeeded", False)
+    finally:
+        process.kill()
+        process.communicate()
+    (kept,) = spool.glob("*.json")
+    toml.write_text(text.replace("http://127.0.0.1:1/mcp", household.memory.url))
+    with running(household.installation, str(folder)):
+        until(lambda: not kept.exists())
