@@ -248,7 +248,7 @@ def _asked() -> str | None:
     import readline  # noqa: F401 -- makes `input` a line that can be edited
 
     try:
-        return input("› ")
+        return input("> ")
     except (EOFError, KeyboardInterrupt):
         print()
         return None

@@ -1,0 +1,247 @@
+"""`memory-butler journal`: a stranger talks, quits, comes back, and is remembered."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.installation import COMMAND, SECONDS, Installation
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.live import LiveJournal
+
+# Written by hand, in place of a model's replies.
+FIRST_DAY = """\
+They are friendly. <say>Good morning, Ana!</say><do>waves</do>
+<feeling>glad</feeling><secret>a lantern for Ana</secret>
+---
+<say>I will remember.</say><pin>Ana likes green tea</pin>
+"""
+NEXT_DAY = """\
+<say>You like green tea.</say>
+"""
+RUN = """\
+{"put": [{"key": "ana", "ambient": "Ana, who likes green tea.", "sources": ["M1"]}]}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, bytecode: Path) -> Installation:
+    return Installation(tmp_path, bytecode)
+
+
+def script(home: Installation, text: str) -> str:
+    path = home.folder / "script.txt"
+    path.write_text(text)
+    return str(path)
+
+
+def test_one_who_comes_back_is_remembered(home: Installation) -> None:
+    said = home.run(
+        "journal",
+        "chat",
+        "--script",
+        script(home, FIRST_DAY),
+        stdin="Hello, I am Ana <plan>water the garden tomorrow at 9am</plan>\n"
+        "I like green tea.\n/quit\nnever read\n",
+    )
+    assert said.out == (
+        "assistant: Good morning, Ana!\nassistant does: waves\nassistant: I will remember.\n"
+    )
+    assert "default: 0 messages. Model: scripted." in said.err
+    # Nothing but the journal was made: no database server was started.
+    assert [one.name for one in home.data_dir.iterdir()] == ["journal"]
+    again = home.run(
+        "journal", "chat", "--script", script(home, NEXT_DAY), stdin="What do I like to drink?\n"
+    )
+    assert "default: 4 messages, the last on" in again.err
+    # What was said last is shown; then the answer.
+    assert "user: I like green tea.\n" in again.out
+    assert again.out.endswith("assistant: You like green tea.\n")
+    assert "lantern" not in again.out
+    # And the model was told all of it.
+    prompt = home.inside("journal", "assemble").out
+    for known in ("water the garden", "Ana likes green tea", "assistant: Good morning, Ana!"):
+        assert known in prompt
+
+
+def test_the_page_shows_what_a_conversation_is_like(home: Installation) -> None:
+    """docs/journal.md: what is said there is what the program says."""
+    page = (Path(__file__).parents[2] / "docs" / "journal.md").read_text("utf-8")
+
+    def block(mark: str) -> str:
+        found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", page, re.DOTALL)
+        assert found is not None
+        return found[1]
+
+    talk = script(home, block("script"))
+    said = home.inside("journal", "chat", "--script", talk, stdin=block("typed"))
+    assert "\n".join(line.rstrip() for line in said.out.splitlines()) + "\n" == block("said")
+
+
+def test_what_a_conversation_leaves_can_be_looked_at(home: Installation) -> None:
+    talk = script(home, FIRST_DAY)
+    home.inside("journal", "chat", "--script", talk, stdin="Hello <plan>sow beans</plan>\nhm\n")
+    mind = home.inside("journal", "mind").out
+    assert "sow beans" in mind
+    assert "(secret)" in mind
+    assert "lantern" not in mind
+    assert "lantern" in home.inside("journal", "mind", "--secrets").out
+    assert [
+        one["content"] for one in home.inside("journal", "plans", "beans", "--json").json["items"]
+    ] == ["sow beans"]
+    receipt = home.inside("journal", "assemble", "--receipt").out
+    assert "lingering" in receipt
+    assert "1,500" in receipt
+    assert home.inside("journal", "list", "--json").json["companions"][0]["events"] == 4
+    missing = home.inside("journal", "recall", "ana", code=4)
+    assert "there is no fragment 'ana'; nothing is compiled yet" in missing.err
+    assert "no companion 'bob'" in home.inside("journal", "mind", "--companion", "bob", code=4).err
+    assert home.inside("journal", "list", "--tenant", "other").out.startswith("Nobody yet")
+
+
+def test_maintenance_shows_asks_and_can_be_taken_back(home: Installation) -> None:
+    talk = script(home, FIRST_DAY)
+    home.inside("journal", "chat", "--script", talk, stdin="I am Ana, I like green tea.\n")
+    run = script(home, RUN)
+    nobody = home.inside("journal", "maintain", "weekly", "--script", run, code=3)
+    assert "nobody to ask" in nobody.err
+    dry = home.inside("journal", "maintain", "weekly", "--dry-run", "--script", run)
+    assert "+ ana.ambient: Ana, who likes green tea.\n" in dry.out
+    assert dry.out.endswith("Nothing was changed.\n")
+    done = home.inside("journal", "maintain", "bootstrap", "--yes", "--script", run)
+    assert done.out.endswith("Run 1 is done; `memory-butler journal undo 1` takes it back.\n")
+    assert "Ana, who likes green tea." in home.inside("journal", "recall", "ana").out
+    assert "[ana] Ana, who likes green tea." in home.inside("journal", "assemble").out
+    assert "0 messages are not compiled yet." in home.inside("journal", "runs").out
+    assert "+ ana.ambient" in home.inside("journal", "runs", "1").out
+    assert "- ana.ambient" in home.inside("journal", "undo", "1").out
+    assert home.inside("journal", "runs", "--json").json["unread"] == 2
+    wrong = home.inside("journal", "maintain", "daily", "--yes", "--script", run, code=3)
+    assert "weekly, monthly, manual" in wrong.err
+
+
+def test_a_former_conversation_is_imported_once(home: Installation) -> None:
+    lines = [
+        {"actor": "user", "content": "Hello", "ts": "2025-01-01T09:00:00+00:00"},
+        {"actor": "assistant", "content": "<say>Hi</say>", "ts": "2025-01-01T09:00:05+00:00"},
+    ]
+    path = home.folder / "old.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    assert "Imported 2 messages." in home.inside("journal", "import", str(path)).out
+    assert "Imported 0 messages" in home.inside("journal", "import", str(path)).out
+    path.write_text("not json\n")
+    assert "line 1: this is no JSON" in home.inside("journal", "import", str(path), code=3).err
+    assert "there is no file" in home.inside("journal", "import", "nowhere.jsonl", code=3).err
+
+
+def test_without_a_model_it_says_what_to_set(home: Installation) -> None:
+    told = home.inside("journal", "chat", stdin="Hello\n", code=8)
+    assert "no language model was found. Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in told.err
+    assert "--model" in told.err
+    assert not home.data_dir.exists()
+
+
+def test_a_model_that_fails_costs_no_message(home: Installation) -> None:
+    talk = script(home, "<say>one</say>\n")
+    said = home.inside(
+        "journal", "chat", "--script", talk, stdin="first\nsecond\n/retry\n/x\n/help\n"
+    )
+    assert "Your message is kept; /retry asks again." in said.err
+    assert "There is no /x" in said.err
+    assert "/prompt" in said.out
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        contents = [event.content for event in LiveJournal(file).events()]
+    assert contents == ["first", "<say>one</say>", "second"]
+
+
+class Terminal:
+    """A real process at a real terminal."""
+
+    def __init__(self, home: Installation, *words: str) -> None:
+        self.master, slave = pty.openpty()
+        environment = home.environment() | {"TERM": "dumb"}
+        self.process = subprocess.Popen(
+            [COMMAND, *words],
+            env=environment,
+            cwd=home.folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.seen = ""
+        self.at = 0
+
+    def expect(self, text: str, *, again: bool = False) -> None:
+        """Wait for a text; `again`: after what was waited for last."""
+        deadline = time.monotonic() + SECONDS
+        start = self.at if again else 0
+        while text not in self.seen[start:]:
+            left = deadline - time.monotonic()
+            assert left > 0, f"{text!r} was not said: {self.seen}"
+            if select.select([self.master], [], [], left)[0]:
+                try:
+                    self.seen += os.read(self.master, 65_536).decode(errors="replace")
+                except OSError:  # the other side is closed
+                    assert text in self.seen[start:], self.seen
+        self.at = self.seen.index(text, start) + len(text)
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def end(self) -> int:
+        code = self.process.wait(timeout=SECONDS)
+        os.close(self.master)
+        return code
+
+
+@pytest.fixture
+def terminal(home: Installation) -> Iterator[Terminal]:
+    """A conversation at a terminal; it does not outlive the test."""
+    terminal = Terminal(home, "journal", "chat", "--script", script(home, FIRST_DAY))
+    yield terminal
+    if terminal.process.poll() is None:
+        terminal.process.kill()
+        terminal.end()
+
+
+@pytest.mark.parametrize("leaving", ["\x04", "Ctrl-C", "/quit\n"])
+def test_at_a_terminal_one_can_leave_in_every_way(terminal: Terminal, leaving: str) -> None:
+    terminal.expect("> ")
+    terminal.type("Hello, I am Ana\n")
+    terminal.expect("Good morning, Ana!")
+    terminal.expect("> ", again=True)
+    if leaving == "Ctrl-C":
+        terminal.process.send_signal(signal.SIGINT)
+    else:
+        terminal.type(leaving)
+    code = terminal.end()
+    assert code == 0
+    assert "Traceback" not in terminal.seen
+    assert "lantern" not in terminal.seen
+
+
+def test_killed_in_the_middle_nothing_that_was_said_is_lost(
+    home: Installation, terminal: Terminal
+) -> None:
+    terminal.expect("> ")
+    terminal.type("Hello, I am Ana\n")
+    terminal.expect("Good morning, Ana!")
+    terminal.process.send_signal(signal.SIGKILL)
+    terminal.end()
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        contents = [event.content for event in LiveJournal(file).events()]
+    assert contents[0] == "Hello, I am Ana"
+    assert "Good morning, Ana!" in contents[1]
+    # Whoever comes back goes on from there.
+    again = home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="And?\n")
+    assert "assistant: You like green tea." in again.out
