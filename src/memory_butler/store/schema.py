@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import asyncpg
 
@@ -83,10 +83,25 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         Unavailable: the server cannot be reached.
         ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
     """
+    roles = Roles.of(unquote(urlsplit(admin_dsn).path.lstrip("/")))
+    password = await prepare_roles(admin_dsn, roles, runtime_password)
+    # Imported here, because Alembic and SQLAlchemy cost more than all the rest of a start, and are
+    # wanted only when there is something to prepare.
+    from memory_butler.store.migrations.run import migrate
+
+    await migrate(admin_dsn, roles)
+    return with_login(admin_dsn, roles.runtime, password)
+
+
+async def prepare_roles(admin_dsn: str, roles: Roles, runtime_password: str | None) -> str | None:
+    """Make the roles and the extensions of a database; the runtime role's password, if it is known.
+
+    Raises:
+        Unavailable: the server cannot be reached.
+        ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
+    """
     connection = await _connect(admin_dsn)
     try:
-        database: str = await connection.fetchval("SELECT current_database()")
-        roles = Roles.of(database)
         async with connection.transaction():
             await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
             await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
@@ -99,12 +114,7 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         ) from error
     finally:
         await connection.close()
-    # Imported here, because Alembic and SQLAlchemy cost more than all the rest of a start, and are
-    # wanted only when there is something to prepare.
-    from memory_butler.store.migrations.run import migrate
-
-    await migrate(admin_dsn, roles)
-    return with_login(admin_dsn, roles.runtime, password)
+    return password
 
 
 async def _make_roles(

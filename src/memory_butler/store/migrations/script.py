@@ -15,6 +15,15 @@ from memory_butler.store.schema import quoted
 VERSIONS = Path(__file__).parent / "versions" / "memory"
 
 
+# Until a session has used a vector, only a superuser may make functions that carry settings of the
+# extension; an upgrade that begins after the baseline has used none.
+_LOAD_VECTOR = """
+DO $$ BEGIN
+    IF to_regtype('public.vector') IS NOT NULL THEN PERFORM '[1]'::public.vector; END IF;
+END $$
+"""
+
+
 def run_text(sql: str) -> None:
     """Run one or more statements on the migration's connection."""
     adapted: Any = op.get_bind().connection.dbapi_connection
@@ -28,6 +37,7 @@ def run_files(*names: str, **parts: str) -> None:
     differ from database to database because roles belong to the whole server; `parts` fill further
     placeholders with SQL.
     """
+    run_text(_LOAD_VECTOR)
     roles: dict[str, str] = context.config.attributes["roles"]
     fillings = {placeholder: quoted(role) for placeholder, role in roles.items()} | parts
     for name in names:

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
+    backing_up,
     care,
     connecting,
     curating,
@@ -41,6 +42,7 @@ _ORDER = (
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
+    ("backup", "restore-backup"),
     ("token", "db", "psql", "db-url", "model", "version"),
 )
 
@@ -74,6 +76,12 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)
+    )
+    add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
+        located(backing_up.backup)
+    )
+    add("restore-backup", rich_help_panel=OPERATE, epilog=backing_up.RESTORE_EXAMPLES)(
+        located(backing_up.restore_backup)
     )
     add(
         "psql",

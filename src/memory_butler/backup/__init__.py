@@ -1,0 +1,1 @@
+"""Backup and restoration of a whole installation: database and journals, in one file."""

@@ -1,0 +1,86 @@
+"""The file of a backup: a tar with a manifest, the database's dump, and the journals.
+
+Its parts can be used without this program: `database.dump` is for `pg_restore`, and a journal is an
+SQLite file.
+"""
+
+import hashlib
+import os
+import tarfile
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ValidationError
+
+from memory_butler.domain.errors import InvalidInput
+
+MANIFEST: Final = "manifest.json"
+DATABASE: Final = "database.dump"
+JOURNALS: Final = "journal"
+
+
+class Manifest(BaseModel):
+    """What a backup says of itself."""
+
+    format: Literal[1] = 1
+    version: str
+    made_at: AwareDatetime
+    database: str
+    revision: str
+    counts: dict[str, tuple[int, str]]
+    sha256: dict[str, str]
+
+    def rows(self) -> int:
+        return sum(rows for rows, _ in self.counts.values())
+
+    def tenants(self) -> list[str]:
+        return sorted({name.partition(" ")[0] for name in self.counts})
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """sha256 of each file but the manifest, by its path in the folder."""
+    return {
+        str(path.relative_to(folder)): _sha256(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
+    }
+
+
+def pack(folder: Path, target: Path) -> None:
+    """Write the folder to the file, which is there whole or not at all; for its owner alone."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as file:
+            with tarfile.open(fileobj=file, mode="w") as tar:
+                for path in sorted(folder.iterdir(), key=lambda one: one.name != MANIFEST):
+                    tar.add(path, arcname=path.name)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def unpack(source: Path, folder: Path) -> Manifest:
+    """Read the file into the folder, and check that it is as it was written.
+
+    Raises:
+        InvalidInput: it is no backup, of a later format, or damaged.
+    """
+    try:
+        with tarfile.open(source) as tar:
+            tar.extractall(folder, filter="data")
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (tarfile.TarError, ValidationError, FileNotFoundError, EOFError) as error:
+        raise InvalidInput(
+            f"{source} is no backup that this version reads ({type(error).__name__})"
+        ) from error
+    if checksums(folder) != manifest.sha256:
+        raise InvalidInput(f"{source} is damaged: what it holds is not what was written")
+    return manifest
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

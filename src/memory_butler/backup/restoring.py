@@ -1,0 +1,152 @@
+"""Putting a backup in an installation's place."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memory_butler.backup.archive import DATABASE, JOURNALS, Manifest, unpack
+from memory_butler.backup.making import Tell, refuse_difference
+from memory_butler.config import Settings
+from memory_butler.domain.errors import ConfigurationError, Conflict
+from memory_butler.engine.opening import derived_password
+from memory_butler.journal import snapshots
+from memory_butler.store import dump, embedded, schema
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was restored, and where what was there before is kept."""
+
+    manifest: Manifest
+    runtime_dsn: str
+    kept_database: str | None
+    kept_journals: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    admin_dsn: str
+    runtime_password: str | None
+
+
+async def restore(
+    settings: Settings,
+    source: Path,
+    now: datetime,
+    *,
+    admin_dsn: str | None = None,
+    replace: bool = False,
+    tell: Tell = lambda _: None,
+) -> Restored:
+    """Load a backup aside, compare it with its manifest, and only then put it in place.
+
+    What was there is kept under another name. Interrupted before the last step, everything is as it
+    was; an older backup is migrated to this version's schema.
+
+    Raises:
+        InvalidInput: the file is no backup, or damaged.
+        Conflict: there are memories or journals already and `replace` was not said; something is
+            connected; the dump does not load.
+        ConfigurationError: it was made by a later version, or of a database of another name.
+        IntegrityViolation: what was loaded is not what was backed up.
+    """
+    data_dir = settings.data_dir.expanduser().resolve()
+    data_dir.mkdir(parents=True, exist_ok=True)
+    # In the data directory: the journals are moved into place from here.
+    with tempfile.TemporaryDirectory(prefix=".restoring-", dir=data_dir) as made:
+        folder = Path(made)
+        tell("reading the backup")
+        manifest = await asyncio.to_thread(unpack, source, folder)
+        if manifest.revision > schema.HEAD:
+            raise ConfigurationError(
+                f"this backup is of the schema {manifest.revision}, made by memory-butler "
+                f"{manifest.version}: install that version or a later one"
+            )
+        journals = folder / JOURNALS
+        for path in journals.rglob("*.sqlite"):
+            snapshots.check(path)
+        async with _server(settings, admin_dsn) as server:
+            name = dump.database_of(server.admin_dsn)
+            if name != manifest.database:
+                raise ConfigurationError(
+                    f"this backup is of a database named {manifest.database}, which its roles are "
+                    f"named after; {name} cannot take it"
+                )
+            there = data_dir / JOURNALS
+            if not replace:
+                await _refuse_full(server.admin_dsn, there)
+            tell("loading the database")
+            kept = f"{name}_before_{now:%Y%m%d_%H%M%S}"
+            async with dump.loaded(
+                server.admin_dsn,
+                folder / DATABASE,
+                roles_of=name,
+                runtime_password=server.runtime_password,
+            ) as (scratch, found):
+                refuse_difference(manifest.counts, found)
+                tell("putting it in place")
+                was_there = await dump.take_the_place(scratch, name, kept)
+            kept_journals = _swap(journals, there, now)
+            runtime = await schema.prepare(
+                server.admin_dsn, runtime_password=server.runtime_password
+            )
+    return Restored(manifest, runtime, kept if was_there else None, kept_journals)
+
+
+@asynccontextmanager
+async def _server(settings: Settings, admin_dsn: str | None) -> AsyncIterator[_Server]:
+    """The administrator's login; the embedded server is started, its database not yet made."""
+    if admin_dsn is not None:
+        yield _Server(admin_dsn, None)
+        return
+    if settings.dsn is not None:
+        raise ConfigurationError(
+            "restoring into a server of yours needs a login that may make databases: --admin-dsn"
+        )
+    lease = await asyncio.to_thread(
+        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
+    )
+    try:
+        endpoint = lease.endpoint
+        password = derived_password(endpoint.admin_password)
+        yield _Server(endpoint.dsn(settings.database), password)
+    finally:
+        await asyncio.to_thread(lease.release)
+
+
+async def _refuse_full(admin_dsn: str, journals: Path) -> None:
+    full = []
+    if not await dump.is_empty(admin_dsn):
+        full.append("memories")
+    if await asyncio.to_thread(lambda: any(journals.rglob("*.sqlite"))):
+        full.append("journals")
+    if full:
+        raise Conflict(
+            f"there are {' and '.join(full)} already. With --replace the backup takes their place, "
+            "and what is there now is kept under another name"
+        )
+
+
+def _swap(restored: Path, there: Path, now: datetime) -> Path | None:
+    """Put the journals in place; where the old ones are kept, if there were any."""
+    kept = None
+    if there.exists():
+        kept = there.with_name(f"{there.name}-before-{now:%Y%m%d-%H%M%S}")
+        os.rename(there, kept)
+    if restored.exists():
+        for path in (restored, *restored.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+            shutil.chown(path, *_owner(there.parent))
+        os.rename(restored, there)
+    return kept
+
+
+def _owner(folder: Path) -> tuple[int, int]:
+    info = folder.stat()
+    return info.st_uid, info.st_gid

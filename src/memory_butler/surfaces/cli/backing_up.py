@@ -1,0 +1,124 @@
+"""Backup of the whole installation, all tenants, and its restoration."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import AsJson, Place, complete
+from memory_butler.surfaces.cli.problems import complain
+
+BACKUP_EXAMPLES = epilog(
+    "memory-butler backup backups/",
+    "memory-butler backup memory.tar",
+    "memory-butler backup memory.tar --admin-dsn postgresql://postgres:secret@db/butler_memory",
+)
+RESTORE_EXAMPLES = epilog(
+    "memory-butler restore-backup memory.tar",
+    "memory-butler restore-backup memory.tar --replace",
+)
+
+AdminDsn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DSN",
+        help="With a PostgreSQL server of yours: a login that may make databases and roles.",
+    ),
+]
+
+
+def backup(
+    place: Place,
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE|FOLDER", help="Where to; a folder gets a dated file.")
+    ],
+    admin_dsn: AdminDsn = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check/--no-check", help="Restore it into a scratch database and compare."),
+    ] = True,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write over a file that is there.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Back up the database of all tenants and the journals to one file, while serving.
+
+    What the file holds is of one moment. It appears when it is whole and was checked; Ctrl-C leaves
+    nothing. It is readable for its owner alone and not encrypted.
+    """
+    from memory_butler.backup.making import back_up
+    from memory_butler.engine.memory import utc_now
+
+    if target.is_file() and not overwrite:
+        raise InvalidInput(f"{target} is there already: choose another name, or --overwrite")
+    if not target.absolute().parent.is_dir():
+        raise InvalidInput(f"there is no folder {target.absolute().parent}")
+    made = complete(
+        back_up(
+            place.settings(),
+            target,
+            utc_now(),
+            admin_dsn=_checked(admin_dsn),
+            check=check,
+            tell=complain,
+        )
+    )
+    found = made.manifest
+    if as_json:
+        answer = {"path": str(made.path), "checked": made.checked}
+        print(json.dumps(answer | found.model_dump(mode="json"), indent=2))
+        return
+    verdict = "checked by restoring it" if made.checked else "not checked"
+    size = made.path.stat().st_size / 1e6
+    print(f"{made.path}: {found.rows()} rows of {len(found.tenants())} tenants, {size:.1f} MB,")
+    print(f"  {verdict}. Restore it: memory-butler restore-backup {made.path}")
+
+
+def restore_backup(
+    place: Place,
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `backup` wrote.")],
+    admin_dsn: AdminDsn = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take the place of what is there, which is kept aside."),
+    ] = False,
+) -> None:
+    """Restore a backup, of this version or an older one, also of another version of PostgreSQL.
+
+    It is loaded aside, compared, and put in place at once; stop the server first. A database that
+    holds memories is left alone unless --replace is given.
+    """
+    from memory_butler.backup.restoring import restore
+    from memory_butler.engine.memory import utc_now
+
+    if not source.is_file():
+        raise InvalidInput(f"there is no file {source}")
+    done = complete(
+        restore(
+            place.settings(),
+            source,
+            utc_now(),
+            admin_dsn=_checked(admin_dsn),
+            replace=replace,
+            tell=complain,
+        )
+    )
+    made = done.manifest
+    print(f"Restored {made.rows()} rows of {len(made.tenants())} tenants, as of {made.made_at:%c}.")
+    if done.kept_database:
+        print(f"  The former database is kept as {done.kept_database}; drop it when all is well.")
+    if done.kept_journals:
+        print(f"  The former journals are kept in {done.kept_journals}.")
+    if admin_dsn is not None:
+        complain("Serve with this DSN; a password that is left out is the role's former one:")
+        print(done.runtime_dsn)
+
+
+def _checked(admin_dsn: str | None) -> str | None:
+    if admin_dsn is not None and not admin_dsn.startswith(("postgresql://", "postgres://")):
+        raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
+    return admin_dsn

@@ -1,0 +1,242 @@
+"""Backup while serving, and restoration: all of it or nothing."""
+
+import asyncio
+import signal
+import sys
+import tarfile
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from conftest import NOW, Database
+from memory_butler.backup.making import Made, back_up
+from memory_butler.backup.restoring import Restored, restore
+from memory_butler.config import MemoryModuleConfig, Settings
+from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_episode, store_fact
+from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.journal.file import JournalFile
+from memory_butler.store import dump, embeddings, schema
+from memory_butler.store.transaction import open_pool
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def installation(
+    empty_database: Database, embedder: BatchingEmbedder, tmp_path: Path
+) -> AsyncIterator[tuple[Settings, Memory, str]]:
+    """A database of its own with its roles, as `db init` makes it, and a data directory."""
+    admin = empty_database.admin_dsn
+    runtime = await schema.prepare(admin)
+    pool = await open_pool(runtime)
+    engine = embedder.engine
+    version = await embeddings.register(
+        pool, engine.model_name, engine.model_version, engine.dimensions, NOW
+    )
+    settings = Settings(dsn=SecretStr(runtime), data_dir=tmp_path / "data")
+    settings.data_dir.mkdir()
+    try:
+        yield settings, Memory(pool, embedder, version, MemoryModuleConfig(), lambda: NOW), admin
+    finally:
+        pool.terminate()
+        maintenance = await asyncpg.connect(dump.with_database(admin, "postgres"))
+        kept = await maintenance.fetch(
+            "SELECT datname FROM pg_database WHERE datname LIKE $1",
+            f"{empty_database.name}\\_before\\_%",
+        )
+        for (name,) in kept:
+            await maintenance.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await maintenance.close()
+
+
+Installation = tuple[Settings, Memory, str]
+
+
+def _runtime(settings: Settings) -> str:
+    assert settings.dsn is not None
+    return settings.dsn.get_secret_value()
+
+
+def _left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def _fill(memory: Memory) -> None:
+    for tenant in ("ana", "bob"):
+        who = Principal(tenant)
+        await store_episode(memory, who, f"{tenant} spoke of paint", "painter")
+        await store_fact(memory, who, "user", "likes", f"{tenant} likes blue")
+        await store_fact(memory, who, "user", "likes", f"{tenant} likes dark green")
+
+
+async def _restore(
+    memory: Memory, settings: Settings, source: Path, admin: str, *, replacing: bool = False
+) -> Restored:
+    # The database is renamed: nothing may be connected.
+    await memory.pool.close()
+    return await restore(settings, source, NOW, admin_dsn=admin, replace=replacing)
+
+
+async def _backed_up(settings: Settings, target: Path, admin: str) -> Made:
+    return await back_up(settings, target, NOW, admin_dsn=admin)
+
+
+async def test_what_was_backed_up_is_there_again(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    with JournalFile.open(settings.data_dir, "ana", "mira"):
+        pass
+    made = await _backed_up(settings, tmp_path, admin)
+    assert made.path == tmp_path / "memory-butler-20260301-120000.tar"
+    assert made.path.stat().st_mode & 0o777 == 0o600
+    assert made.manifest.counts["ana facts"][0] == 2
+    assert {"ana", "bob"} <= set(made.manifest.tenants())
+    assert _left_in(tmp_path) == ["data", made.path.name]
+
+    await store_fact(memory, Principal("ana"), "user", "lives", "stored after the backup")
+    restored = await _restore(memory, settings, made.path, admin, replacing=True)
+    assert restored.kept_database is not None
+    assert restored.kept_journals is not None
+    with JournalFile.open(settings.data_dir, "ana", "mira"):
+        pass
+    pool = await open_pool(_runtime(settings))
+    try:
+        again = replace(memory, pool=pool)
+        for tenant in ("ana", "bob"):
+            hits = await recall(again, Principal(tenant), "which colour?")
+            assert [hit.row["content"] for hit in hits] == [f"{tenant} likes dark green"]
+    finally:
+        await pool.close()
+
+
+async def test_a_full_database_is_left_alone_unless_that_is_said(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    with pytest.raises(Conflict, match="memories already"):
+        await _restore(memory, settings, made.path, admin)
+    assert not await dump.is_empty(admin)
+
+
+async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_path: Path) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    held = await asyncpg.connect(admin)
+    try:
+        with pytest.raises(Conflict, match="stop the server"):
+            await _restore(memory, settings, made.path, admin, replacing=True)
+    finally:
+        await held.close()
+    assert not await dump.is_empty(admin)
+    assert await _scratch_databases(admin) == 0
+
+
+async def _scratch_databases(admin: str) -> int:
+    connection = await asyncpg.connect(admin)
+    try:
+        pattern = f"{dump.database_of(admin)}\\_loading\\_%"
+        count: int = await connection.fetchval(
+            "SELECT count(*) FROM pg_database WHERE datname LIKE $1", pattern
+        )
+        return count
+    finally:
+        await connection.close()
+
+
+async def test_a_damaged_file_is_told_before_anything_is_touched(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    with tarfile.open(made.path) as tar:
+        place = tar.getmember("database.dump").offset_data + 200
+    with made.path.open("r+b") as file:
+        file.seek(place)
+        byte = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte[0] ^ 1]))
+    with pytest.raises(InvalidInput, match="damaged"):
+        await _restore(memory, settings, made.path, admin, replacing=True)
+    made.path.write_bytes(b"not a tar")
+    with pytest.raises(InvalidInput, match="no backup"):
+        await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
+
+
+async def test_writing_goes_on_and_the_backup_is_of_one_moment(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    stop = asyncio.Event()
+
+    async def write() -> int:
+        written = 0
+        while not stop.is_set():
+            await store_fact(memory, Principal("ana"), f"s{written}", "is", f"fact {written}")
+            written += 1
+        return written
+
+    writing = asyncio.create_task(write())
+    # Compared row by row after loading: a dump of several moments would differ from its counts.
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    stop.set()
+    assert await writing > 0
+    assert made.checked
+
+
+async def test_the_runtime_login_is_not_enough(installation: Installation, tmp_path: Path) -> None:
+    settings, _, _ = installation
+    with pytest.raises(ConfigurationError, match="--admin-dsn"):
+        await back_up(settings, tmp_path / "one.tar", NOW)
+    with pytest.raises(ConfigurationError, match="--admin-dsn"):
+        await restore(settings, await _any_backup(installation, tmp_path), NOW)
+
+
+async def _any_backup(installation: Installation, folder: Path) -> Path:
+    settings, _, admin = installation
+    return (await _backed_up(settings, folder / "any.tar", admin)).path
+
+
+async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    for seconds in (0.05, 0.4, 0.8):
+        task = asyncio.create_task(_backed_up(settings, tmp_path / "one.tar", admin))
+        await asyncio.sleep(seconds)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert _left_in(tmp_path) == ["data"]
+        assert await _scratch_databases(admin) == 0
+
+
+async def test_ctrl_c_at_the_command_line_leaves_nothing(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    command = [sys.executable, "-m", "memory_butler", "backup", str(tmp_path / "one.tar")]
+    command += ["--dsn", _runtime(settings), "--admin-dsn", admin]
+    command += ["--data-dir", str(settings.data_dir)]
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    assert b"dumping" in await process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    await process.communicate()
+    assert process.returncode == 130
+    assert _left_in(tmp_path) == ["data"]
+    assert await _scratch_databases(admin) == 0

