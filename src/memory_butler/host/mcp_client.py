@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-from mcp.client.session import ClientSession
+from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.host.agent import Server
@@ -60,12 +60,13 @@ async def _call(
         http = await stack.enter_async_context(
             httpx2.AsyncClient(headers=headers, timeout=timeout_seconds, verify=_trust(server.url))
         )
-        read, write = await stack.enter_async_context(
-            streamable_http_client(server.url, http_client=http)
+        client = await stack.enter_async_context(
+            Client(streamable_http_client(server.url, http_client=http))
         )
-        session = await stack.enter_async_context(ClientSession(read, write))
-        await session.initialize()
-        return await session.call_tool(tool, arguments)
+        # Not the client's own call_tool: that lists all tools first, to check the answer against a
+        # schema, and would double the time; what we read of an answer is checked where it is read.
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+        return await client.session.send_request(request, CallToolResult)
 
 
 def _trust(url: str) -> ssl.SSLContext | bool:
