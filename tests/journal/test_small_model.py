@@ -4,13 +4,18 @@ It shows transport, schema, checks and effects. What the model says makes little
 here asks about it.
 """
 
+from dataclasses import dataclass, replace
+
 import pytest
 from bench.consolidation import Narrowed
 
+from conftest import Clock
 from inference.language_models.local_model import LocalModel
 from inference.language_models.local_model import local_model as local_model
+from memory_butler.inference.language_models.port import Completion, LanguageModel, Request
 from memory_butler.journal.conversation import reply
 from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.maintenance.run import Limits, maintain
 from memory_butler.journal.policy import JournalPolicy
@@ -18,16 +23,33 @@ from memory_butler.journal.policy import JournalPolicy
 pytestmark = pytest.mark.anyio
 
 
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """The model held to a short answer: left to itself it may never end."""
+
+    model: LanguageModel
+    name: str = "brief"
+
+    async def complete(self, request: Request) -> Completion:
+        said = {"type": "string", "maxLength": 40}
+        schema = {"type": "object", "properties": {"say": said}, "required": ["say"]}
+        return await self.model.complete(replace(request, schema=schema))
+
+
 async def test_it_answers_and_its_answer_is_remembered(
-    live: LiveJournal, local_model: LocalModel
+    file: JournalFile, clock: Clock, local_model: LocalModel
 ) -> None:
     policy = JournalPolicy(untagged_reply_is_say=True)
+    live = LiveJournal(file, policy, clock)
     live.log("Hello! What is a garden?", "user")
-    done = await reply(live, local_model.adapter(), policy, max_tokens=400)
+    done = await reply(live, Brief(local_model.adapter()), policy, max_tokens=200)
     said = live.event(done.logged.event_id)
     assert said is not None
     assert (said.actor, said.content) == ("assistant", done.completion.text)
     assert done.completion.tokens_out > 0
+    # The next prompt knows it.
+    live.log("And?", "user")
+    assert done.completion.text.splitlines()[0] in live.assemble().user
 
 
 @pytest.mark.requirement("JFRAG-02", "JST-02")
