@@ -183,6 +183,16 @@ async def test_the_budget_is_never_exceeded(
     assert context.text.count("\n- ") == len(context.included)
 
 
+async def test_what_was_weighed_is_told_in_the_order_of_the_block(
+    stocked: Memory, principal: Principal
+) -> None:
+    context = await build_context(stocked, principal, "tea", "general", token_budget=60)
+    assert context.included
+    assert context.left_out
+    ids = [hit.row["id"] for hit in context.considered]
+    assert ids == [*context.included, *context.left_out]
+
+
 @pytest.mark.requirement("CTX-07")
 async def test_the_configured_budget_is_the_default(stocked: Memory, principal: Principal) -> None:
     memory = _with(stocked, context_token_budget=40)

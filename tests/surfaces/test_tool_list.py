@@ -113,7 +113,7 @@ _EXTRAS: Final = {
     },
     "memory_search": {"session_id", "explain"},
     "memory_recall": {"min_confidence", "session_id", "explain"},
-    "memory_context": {"session_id"},
+    "memory_context": {"session_id", "explain"},
 }
 
 _READ_ONLY: Final = {

@@ -201,6 +201,17 @@ async def test_context_is_one_block_that_the_text_answer_shows_alone(client: Cli
     assert result.structured_content["included"] == [fact, rule]
     (text,) = result.content
     assert text.model_dump()["text"] == block
+    assert result.structured_content["considered"] is None
+
+
+async def test_a_context_explains_each_line_when_asked(client: Client) -> None:
+    fact = await _fact(client)
+    asked = {"trigger_prompt": "pick a colour", "butler": "shop", "explain": True}
+    (weighed,) = (await client.call("memory_context", **asked))["considered"]
+    parts = weighed["scores"]["explain"]
+    shares = [value for name, value in parts.items() if name.endswith("_contribution")]
+    assert weighed["id"] == fact
+    assert sum(shares) == pytest.approx(parts["composite"])
 
 
 # --- entities

@@ -102,6 +102,7 @@ class Retrieval(Sender):
         *,
         token_budget: int | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
+        explain: bool | Unset = UNSET,
     ) -> ContextOutput:
         """Build a memory block.
 
@@ -114,6 +115,7 @@ class Retrieval(Sender):
             butler: The butler whose session it is; also the scope.
             token_budget: The block has at most four characters a token.
             session_id: Your session, so that memory knows what it has told you.
+            explain: Return what was weighed for the block, with every part of its score.
         """
         return await self._send(
             operations.CONTEXT,
@@ -122,5 +124,6 @@ class Retrieval(Sender):
                 butler=butler,
                 token_budget=token_budget,
                 session_id=session_id,
+                explain=explain,
             ),
         )

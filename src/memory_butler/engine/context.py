@@ -1,5 +1,6 @@
 """The memory block for a prompt."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from memory_butler.domain.context import (
@@ -19,6 +20,13 @@ from memory_butler.engine.recall import Audience, Hit, recall, record_served, se
 MAX_TOKEN_BUDGET = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltContext(AssembledContext):
+    """The block, and what was weighed for it: everything in it and everything left out."""
+
+    considered: tuple[Hit, ...]
+
+
 async def build_context(
     memory: Memory,
     principal: Principal,
@@ -27,7 +35,7 @@ async def build_context(
     *,
     token_budget: int | None = None,
     session_id: UUID | str | None = None,
-) -> AssembledContext:
+) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
     Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
@@ -66,7 +74,9 @@ async def build_context(
     served = [hit for hit in hits if hit.row["id"] in included]
     if served:
         await record_served(memory, principal, Audience("context", scope, session), served)
-    return block
+    by_id = {hit.row["id"]: hit for hit in hits}
+    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+    return BuiltContext(block.text, block.included, block.left_out, considered)
 
 
 def _fact(hit: Hit) -> ContextFact:

@@ -152,6 +152,9 @@ class ContextInput(Input):
         description="The block has at most four characters a token.",
     )
     session_id: UUID | None = Field(None, description=_SESSION)
+    explain: bool = Field(
+        False, description="Return what was weighed for the block, with every part of its score."
+    )
 
 
 class ContextOutput(Output):
@@ -160,6 +163,9 @@ class ContextOutput(Output):
     context: str
     included: list[UUID] = Field(default=[], description="The memories in it, top to bottom.")
     left_out: list[UUID] = Field(default=[], description="Recalled, but without room.")
+    considered: list[MemoryView] | None = Field(
+        None, description="When asked for: what is in the block, then what was left out."
+    )
 
 
 async def _context(memory: Memory, principal: Principal, given: ContextInput) -> ContextOutput:
@@ -172,7 +178,12 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         session_id=given.session_id,
     )
     return ContextOutput(
-        context=block.text, included=list(block.included), left_out=list(block.left_out)
+        context=block.text,
+        included=list(block.included),
+        left_out=list(block.left_out),
+        considered=(
+            [found(hit, explain=True) for hit in block.considered] if given.explain else None
+        ),
     )
 
 
