@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { facts } from "@/pages/facts/route";
+import { playground } from "@/pages/playground/route";
 import { overview } from "@/pages/overview/route";
 import { root } from "@/shell/root";
 
@@ -22,4 +23,4 @@ const signIn = createRoute({
 });
 
 /** Every page; each brings its own route from its folder. */
-export const routes = root.addChildren([start, signIn, overview, facts]);
+export const routes = root.addChildren([start, signIn, overview, facts, playground]);

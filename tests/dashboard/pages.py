@@ -19,6 +19,12 @@ PAGES = (
     PageShown("facts", "/memory/facts", "Facts", phone=True),
     PageShown("facts-fading", "/memory/facts?show=fading", "Facts"),
     PageShown("facts-archive", "/memory/facts?show=archive", "Facts"),
+    PageShown(
+        "playground",
+        "/memory/recall?prompt=Plan+a+dinner+for+the+family&budget=250",
+        "Recall playground",
+        phone=True,
+    ),
     PageShown("not-found", "/memory/nowhere", "Not found"),
     PageShown("sign-in", "/sign-in", "Sign in"),
 )

@@ -1,5 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { LayoutDashboard, Quote, type LucideIcon } from "lucide-react";
+import { LayoutDashboard, Quote, Telescope, type LucideIcon } from "lucide-react";
 
 export interface Entry {
   to: NonNullable<LinkProps["to"]>;
@@ -21,6 +21,7 @@ export const NAVIGATION: readonly Section[] = [
     entries: [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
+      { to: "/memory/recall", title: "Recall playground", icon: Telescope, key: "p" },
     ],
   },
 ];

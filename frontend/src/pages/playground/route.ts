@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { given, number, text } from "@/shell/filters";
+import { root } from "@/shell/root";
+
+// The most that the API takes.
+const MOST_TOKENS = 1_000_000;
+
+function filters(search: Record<string, unknown>) {
+  return given({
+    prompt: text(search["prompt"]),
+    butler: text(search["butler"]),
+    budget: number(search["budget"], 0, MOST_TOKENS),
+  });
+}
+
+export type PlaygroundSearch = ReturnType<typeof filters>;
+
+export const playground = createRoute({
+  getParentRoute: () => root,
+  path: "/memory/recall",
+  validateSearch: filters,
+  component: lazyRouteComponent(() => import("@/pages/playground/Playground")),
+});
