@@ -1,7 +1,9 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
+import { jobs } from "@/pages/jobs/route";
 import { overview } from "@/pages/overview/route";
+import { tokens } from "@/pages/tokens/route";
 import { root } from "@/shell/root";
 
 const start = createRoute({
@@ -23,4 +25,4 @@ const signIn = createRoute({
 });
 
 /** Every page; each brings its own route from its folder. */
-export const routes = root.addChildren([start, signIn, overview, facts, playground]);
+export const routes = root.addChildren([start, signIn, overview, facts, playground, jobs, tokens]);

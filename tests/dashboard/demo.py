@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID, uuid5
 
-from memory_butler.domain.principals import Principal
+from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.consolidation import host
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.entities import create_entity
@@ -19,6 +19,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.tokens import create_token
 
 # How many days before the present the story begins.
 DAYS = 120
@@ -67,6 +68,13 @@ class _Episode:
 
 
 _Told = TypeVar("_Told", _Fact, _Rule, _Episode)
+
+# Who was let in on the first day, what for, and for how many days.
+_TOKENS: tuple[tuple[str, tuple[Scope, ...], int], ...] = (
+    ("phone", ("read",), 365),
+    ("claude-code", ("read", "write"), 365),
+    ("old laptop", ("read", "write", "admin"), 30),
+)
 
 _FACTS = (
     _Fact(0, "Ana", "birthday", "Ana's birthday is on 14 March", "home", "permanent", importance=9),
@@ -210,6 +218,8 @@ class _Teller:
     async def tell(self) -> None:
         for name, kind, aliases in _ENTITIES:
             await create_entity(self.memory, _by("home"), name, kind, aliases=aliases)
+        for name, scopes, days in _TOKENS:
+            await create_token(self.memory, "default", name, scopes, timedelta(days=days))
         for self.day in range(DAYS):
             await self._remember()
             await self._judge()

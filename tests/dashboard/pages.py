@@ -25,6 +25,8 @@ PAGES = (
         "Recall playground",
         phone=True,
     ),
+    PageShown("jobs", "/jobs", "Jobs", phone=True),
+    PageShown("tokens", "/tokens", "Tokens"),
     PageShown("not-found", "/memory/nowhere", "Not found"),
     PageShown("sign-in", "/sign-in", "Sign in"),
 )

@@ -1,5 +1,12 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { LayoutDashboard, Quote, Telescope, type LucideIcon } from "lucide-react";
+import {
+  CalendarClock,
+  KeyRound,
+  LayoutDashboard,
+  Quote,
+  Telescope,
+  type LucideIcon,
+} from "lucide-react";
 
 export interface Entry {
   to: NonNullable<LinkProps["to"]>;
@@ -22,6 +29,13 @@ export const NAVIGATION: readonly Section[] = [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/recall", title: "Recall playground", icon: Telescope, key: "p" },
+    ],
+  },
+  {
+    title: "Server",
+    entries: [
+      { to: "/jobs", title: "Jobs", icon: CalendarClock, key: "j" },
+      { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t" },
     ],
   },
 ];

@@ -1,9 +1,7 @@
 import clsx from "clsx";
-import { Check, Copy } from "lucide-react";
-import { useState } from "react";
 import type { Block } from "@/pages/playground/queries";
-import { Button } from "@/ui/Button";
 import { Card } from "@/ui/Card";
+import { CopyButton } from "@/ui/CopyButton";
 import { count } from "@/ui/format";
 
 // The estimate that the budget is kept by (CTX-05).
@@ -56,21 +54,4 @@ function linesOf({ context, included }: Block): { text: string; id: string | und
     .trimEnd()
     .split("\n")
     .map((text) => ({ text, id: text.startsWith("- ") ? included[next++] : undefined }));
-}
-
-// Long enough to be seen.
-const TOLD_MILLISECONDS = 1_500;
-
-function CopyButton({ text }: { text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    window.setTimeout(() => setCopied(false), TOLD_MILLISECONDS);
-  };
-  return (
-    <Button small kind="quiet" className="-my-1" onClick={() => void copy()} disabled={!text}>
-      {copied ? <Check /> : <Copy />} {copied ? "Copied" : "Copy"}
-    </Button>
-  );
 }

@@ -1,0 +1,127 @@
+import type { UseMutationResult } from "@tanstack/react-query";
+import { FlaskConical, Play } from "lucide-react";
+import { Figures } from "@/pages/jobs/Detail";
+import type { Job, Outcome, Schedule } from "@/pages/jobs/queries";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Card } from "@/ui/Card";
+import { Code } from "@/ui/EmptyState";
+import { TimeAgo } from "@/ui/TimeAgo";
+
+const JOBS: readonly { job: Job; title: string; does: string }[] = [
+  {
+    job: "consolidate",
+    title: "Consolidation",
+    does: "Asks the language model what the waiting episodes teach, and checks its answer.",
+  },
+  {
+    job: "decay_sweep",
+    title: "Decay sweep",
+    does: "Marks what has faded, retires what is past saving, turns bad advice into warnings.",
+  },
+  {
+    job: "episode_cleanup",
+    title: "Episode cleanup",
+    does: "Deletes episodes that had their time.",
+  },
+];
+
+interface PlannedProps {
+  schedule: Schedule;
+  running: UseMutationResult<Outcome, Error, { job: Job; dryRun: boolean }>;
+}
+
+/** Each job: what it does, when it runs next, and a way to run it now. */
+export function Planned({ schedule, running }: PlannedProps) {
+  return (
+    <Card
+      title="Schedule"
+      note={
+        schedule.enabled
+          ? "Run by whichever server is up; a tick that was missed is caught up once."
+          : "Turned off in this server's configuration; jobs run only when asked."
+      }
+    >
+      <ul className="divide-y">
+        {JOBS.map(({ job, title, does }) => (
+          <li
+            key={job}
+            className="flex flex-wrap items-start gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0"
+          >
+            <div className="min-w-0 flex-1 basis-72">
+              <p className="flex flex-wrap items-center gap-2">
+                <span className="font-medium">{title}</span>
+                <When schedule={schedule} job={job} />
+              </p>
+              <p className="mt-0.5 text-ink-2">{does}</p>
+              {job === "consolidate" && <Model name={schedule.language_model} />}
+              {running.variables?.job === job && <Result running={running} />}
+            </div>
+            <div className="flex gap-2">
+              {[true, false].map((dryRun) => (
+                <Button
+                  key={String(dryRun)}
+                  small
+                  disabled={running.isPending}
+                  aria-label={`${dryRun ? "Dry run of" : "Run"} ${title.toLowerCase()}`}
+                  busy={
+                    running.isPending &&
+                    running.variables.job === job &&
+                    running.variables.dryRun === dryRun
+                  }
+                  onClick={() => running.mutate({ job, dryRun })}
+                >
+                  {dryRun ? <FlaskConical /> : <Play />} {dryRun ? "Dry run" : "Run now"}
+                </Button>
+              ))}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function When({ schedule, job }: { schedule: Schedule; job: Job }) {
+  const planned = schedule.planned.find((one) => one.job === job);
+  if (!planned || !schedule.enabled) return <Badge>not planned</Badge>;
+  return (
+    <span className="text-sm text-ink-3" title={`cron: ${planned.cron}`}>
+      next <TimeAgo at={planned.next_run} />
+    </span>
+  );
+}
+
+function Model({ name }: { name: string | null }) {
+  return (
+    <p className="mt-1 text-sm text-ink-3">
+      {name ? (
+        <>
+          by <Code>{name}</Code>
+        </>
+      ) : (
+        <>
+          No language model is configured, so it only counts. <Code>memory-butler doctor</Code> says
+          how to add one.
+        </>
+      )}
+    </p>
+  );
+}
+
+function Result({ running }: Pick<PlannedProps, "running">) {
+  return (
+    <div role="status" className="mt-3 rounded-lg bg-sunken px-3 py-2 text-sm">
+      {running.isPending && <p className="text-ink-2">Under way…</p>}
+      {running.error && <p className="text-bad-ink">{running.error.message}</p>}
+      {running.data && (
+        <>
+          <p className="mb-1 font-medium">
+            {running.data.dry_run ? "It would do this; nothing was changed." : "Done."}
+          </p>
+          <Figures detail={running.data.detail} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createToken, tokenList, type CreatedToken, type Scope } from "@/pages/tokens/queries";
+import { CopyButton } from "@/ui/CopyButton";
+import { Button } from "@/ui/Button";
+import { Dialog } from "@/ui/Dialog";
+import { Field, Input, Select } from "@/ui/Field";
+
+const SCOPES: readonly { scope: Scope; means: string }[] = [
+  { scope: "read", means: "search, recall and look at everything" },
+  { scope: "write", means: "store, correct, confirm and forget" },
+  { scope: "admin", means: "run jobs, merge entities, make tokens" },
+];
+
+const LIFETIMES = [
+  { value: "1", label: "A day" },
+  { value: "30", label: "30 days" },
+  { value: "365", label: "A year" },
+] as const;
+
+/** Makes a token, then shows its secret, once. */
+export function NewTokenDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: createToken,
+    onSuccess: () => queries.invalidateQueries({ queryKey: tokenList.queryKey }),
+  });
+  if (create.data) return <Secret made={create.data} onClose={onClose} />;
+  return (
+    <NewToken
+      busy={create.isPending}
+      error={create.error?.message}
+      onCreate={create.mutate}
+      onClose={onClose}
+    />
+  );
+}
+
+interface NewTokenProps {
+  busy: boolean;
+  error: string | undefined;
+  onCreate: (token: Parameters<typeof createToken>[0]) => void;
+  onClose: () => void;
+}
+
+function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<Scope[]>(["read", "write"]);
+  const [days, setDays] = useState<(typeof LIFETIMES)[number]["value"]>();
+  const isReady = name.trim() !== "" && scopes.length > 0;
+  const give = (scope: Scope, given: boolean) =>
+    setScopes((now) => (given ? [...now, scope] : now.filter((one) => one !== scope)));
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="New token"
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="new-token" busy={busy} disabled={!isReady}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="new-token"
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onCreate({ name: name.trim(), scopes, days: days && Number(days) });
+        }}
+      >
+        <Field
+          label="Name"
+          hint="Whom it is for; events name it as who did something."
+          error={error}
+        >
+          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} />
+        </Field>
+        <fieldset>
+          <legend className="mb-1.5 text-sm font-medium">May</legend>
+          {SCOPES.map(({ scope, means }) => (
+            <label key={scope} className="flex items-baseline gap-2 py-1">
+              <input
+                type="checkbox"
+                className="accent-accent"
+                checked={scopes.includes(scope)}
+                onChange={(event) => give(scope, event.target.checked)}
+              />
+              <span>
+                <span className="font-medium">{scope}</span>{" "}
+                <span className="text-ink-2">{means}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <Field label="Good for">
+          <Select
+            label="Good for"
+            any="Until revoked"
+            value={days}
+            onChange={setDays}
+            options={LIFETIMES}
+          />
+        </Field>
+      </form>
+    </Dialog>
+  );
+}
+
+function Secret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`The token of ${made.name}`}
+      actions={
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      }
+    >
+      <p className="text-ink-2">Copy it now: nobody can read it again, here or in the database.</p>
+      <div className="mt-3 flex items-center gap-2 rounded-md bg-sunken p-3">
+        <code className="min-w-0 flex-1 font-mono text-sm break-all">{made.token}</code>
+        <CopyButton text={made.token} />
+      </div>
+    </Dialog>
+  );
+}
