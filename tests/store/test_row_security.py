@@ -26,6 +26,7 @@ SEARCHES = (
     "find_facts",
     "find_rules",
 )
+FILTERS = ("facts_with_terms", "facts_with_tag")
 
 
 @pytest.fixture
@@ -220,6 +221,9 @@ async def test_a_token_is_found_by_its_hash_until_it_is_revoked(
 
 
 async def _search(runtime: Connection, function: str, memory: Memory) -> list[asyncpg.Record]:
+    if function in FILTERS:
+        filtered: list[asyncpg.Record] = await runtime.fetch(f"SELECT {function}('tea')")
+        return filtered
     vector = await memory.embedder.embed("tea")
     search = f"SELECT * FROM {function}($1, 'tea', NULL, 0, $2, 10)"
     found: list[asyncpg.Record] = await runtime.fetch(search, vector, memory.clock())
@@ -229,12 +233,12 @@ async def _search(runtime: Connection, function: str, memory: Memory) -> list[as
 @pytest.fixture
 async def remembered(memory: Memory, principal: Principal) -> None:
     await store_episode(memory, principal, "we spoke of tea", "general")
-    await store_fact(memory, principal, "user", "drink", "likes tea")
+    await store_fact(memory, principal, "user", "drink", "likes tea", tags=["tea"])
     await store_rule(memory, principal, "offer tea")
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("function", SEARCHES)
+@pytest.mark.parametrize("function", SEARCHES + FILTERS)
 async def test_a_search_function_without_a_tenant_finds_nothing(
     runtime: Connection, memory: Memory, function: str
 ) -> None:
@@ -244,7 +248,7 @@ async def test_a_search_function_without_a_tenant_finds_nothing(
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("function", SEARCHES)
+@pytest.mark.parametrize("function", SEARCHES + FILTERS)
 async def test_a_search_function_forgets_the_tenant_of_the_transaction_before(
     runtime: Connection, memory: Memory, function: str
 ) -> None:
@@ -267,7 +271,7 @@ async def test_functions_of_the_owner_are_closed_to_others(
         WHERE prosecdef AND pronamespace = 'public'::regnamespace
         """
     )
-    assert {row["proname"] for row in functions} >= {*SEARCHES, "authenticate"}
+    assert {row["proname"] for row in functions} >= {*SEARCHES, *FILTERS, "authenticate"}
     for row in functions:
         assert "search_path=pg_catalog, public, pg_temp" in row["proconfig"], row["proname"]
         grantees = {grant.split("=")[0] for grant in row["granted"].strip("{}").split(",")}

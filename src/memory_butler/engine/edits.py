@@ -21,6 +21,7 @@ from memory_butler.domain.rules import (
 )
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
+from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, replace_fact, searchable, shortened
@@ -105,7 +106,7 @@ async def _replace(
     if row is None:
         raise missing("fact", id)
     if expected_revision is not None and revision_of(row) != expected_revision:
-        raise await _stale_fact(tx, row)
+        raise await _stale_fact(memory, tx, row)
     if row["validity"] != "active":
         raise Conflict(await _no_longer_active(tx, row))
     new = _edited(memory, row, changes)
@@ -149,14 +150,16 @@ def _key_of(fact: NewFact) -> FactKey:
     return FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
 
 
-async def _stale_fact(tx: Transaction, row: Row) -> StaleRevision:
+async def _stale_fact(memory: Memory, tx: Transaction, row: Row) -> StaleRevision:
     current = await _newest(tx, row)
+    shown = fact_row(current, memory.clock())
+    shown.pop("superseded_by", None)
     changed = "edited" if current["id"] != row["id"] else "changed"
     return StaleRevision(
         f"fact {row['id']} was {changed} by somebody else meanwhile; look at what it says now, "
         f"and edit fact {current['id']}",
         "fact",
-        current,
+        shown,
         revision_of(current),
     )
 

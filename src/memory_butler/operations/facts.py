@@ -165,7 +165,7 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
         permanences=None if given.permanence is None else tuple(given.permanence),
         source_butler=given.source_butler,
         validities=_VALIDITIES[given.validity],
-        fading=True if given.validity == "fading" else None,
+        fading=given.validity == "fading",
         min_confidence=given.min_confidence,
         tag=given.tag,
         since=given.since,

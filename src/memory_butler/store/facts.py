@@ -56,7 +56,7 @@ class FactFilter:
     permanences: tuple[str, ...] | None = None
     source_butler: str | None = None
     validities: tuple[Validity, ...] | None = None
-    fading: bool | None = None
+    fading: bool = False
     min_confidence: float | None = None
     tag: str | None = None
     since: datetime | None = None

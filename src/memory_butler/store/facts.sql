@@ -125,15 +125,15 @@ tenant_id = $1
   AND ($4::text IS NULL OR subject = $4)
   AND ($5::uuid IS NULL OR entity_id = $5)
   AND ($6::text IS NULL OR CASE WHEN numnode(prefix_terms($6)) > 0
-      THEN search_vector @@ prefix_terms($6)
+      THEN id IN (SELECT facts_with_terms($6))
       ELSE strpos(lower(subject || ' ' || content), lower($6)) > 0 END)
   AND ($7::text[] IS NULL OR permanence = ANY($7))
   AND ($8::text IS NULL OR source_butler = $8)
   AND ($9::text[] IS NULL OR validity = ANY($9))
-  AND ($10::boolean IS NULL OR (metadata->>'status' IS NOT DISTINCT FROM 'fading') = $10)
+  AND (NOT $10::boolean OR metadata->>'status' = 'fading')
   AND ($11::float8 IS NULL
        OR effective_confidence(confidence, decay_rate, last_confirmed_at, $12::timestamptz) >= $11)
-  AND ($13::text IS NULL OR tags ? $13)
+  AND ($13::text IS NULL OR id IN (SELECT facts_with_tag($13)))
   AND ($14::timestamptz IS NULL OR created_at >= $14)
   AND ($15::timestamptz IS NULL OR created_at < $15)
 
@@ -141,26 +141,33 @@ tenant_id = $1
 SELECT count(*)::integer FROM facts WHERE {wanted}
 
 -- name: page
--- The planner drops the orderings that the given $16 and $17 (descending) make constant.
+-- The planner drops the orderings that the given $16 and $17 (descending) make constant. Which rows
+-- is found in a narrow index where it can be; only then are the wide rows read.
+WITH ordered AS (
+    SELECT id FROM facts WHERE {wanted}
+    ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
+             CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
+             CASE WHEN $16 = 'confirmed' AND $17 THEN last_confirmed_at END DESC NULLS LAST,
+             CASE WHEN $16 = 'confirmed' AND NOT $17 THEN last_confirmed_at END NULLS FIRST,
+             CASE WHEN $16 = 'subject' AND $17 THEN subject END DESC,
+             CASE WHEN $16 = 'subject' AND NOT $17 THEN subject END,
+             CASE WHEN $16 = 'importance' THEN CASE WHEN $17 THEN -importance ELSE importance END END,
+             CASE WHEN $16 = 'references'
+                  THEN CASE WHEN $17 THEN -reference_count ELSE reference_count END END,
+             CASE WHEN $16 = 'confidence'
+                  THEN CASE WHEN $17 THEN -1 ELSE 1 END
+                       * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
+             id
+    LIMIT $18 OFFSET $19
+), placed AS (
+    SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
+)
 SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content},
        (SELECT newer.id FROM facts newer
         WHERE newer.tenant_id = $1 AND newer.supersedes_id = facts.id
         ORDER BY newer.created_at DESC, newer.id LIMIT 1) AS superseded_by
-FROM facts WHERE {wanted}
-ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
-         CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
-         CASE WHEN $16 = 'confirmed' AND $17 THEN last_confirmed_at END DESC NULLS LAST,
-         CASE WHEN $16 = 'confirmed' AND NOT $17 THEN last_confirmed_at END NULLS FIRST,
-         CASE WHEN $16 = 'subject' AND $17 THEN subject END DESC,
-         CASE WHEN $16 = 'subject' AND NOT $17 THEN subject END,
-         CASE WHEN $16 = 'importance' THEN CASE WHEN $17 THEN -importance ELSE importance END END,
-         CASE WHEN $16 = 'references'
-              THEN CASE WHEN $17 THEN -reference_count ELSE reference_count END END,
-         CASE WHEN $16 = 'confidence'
-              THEN CASE WHEN $17 THEN -1 ELSE 1 END
-                   * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
-         id
-LIMIT $18 OFFSET $19
+FROM placed JOIN facts ON tenant_id = $1 AND id = placed_id
+ORDER BY place
 
 -- name: look
 -- As it is, without counting a reference: for people who browse.

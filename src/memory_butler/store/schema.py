@@ -32,6 +32,7 @@ CHAIN = (
     "mem_012",
     "mem_009",
     "mem_011",
+    "mem_014",
 )
 HEAD = CHAIN[-1]
 
