@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench conformance
+.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-peers conformance
 .PHONY: nightly clean
 
 help:  ## show this list
@@ -59,6 +59,9 @@ bench: $(READY)  ## latency, then retrieval on the data that is there
 conformance: $(READY)  ## the protocol's official suite and inspector, on our server
 	$(BIN)/python tests/conformance/toolbox.py
 	$(BIN)/pytest tests/conformance $(ARGS)
+
+bench-peers: $(READY)  ## other memories on the same questions, each in an environment of its own
+	$(BIN)/python -m bench.peers.run $(ARGS)
 
 nightly: test  ## the long profile: more generated cases, then the benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile

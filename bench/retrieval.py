@@ -8,50 +8,30 @@ with memory_recall. A conversation is a butler and scope of its own. Prints reca
 by category, as Markdown, with paired bootstrap intervals of each way against the reference way:
 the same questions, resampled. No language model is involved.
 
-With `--out`, every question's ranks are kept as JSON, for `bench/peers.py` to compare with.
+With `--out`, every question's ranks are kept as JSON, for `bench/peers/run.py` to compare with.
 """
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from threading import local
 from uuid import NAMESPACE_OID, uuid5
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.datasets import DEFAULT_DATA, SETS, Conversation, Question, Turn
-from bench.metrics import mean, paired_difference, percentile, score
+from bench.datasets import DEFAULT_DATA, SETS, Conversation, Turn
+from bench.results import DEPTH, Result, print_tables
 from bench.server import Client, machine, running_server
 
-DEPTH = 20
 WRITERS = 4
-COLUMNS = ("any@1", "any@5", "any@10", "any@20", "all@10", "ndcg@10")
 REFERENCE = "episodes, hybrid"
 
 Ask = Callable[[Client, str, str], list[str]]
-
-
-@dataclass(slots=True)
-class Result:
-    """The scores of one way to ask, question by question."""
-
-    rows: list[dict[str, float]] = field(default_factory=list)
-    categories: list[str] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)
-    empty: int = 0
-    items_per_second: float = 0.0
-
-    def add(self, ranked: Sequence[str], question: Question, seconds: float) -> None:
-        """One question, answered."""
-        self.rows.append(score(ranked, question.gold))
-        self.categories.append(question.category)
-        self.milliseconds.append(seconds * 1000)
-        self.empty += not ranked
 
 
 def main() -> None:
@@ -94,50 +74,6 @@ def run(conversations: Sequence[Conversation]) -> dict[str, Result]:
     for result in results.values():
         result.items_per_second = speed
     return results
-
-
-def print_tables(
-    name: str,
-    conversations: Sequence[Conversation],
-    results: Mapping[str, Result],
-    reference: str,
-) -> None:
-    """The figures of one set: overall, differences from the reference, and by category."""
-    questions = sum(len(conversation.questions) for conversation in conversations)
-    print(f"\n## {name}: {len(conversations)} conversations, {questions} questions\n")
-    print(f"| way | {' | '.join(COLUMNS)} | empty | ms p50 / p95 | items stored/s |")
-    print(f"|{'---|' * (len(COLUMNS) + 4)}")
-    for way, result in results.items():
-        figures = " | ".join(f"{mean(result.rows, column):.1f}" for column in COLUMNS)
-        p50, p95 = (percentile(result.milliseconds, share) for share in (0.5, 0.95))
-        speed = f"{result.items_per_second:.0f}"
-        print(f"| {way} | {figures} | {result.empty} | {p50:.0f} / {p95:.0f} | {speed} |")
-    print(f"\n| difference from {reference} | any@10 (95 %) | all@10 (95 %) | ndcg@10 (95 %) |")
-    print("|---|---|---|---|")
-    for way, result in results.items():
-        if way != reference:
-            cells = (
-                paired_difference(result.rows, results[reference].rows, column)
-                for column in ("any@10", "all@10", "ndcg@10")
-            )
-            print(f"| {way} | {' | '.join(map(str, cells))} |")
-    _print_by_category(results)
-
-
-def _print_by_category(results: Mapping[str, Result]) -> None:
-    categories = sorted(set(next(iter(results.values())).categories))
-    print(f"\n| any@10 by category | {' | '.join(categories)} |")
-    print(f"|{'---|' * (len(categories) + 1)}")
-    for way, result in results.items():
-        cells = []
-        for category in categories:
-            rows = [
-                row
-                for row, of in zip(result.rows, result.categories, strict=True)
-                if of == category
-            ]
-            cells.append(f"{mean(rows, 'any@10'):.1f} ({len(rows)})")
-        print(f"| {way} | {' | '.join(cells)} |")
 
 
 def _ingest(conversation: Conversation, url: str) -> None:

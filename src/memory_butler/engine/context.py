@@ -111,4 +111,4 @@ def _rule(hit: Hit) -> ContextRule:
 
 def _episode(hit: Hit) -> ContextEpisode:
     row = hit.row
-    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.match.rrf_score)
+    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.place)
