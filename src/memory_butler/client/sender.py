@@ -16,5 +16,9 @@ class Sender:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    async def run(self, operation: Operation[Any, Output], given: dict[str, Any]) -> Output:
+        """Run any operation with what is given by name; the methods are this, with types."""
+        return await self._send(operation, given)
+
     async def _send(self, operation: Operation[Any, Output], given: dict[str, Any]) -> Output:
         return await self._transport.send(operation, given)

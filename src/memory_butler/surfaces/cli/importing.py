@@ -1,15 +1,15 @@
 """Importing memories, ours or another program's, with its progress."""
 
 import asyncio
+import gzip
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
@@ -17,9 +17,11 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.progress import progress
 from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
+    from memory_butler.engine.export import RestoreReport
     from memory_butler.engine.import_format import Candidate
     from memory_butler.engine.imports import ImportReport
     from memory_butler.engine.memory import Memory
@@ -32,8 +34,6 @@ EXAMPLES = epilog(
 )
 # Standard input is kept so that the lines are counted before they are stored; in memory up to this.
 _IN_MEMORY_BYTES = 64 * 1024 * 1024
-# Without a terminal: a line for the first batch, and then so seldom that a log stays readable.
-_PLAIN_SECONDS = 2.0
 # How often to ask how far a server is with embedding.
 _LOOK_SECONDS = 1.0
 _OWN = "jsonl"
@@ -80,11 +80,15 @@ def import_(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Store memories from a file of our own format, or from what another program exported.
+    """Store memories from our own format, an export, or what another program exported.
 
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
     A bad line is left out and told; mend it and run the command again, and only it is stored.
     """
+    if format in (None, _OWN) and path != "-" and _is_export(path):
+        with _twice(path) as file:
+            _tell(complete(_restore(place, file, wait=wait)), as_json)
+        return
     with _opened(path, format, butler, place) as source:
         report = complete(_import(place, source, strict=strict, keep=keep, wait=wait))
     for line in report.bad_lines:
@@ -131,6 +135,52 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         yield _Source(read_lines(file, tenant), total, "line")
 
 
+def _is_export(path: str) -> bool:
+    from memory_butler.engine.export import read_header
+    from memory_butler.engine.import_format import MAX_LINE_BYTES
+
+    if not Path(path).is_file():
+        return False
+    with _twice(path) as file:
+        return read_header(file.readline(MAX_LINE_BYTES)) is not None
+
+
+async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreReport":
+    from memory_butler.engine.export import restore_all
+    from memory_butler.engine.opening import open_memory
+
+    total = sum(1 for _ in file)
+    file.seek(0)
+    async with open_memory(place.settings()) as memory:
+        with progress("Restoring", "line") as told:
+            report = await restore_all(
+                memory, place.principal(), file, progress=lambda reached: told(reached, total)
+            )
+        if wait:
+            await _embed(memory)
+    return report
+
+
+def _tell(report: "RestoreReport", as_json: bool) -> None:
+    for line in report.bad_lines:
+        complain(f"line {line.number}: {line.reason}")
+    if as_json:
+        answer = {
+            "restored": dict(sorted(report.restored.items())),
+            "already_there": report.already_there,
+            "bad_lines": [
+                {"line": line.number, "reason": line.reason} for line in report.bad_lines
+            ],
+        }
+        print(json.dumps(answer, indent=2))
+    else:
+        print(f"Restored {report.restored.total()} rows.")
+        if report.already_there:
+            print(f"{report.already_there} rows were there already.")
+    if report.bad_lines:
+        raise typer.Exit(BY_CODE["invalid_input"].exit_code)
+
+
 @contextmanager
 def _twice(path: str) -> Iterator[BinaryIO]:
     """A file that can be read twice: its lines are counted before they are stored."""
@@ -142,10 +192,10 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             yield kept  # type: ignore[misc]
         return
     try:
-        with Path(path).open("rb") as source:
+        with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
             if not source.seekable():
                 raise InvalidInput(f"{path} cannot be read twice; pipe it into `import -`")
-            yield source
+            yield cast(BinaryIO, source)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         said = error.strerror
         if isinstance(error, IsADirectoryError):
@@ -160,14 +210,14 @@ async def _import(
     from memory_butler.engine.opening import open_memory
 
     async with open_memory(place.settings()) as memory:
-        with _progress("Importing", source.size, source.unit) as progress:
+        with progress("Importing", source.unit) as told:
             report = await import_all(
                 memory,
                 place.principal(),
                 source.candidates,
                 strict=strict,
                 keep_days=keep,
-                progress=lambda _, reached: progress(reached),
+                progress=lambda _, reached: told(reached, source.size),
             )
         if wait:
             await _embed(memory)
@@ -182,46 +232,19 @@ async def _embed(memory: "Memory") -> None:
     if not total:
         return
     left = total
-    with _progress("Embedding (Ctrl-C loses nothing)", total, "memory") as progress:
+    with progress("Embedding (Ctrl-C loses nothing)", "memory") as told:
 
         def done(count: int) -> None:
             nonlocal left
             left -= count
-            progress(total - left)
+            told(total - left, total)
 
         while await embed_imported(memory, done) is None:
             left = sum((await unembedded(memory)).values())
-            progress(total - left)
+            told(total - left, total)
             if not left:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
-
-
-@contextmanager
-def _progress(task: str, total: int, unit: str) -> "Iterator[Callable[[int], None]]":
-    """A bar on a terminal, else now and then a line; on standard error either way."""
-    if not sys.stderr.isatty():
-        yield _plain(total, unit)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (task, BarColumn(), MofNCompleteColumn(), f"{unit}s", TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        id = bar.add_task(task, total=total)
-        yield lambda reached: bar.update(id, completed=reached)
-
-
-def _plain(total: int, unit: str) -> "Callable[[int], None]":
-    said = 0.0
-
-    def say(reached: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= _PLAIN_SECONDS:
-            said = time.monotonic()
-            print(f"{unit} {reached} of {total}", file=sys.stderr, flush=True)
-
-    return say
 
 
 def _summarise(report: "ImportReport", as_json: bool) -> None:

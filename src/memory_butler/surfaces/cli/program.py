@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli import (
     connecting,
     curating,
     database,
+    exporting,
     importing,
     journal,
     maintaining,
@@ -38,7 +39,7 @@ TALK = "Talk"
 _ORDER = (
     ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
-    ("store-fact", "store-rule", "store-episode", "import", "link"),
+    ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
     ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
@@ -70,6 +71,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
     add("doctor", rich_help_panel=RUN)(located(care.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
+    add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
     add("links", rich_help_panel=FIND)(located(curating.links))
     add("restore", rich_help_panel=CURATE)(located(curating.restore))

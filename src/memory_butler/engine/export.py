@@ -1,0 +1,225 @@
+"""Everything of a tenant as JSON Lines, and back: every row as it is, with its ids and times.
+
+The first line says what the file is; then a line a row, each table after those that it refers to;
+the last line says that nothing is missing. docs/import.md has the format.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import Any, BinaryIO, Final, TextIO
+
+import asyncpg
+
+from memory_butler import __version__
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
+from memory_butler.engine.memory import Memory
+from memory_butler.store import transfer
+from memory_butler.store.transaction import Transaction, one_bulk_writer, reading, transaction
+
+KIND: Final = "memory-butler-export"
+# Raised when a file of before can no longer be read as it stands.
+FORMAT: Final = 1
+# Rows with a vector are some 9 kB; a batch stays a few megabytes.
+BATCH: Final = 256
+_VECTORS: Final = ("embedding", "embedding_version_id")
+
+Progress = Callable[[int, int], None]
+
+
+async def export_all(
+    memory: Memory,
+    principal: Principal,
+    file: TextIO,
+    *,
+    vectors: bool = True,
+    progress: Progress = lambda _done, _total: None,
+) -> Counter[str]:
+    """Write everything that the tenant has, as of one moment; how many rows of each table.
+
+    Args:
+        vectors: without them the file is a fifth of the size, and whoever imports it embeds anew.
+        progress: told how many rows are written, and how many there are.
+    """
+    written: Counter[str] = Counter()
+    async with reading(memory.pool, principal.tenant) as tx:
+        tables = await transfer.tables(tx)
+        counts = {table.name: await transfer.count(tx, table) for table in tables}
+        leave_out = () if vectors else _VECTORS
+        header = {
+            "kind": KIND,
+            "format": FORMAT,
+            "version": __version__,
+            "tenant": principal.tenant,
+            "exported_at": memory.clock().isoformat(),
+            "rows": counts,
+            "columns": {
+                table.name: [column for column in table.columns if column not in leave_out]
+                for table in tables
+            },
+            "embedding_models": await transfer.models(tx),
+        }
+        file.write(json.dumps(header, ensure_ascii=False) + "\n")
+        total = sum(counts.values())
+        for table in tables:
+            async for row in transfer.dump(tx, table, leave_out):
+                file.write(f'{{"table": "{table.name}", "row": {row}}}\n')
+                written[table.name] += 1
+                if written.total() % BATCH == 0:
+                    progress(written.total(), total)
+    file.write(json.dumps({"kind": "end", "rows": written.total()}) + "\n")
+    progress(written.total(), total)
+    return written
+
+
+@dataclass(slots=True)
+class RestoreReport:
+    """What became of the rows of an export; only what is committed counts."""
+
+    restored: Counter[str] = field(default_factory=Counter)
+    already_there: int = 0
+    bad_lines: list[BadLine] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the first line of an export says."""
+
+    rows: int
+    columns: dict[str, list[str]]
+    models: list[dict[str, Any]]
+
+
+def read_header(line: bytes) -> Header | None:
+    """The header, None if this is no export.
+
+    Raises:
+        InvalidInput: it is one of a format that this version does not know.
+    """
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.get("kind") != KIND:
+        return None
+    if found.get("format") != FORMAT:
+        raise InvalidInput(
+            f"the export has format {found.get('format')}, this version reads {FORMAT}; "
+            f"it was made by memory-butler {found.get('version')}"
+        )
+    return Header(sum(found["rows"].values()), found["columns"], found["embedding_models"])
+
+
+async def restore_all(
+    memory: Memory,
+    principal: Principal,
+    file: BinaryIO,
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+) -> RestoreReport:
+    """Store every row of an export that is not there yet, as it was; safe to repeat.
+
+    `progress` is told the number of the line reached, after every commit.
+
+    Raises:
+        InvalidInput: it is no export, or has tables or columns that this version does not know.
+        Unavailable: the database went away; what the report told of is stored. Run it again.
+    """
+    header = read_header(file.readline(MAX_LINE_BYTES))
+    if header is None:
+        raise InvalidInput("this is no export of a memory-butler")
+    report = RestoreReport()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        known = {table.name: table for table in await transfer.tables(tx)}
+        models = await transfer.model_ids(tx, header.models)
+    _check(header, known)
+    lines, ended = _lines(file, header, report), False
+    while batch := list(islice(lines, BATCH)):
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await one_bulk_writer(tx)
+            for name, group in groupby(batch, key=lambda line: line.table):
+                if name is None:
+                    ended = True
+                    continue
+                columns = header.columns[name]
+                rows = _Rows(tx, known[name], columns, models)
+                await rows.restore(list(group), report)
+        progress(batch[-1].number)
+    if not ended:
+        said = "the file ends before its end: what stands in it is stored, the rest is missing"
+        report.bad_lines.append(BadLine(header.rows + 2, said))
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of an export; no table: the end."""
+
+    number: int
+    table: str | None
+    text: str
+
+
+def _lines(file: BinaryIO, header: Header, report: RestoreReport) -> Iterator[_Line]:
+    number = 1
+    while data := file.readline(MAX_LINE_BYTES):
+        number += 1
+        try:
+            text = data.decode()
+            found = json.loads(text)
+            if found.get("kind") == "end":
+                yield _Line(number, None, "")
+            elif found["table"] in header.columns:
+                yield _Line(number, found["table"], text)
+            else:
+                report.bad_lines.append(BadLine(number, "the first line does not name its table"))
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            report.bad_lines.append(BadLine(number, f"it is no row: {type(error).__name__}"))
+
+
+def _check(header: Header, known: dict[str, transfer.Table]) -> None:
+    for name, columns in header.columns.items():
+        missing = (
+            [column for column in columns if column not in known[name].columns]
+            if (name in known)
+            else ["the table"]
+        )
+        if missing:
+            raise InvalidInput(
+                f"the export has {name} with {', '.join(missing)}, which this version does not "
+                "know; update memory-butler first"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of one table on their way in."""
+
+    tx: Transaction
+    table: transfer.Table
+    columns: list[str]
+    models: dict[int, int]
+
+    async def restore(self, lines: list[_Line], report: RestoreReport) -> None:
+        """At once, or where one of them is in the way, one by one."""
+        try:
+            async with self.tx.connection.transaction():
+                new = await self._store([line.text for line in lines])
+        except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
+            if len(lines) == 1:
+                constraint = getattr(error, "constraint_name", None) or type(error).__name__
+                said = f"a row of {self.table.name} does not fit what is there ({constraint})"
+                report.bad_lines.append(BadLine(lines[0].number, said))
+                return
+            for line in lines:
+                await self.restore([line], report)
+            return
+        report.restored[self.table.name] += new
+        report.already_there += len(lines) - new
+
+    async def _store(self, texts: list[str]) -> int:
+        return await transfer.restore(self.tx, self.table, self.columns, texts, self.models)

@@ -1,0 +1,130 @@
+"""Whole tenants, row by row, out of a database and into another.
+
+Which tables and columns there are is read from the catalog, so that nothing is forgotten when a
+migration adds some; hence the statements are put together here, and not in the `.sql` file.
+"""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.schema import quoted
+from memory_butler.store.transaction import Transaction
+
+SQL = load("transfer")
+
+_TENANT = "tenant_id"
+_MODEL = "embedding_version_id"
+_FETCHED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of tenant data; `columns` are those that are stored, the tenant's name apart."""
+
+    name: str
+    columns: tuple[str, ...]
+    generated: tuple[str, ...]
+    key: tuple[str, ...]
+    needs: frozenset[str]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """A row that refers to another of the same table comes after it: it was made later."""
+        return ("created_at", *self.key) if self.name in self.needs else self.key
+
+
+async def tables(tx: Transaction) -> list[Table]:
+    """All of them, each after those that its rows refer to."""
+    found = [
+        Table(
+            row["name"],
+            tuple(column for column in row["columns"] if column != _TENANT),
+            tuple(row["generated"] or ()),
+            tuple(row["key"]),
+            frozenset(row["needs"] or ()),
+        )
+        for row in await tx.connection.fetch(SQL["tables"])
+    ]
+    names = {table.name for table in found}
+    ordered: list[Table] = []
+    while len(ordered) < len(found):
+        done = {table.name for table in ordered}
+        ordered += [
+            table
+            for table in found
+            if table.name not in done and not (table.needs & names) - done - {table.name}
+        ]
+    return ordered
+
+
+async def count(tx: Transaction, table: Table) -> int:
+    """How many rows the tenant has in it."""
+    query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
+    total: int = await tx.connection.fetchval(query, tx.tenant)
+    return total
+
+
+async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> AsyncIterator[str]:
+    """The tenant's rows as JSON objects, as PostgreSQL writes them: no number loses a digit."""
+    order = ", ".join(quoted(column) for column in table.order)
+    rows = f"{quoted(table.name)} t WHERE tenant_id = $1 ORDER BY {order}"
+    query = f"SELECT (to_jsonb(t) - $2::text[])::text FROM {rows}"  # noqa: S608 -- of the catalog
+    dropped = [_TENANT, *table.generated, *leave_out]
+    async for row in tx.connection.cursor(query, tx.tenant, dropped, prefetch=_FETCHED):
+        yield row[0]
+
+
+async def restore(
+    tx: Transaction,
+    table: Table,
+    columns: Sequence[str],
+    lines: Sequence[str],
+    models: Mapping[int, int],
+) -> int:
+    """Store rows that are not there yet, each the member `row` of a line; how many were new.
+
+    Args:
+        columns: those that the rows have.
+        models: by the ids of embedding models in the rows, their ids here.
+    """
+    names = [_TENANT, *columns]
+    model = (
+        "(SELECT m.here FROM unnest($3::integer[], $4::integer[])"  # noqa: S608 -- of the catalog
+        " AS m (there, here)"
+        f" WHERE m.there = r.{_MODEL})"
+    )
+    # The parameters are named even where the rows have no model.
+    values = [
+        "$1::text",
+        *(model if column == _MODEL else f"r.{quoted(column)}" for column in columns),
+    ]
+    query = (
+        f"INSERT INTO {quoted(table.name)} ({', '.join(map(quoted, names))})"  # noqa: S608
+        f" SELECT {', '.join(values)}"
+        " FROM unnest($2::text[]) WITH ORDINALITY AS l (line, place),"
+        f" jsonb_populate_record(NULL::{quoted(table.name)}, l.line::jsonb -> 'row') r"
+        " WHERE cardinality($3::integer[]) = cardinality($4::integer[])"
+        f" ORDER BY l.place ON CONFLICT ({', '.join(map(quoted, table.key))}) DO NOTHING"
+    )
+    done: str = await tx.connection.execute(
+        query, tx.tenant, list(lines), list(models), list(models.values())
+    )
+    return int(done.rpartition(" ")[2])
+
+
+async def models(tx: Transaction) -> list[Row]:
+    """The models that made vectors."""
+    return rows(await tx.connection.fetch(SQL["models"]))
+
+
+async def model_ids(tx: Transaction, known: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """By the ids of these models elsewhere, their ids here; one that is new is made known."""
+    found = {}
+    for model in known:
+        name, version = model["model_name"], model["version"]
+        await tx.connection.execute(SQL["know_model"], name, version, model["dimensions"])
+        found[model["id"]] = await tx.connection.fetchval(SQL["model"], name, version)
+    return found

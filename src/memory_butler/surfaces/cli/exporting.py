@@ -1,0 +1,93 @@
+"""Taking everything out."""
+
+import gzip
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
+
+import typer
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.progress import progress
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+EXAMPLES = epilog(
+    "memory-butler export backup.jsonl.gz",
+    "memory-butler import backup.jsonl.gz --data-dir elsewhere",
+    "memory-butler export - --without-vectors | wc -l",
+)
+
+
+def export(
+    place: Place,
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|FOLDER",
+            help="Where to; .gz compresses it, - writes to standard output.",
+        ),
+    ],
+    without_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--without-vectors", help="A fifth of the size; whoever imports it embeds anew."
+        ),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there already.")
+    ] = False,
+) -> None:
+    """Write everything of a tenant as JSON Lines: each row as it is, as of one moment.
+
+    `import` reads it back, here or elsewhere, and makes the same of it. Tokens are not part of it,
+    and neither are journals, which are files of their own.
+    """
+    if path == "-":
+        written = complete(_export(place, sys.stdout, vectors=not without_vectors))
+        sys.stdout.flush()
+    else:
+        target = _target(Path(path), place)
+        if target.exists() and not force:
+            raise InvalidInput(f"{target} is there already; --force replaces it")
+        # Whole or not at all: a file that stopped half way must not look like a backup.
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with _opened(unfinished, compressed=target.suffix == ".gz") as file:
+                written = complete(_export(place, file, vectors=not without_vectors))
+            unfinished.replace(target)
+        except OSError as error:
+            raise InvalidInput(f"{target} cannot be written: {error.strerror}") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
+        complain(f"Everything of tenant {place.principal().tenant} is in {target}:")
+    for table, rows in sorted(written.items()):
+        complain(f"{rows} {table}")
+
+
+def _target(path: Path, place: Place) -> Path:
+    if path.is_dir():
+        return path / f"memory-butler-{place.principal().tenant}.jsonl"
+    return path
+
+
+def _opened(path: Path, *, compressed: bool) -> TextIO:
+    # Made before it is filled, so that nobody else can read it at any time.
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    if compressed:
+        return cast(TextIO, gzip.open(path, "wt", encoding="utf-8"))
+    return path.open("w", encoding="utf-8")
+
+
+async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]":
+    from memory_butler.engine.export import export_all
+    from memory_butler.engine.opening import open_memory
+
+    async with open_memory(place.settings()) as memory:
+        with progress("Exporting", "row") as told:
+            return await export_all(memory, place.principal(), file, vectors=vectors, progress=told)

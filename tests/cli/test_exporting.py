@@ -1,0 +1,38 @@
+"""`export`, and `import` of what it wrote, as a person types them."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz"])
+def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> None:
+    tenant, copy = f"out-{len(name)}", f"in-{len(name)}"
+    words = ("store-fact", "user", "drink", "Prefers tea", "--tenant", tenant)
+    installation.inside(*words)
+    file = tmp_path / name
+    done = installation.inside("export", str(file), "--tenant", tenant)
+    assert "1 facts" in done.err
+    assert (
+        "is there already"
+        in installation.inside("export", str(file), "--tenant", tenant, code=3).err
+    )
+    data = gzip.decompress(file.read_bytes()) if name.endswith(".gz") else file.read_bytes()
+    assert b"Prefers tea" in data
+    assert "Restored" in installation.inside("import", str(file), "--tenant", copy).out
+    again = installation.inside("import", str(file), "--tenant", copy, "--json").json
+    assert again["restored"] == {} or sum(again["restored"].values()) == 0
+    found = installation.inside("recall", "drink", "--tenant", copy, "--json").json["results"]
+    assert [one["content"] for one in found] == ["Prefers tea"]
+
+
+def test_a_folder_and_standard_output(installation: Installation, tmp_path: Path) -> None:
+    installation.inside("export", str(tmp_path), "--tenant", "nobody", "--without-vectors")
+    assert (tmp_path / "memory-butler-nobody.jsonl").exists()
+    out = installation.inside("export", "-", "--tenant", "nobody").out
+    assert out.splitlines()[-1] == '{"kind": "end", "rows": 0}'
+    refused = installation.inside("export", "/nowhere/x.jsonl", code=3).err
+    assert "cannot be written" in refused
