@@ -34,6 +34,7 @@ from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
 from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.rest.routes import tag_of
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DIFF_LINES_SHOWN: Final = 40
@@ -395,6 +396,61 @@ def openapi_document() -> str:
     return f"{asyncio.run(ask())}\n"
 
 
+_REST_INTRO = """\
+# REST
+
+Everything under `/api`, for the dashboard and for programs. The whole description, with the shape
+and an example of every request and answer, is at `/api/openapi.json` (and in
+[openapi.json](openapi.json)).
+
+**Who asks.** `Authorization: Bearer <token>`; `memory-butler token create` makes one. On loopback
+none is demanded unless `require_token` says so. A browser exchanges its token for a cookie that no
+script can read, at `POST /api/session`; a page of another origin is refused.
+
+**Lists** take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`; the order is
+stable. A list shows at most 2,000 characters of a content and its whole `content_length`. An
+unknown parameter is refused. Looking at something counts no reference and changes nothing.
+
+**Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
+to do.
+
+**Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
+edit one thing the second gets 409, with the state that holds now as `current` and its
+`current_revision`. An edit without `If-Match` is made whatever happened in between. A fact is never
+overwritten: the edit makes a new one that supersedes it, and answers with its id. What is deleted
+can be restored.
+
+**Live events.** `GET /api/memory/events/stream` tells what happens as server-sent events. After a
+break a client sends the `Last-Event-ID` that it saw; an event may come twice then. A stream ends
+after five minutes, and browsers come back by themselves.
+
+<!-- The tests run these lines. -->
+```sh
+curl -s http://127.0.0.1:8150/api/memory/rules --json '{"content": "Ask before sending"}'
+curl -s 'http://127.0.0.1:8150/api/memory/rules?q=sending&limit=10'
+curl -s http://127.0.0.1:8150/api/memory/search --json '{"query": "messages", "types": ["rule"]}'
+curl -s http://127.0.0.1:8150/api/memory/stats
+```
+
+In the tables, "Scope" is what a token must allow.
+"""
+
+
+def rest_page() -> str:
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for operation in OPERATIONS:
+        for route in operation.routes:
+            path = route.path.replace(":path}", "}")
+            shown = route.title or operation.title
+            row = (f"`{route.method}`", f"`{path}`", shown, f"`{operation.needs}`")
+            rows.setdefault(tag_of(route), []).append(row)
+    parts = [_REST_INTRO]
+    for noun in sorted(rows):
+        parts.append(f"## {noun.replace('-', ' ').capitalize()}\n")
+        parts.append(_table(("Method", "Path", "What it does", "Scope"), rows[noun]))
+    return _page(*parts)
+
+
 # --- the pages ------------------------------------------------------------------------------------
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
@@ -402,6 +458,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "configuration.md": configuration_page,
     "tools.md": tools_page,
     "cli.md": lambda: render_cli_reference(*ADDITIONS),
+    "rest.md": rest_page,
     "openapi.json": openapi_document,
 }
 

@@ -77,7 +77,7 @@ def add_operations(app: FastAPI, memory: Memory) -> None:
             summary=route.title or operation.title,
             description=operation.description,
             operation_id=operation_id(operation, route),
-            tags=[_tag(route)],
+            tags=[tag_of(route)],
             responses={status: told(status) for status in _refusals(route)},
         )
 
@@ -87,7 +87,7 @@ def operation_id(operation: Operation[Any, Any], route: Route) -> str:
     return route.name or operation.name
 
 
-def _tag(route: Route) -> str:
+def tag_of(route: Route) -> str:
     """The noun of a path: `/api/memory/facts/{memory_id}` is about facts."""
     parts = route.path.split("/")[2:]
     return parts[1] if parts[0] == "memory" and len(parts) > 1 else parts[0]
