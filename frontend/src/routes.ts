@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-route
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
 import { jobs } from "@/pages/jobs/route";
+import { journal } from "@/pages/journal/route";
 import { overview } from "@/pages/overview/route";
 import { tokens } from "@/pages/tokens/route";
 import { root } from "@/shell/root";
@@ -25,4 +26,13 @@ const signIn = createRoute({
 });
 
 /** Every page; each brings its own route from its folder. */
-export const routes = root.addChildren([start, signIn, overview, facts, playground, jobs, tokens]);
+export const routes = root.addChildren([
+  start,
+  signIn,
+  overview,
+  facts,
+  playground,
+  journal,
+  jobs,
+  tokens,
+]);

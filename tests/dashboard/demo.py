@@ -4,13 +4,17 @@ The clock of the memory is moved from day to day, so that confidence decays, fac
 and rules earn their maturity by the same code as in a real one.
 """
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TypeVar
 from uuid import UUID, uuid5
 
+from dashboard import demo_journal
+from memory_butler.companions.opening import DEFAULT_COMPANION, opened
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.consolidation import host
 from memory_butler.engine.curate import confirm_memory, forget_memory
@@ -303,6 +307,16 @@ async def tell(memory: Memory) -> None:
     teller = _Teller(memory, datetime.now(UTC))
     teller.memory = replace(memory, clock=teller.clock)
     await teller.tell()
+    if memory.data_dir is not None:
+        await asyncio.to_thread(_tell_journal, memory, memory.data_dir)
+
+
+def _tell_journal(memory: Memory, data_dir: Path) -> None:
+    clock = demo_journal.StoryClock(datetime.now(UTC))
+    with opened(
+        data_dir, "default", DEFAULT_COMPANION, memory.config.journal, create=True, now=clock
+    ) as companion:
+        demo_journal.tell(companion, clock)
 
 
 def _by(butler: str) -> Principal:

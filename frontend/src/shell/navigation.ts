@@ -3,6 +3,7 @@ import {
   CalendarClock,
   KeyRound,
   LayoutDashboard,
+  NotebookPen,
   Quote,
   Telescope,
   type LucideIcon,
@@ -30,6 +31,10 @@ export const NAVIGATION: readonly Section[] = [
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/recall", title: "Recall playground", icon: Telescope, key: "p" },
     ],
+  },
+  {
+    title: "Companion",
+    entries: [{ to: "/journal", title: "Journal", icon: NotebookPen, key: "n" }],
   },
   {
     title: "Server",

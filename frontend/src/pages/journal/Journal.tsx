@@ -1,0 +1,99 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { NotebookPen } from "lucide-react";
+import { Fragments } from "@/pages/journal/Fragments";
+import { Maintenance } from "@/pages/journal/Maintenance";
+import { Mind } from "@/pages/journal/Mind";
+import { Prompt } from "@/pages/journal/Prompt";
+import { companions } from "@/pages/journal/queries";
+import type { JournalSearch, JournalTab } from "@/pages/journal/route";
+import { Stream } from "@/pages/journal/Stream";
+import { Code, EmptyState } from "@/ui/EmptyState";
+import { Select } from "@/ui/Field";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { Tabs } from "@/ui/Tabs";
+
+const route = getRouteApi("/journal");
+
+const TABS: readonly { name: JournalTab; label: string }[] = [
+  { name: "stream", label: "Stream" },
+  { name: "mind", label: "On its mind" },
+  { name: "fragments", label: "Fragments" },
+  { name: "prompt", label: "Next prompt" },
+  { name: "maintenance", label: "Maintenance" },
+];
+
+export default function Journal() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (part: Partial<JournalSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false });
+  const { data: known } = useQuery(companions);
+  const companion = search.companion ?? known?.[0]?.name;
+  const tab = search.tab ?? "stream";
+  return (
+    <Page
+      title="Journal"
+      lead="One long conversation: what was said, what is on the companion's mind, what it has come to know, and the prompt it wakes up to."
+      actions={
+        known &&
+        known.length > 1 && (
+          <Select
+            label="Companion"
+            any={known[0]?.name ?? ""}
+            value={search.companion}
+            onChange={(name) => change({ companion: name, fragment: undefined })}
+            options={known.slice(1).map(({ name }) => ({ value: name, label: name }))}
+          />
+        )
+      }
+    >
+      {!known ? (
+        <SkeletonRows rows={8} className="h-14" />
+      ) : companion === undefined ? (
+        <EmptyState icon={NotebookPen} title="No companion keeps a journal here yet">
+          A journal begins with the first message. Try <Code>memory-butler journal chat</Code>, or
+          bring an old conversation with <Code>memory-butler journal import FILE</Code>
+        </EmptyState>
+      ) : (
+        <Tabs
+          label="Of this journal"
+          value={tab}
+          tabs={TABS}
+          onChange={(name) => change({ tab: name === "stream" ? undefined : name })}
+        >
+          <Tab tab={tab} companion={companion} search={search} onChange={change} />
+        </Tabs>
+      )}
+    </Page>
+  );
+}
+
+interface TabProps {
+  tab: JournalTab;
+  companion: string;
+  search: JournalSearch;
+  onChange: (part: Partial<JournalSearch>) => void;
+}
+
+function Tab({ tab, companion, search, onChange }: TabProps) {
+  switch (tab) {
+    case "stream":
+      return <Stream companion={companion} search={search} onChange={onChange} />;
+    case "mind":
+      return <Mind companion={companion} />;
+    case "fragments":
+      return (
+        <Fragments
+          companion={companion}
+          chosen={search.fragment}
+          onChoose={(fragment) => onChange({ fragment })}
+        />
+      );
+    case "prompt":
+      return <Prompt companion={companion} />;
+    case "maintenance":
+      return <Maintenance companion={companion} />;
+  }
+}

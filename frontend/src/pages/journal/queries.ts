@@ -1,0 +1,128 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, type Schemas } from "@/api/client";
+
+export type JournalEvent = Schemas["JournalEvent"];
+export type WorkingItem = Schemas["WorkingItem"];
+export type FragmentNode = Schemas["FragmentNode"];
+export type FragmentEdge = Schemas["FragmentEdge"];
+export type FragmentChange = Schemas["FragmentChange"];
+export type MaintenanceRun = Schemas["MaintenanceRun"];
+export type PromptPart = Schemas["PromptPart"];
+
+const EVENTS = 50;
+const PAST = 20;
+const RUNS = 30;
+
+export const companions = queryOptions({
+  queryKey: ["journal", "companions"],
+  queryFn: ({ signal }) => answer(api.GET("/api/journal/companions", { signal })),
+  select: (found) => found.companions,
+});
+
+export interface StreamFilters {
+  actor?: string | undefined;
+  tag?: string | undefined;
+}
+
+export function stream(companion: string, filters: StreamFilters) {
+  return infiniteQueryOptions({
+    queryKey: ["journal", companion, "stream", filters],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        api.GET("/api/journal/{companion}/events", {
+          signal,
+          params: {
+            path: { companion },
+            query: {
+              ...filters,
+              limit: EVENTS,
+              ...(pageParam !== null && { before: pageParam }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: null as number | null,
+    getNextPageParam: (last) => last.next,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function mind(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "mind"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/mind", {
+          signal,
+          params: { path: { companion }, query: { past: PAST } },
+        }),
+      ),
+  });
+}
+
+export function fragments(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "fragments"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/fragments", { signal, params: { path: { companion } } }),
+      ),
+  });
+}
+
+export function fragment(companion: string, key: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "fragment", key],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/fragment", {
+          signal,
+          params: { path: { companion }, query: { key } },
+        }),
+      ),
+  });
+}
+
+export function prompt(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "prompt"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/prompt", { signal, params: { path: { companion } } }),
+      ),
+  });
+}
+
+export function runs(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "runs"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/runs", {
+          signal,
+          params: { path: { companion }, query: { limit: RUNS } },
+        }),
+      ),
+  });
+}
+
+export function run(companion: string, id: number) {
+  return queryOptions({
+    queryKey: ["journal", companion, "run", id],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/runs/{run_id}", {
+          signal,
+          params: { path: { companion, run_id: id } },
+        }),
+      ),
+  });
+}
+
+export function undoRun(companion: string, id: number) {
+  return answer(
+    api.POST("/api/journal/{companion}/runs/{run_id}/undo", {
+      params: { path: { companion, run_id: id } },
+    }),
+  );
+}
