@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 LEDGER = Path("docs", "requirements.md")
+# In the reason of a skip: the test needs a program that is not there. In CI it fails instead.
+ABSENT = "not on this machine"
 PLUGIN_NAME = "requirement-ledger"
 _PROPERTY = "requirement"
 
@@ -48,6 +50,7 @@ class RequirementLedger:
         self.shown: set[str] = set()
         self.whole_suite = whole_suite
         self._reported: set[str] = set()
+        self._excused: set[str] = set()
         self._failed = False
 
     def without_test(self) -> list[str]:
@@ -55,8 +58,11 @@ class RequirementLedger:
         return [id for id, done in self.declared.items() if done and not self.tests[id]]
 
     def only_skipped(self) -> list[str]:
-        """The ids declared done that tests carried which ran, none of which has passed."""
-        unshown = self._reported - self.shown
+        """The ids declared done that tests carried which ran, none of which has passed.
+
+        Left out are those whose tests need what this machine lacks, and say so (`ABSENT`).
+        """
+        unshown = self._reported - self.shown - self._excused
         return [id for id, done in self.declared.items() if done and id in unshown]
 
     def report(self) -> str:
@@ -98,6 +104,8 @@ class RequirementLedger:
         self._reported |= ids
         if report.when == "call" and report.passed:
             self.shown |= ids
+        if report.skipped and ABSENT in str(report.longrepr):
+            self._excused |= ids
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -110,6 +118,8 @@ class RequirementLedger:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if excused := sorted(self._excused - self.shown):
+            terminalreporter.line(f"requirements that need what is {ABSENT}: {_listed(excused)}")
         if self._failed:
             terminalreporter.section("requirements", red=True)
             terminalreporter.line(

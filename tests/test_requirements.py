@@ -75,6 +75,13 @@ def test_only_a_test_that_passes_shows_a_requirement(run: Run, body: str, code: 
     assert ("no test of theirs passed: AAA-01" in done.stdout) == bool(code)
 
 
+def test_what_needs_another_machine_is_told_and_no_failure(run: Run) -> None:
+    body = "pytest.skip('not on this machine: a browser')"
+    done = run(f"@pytest.mark.requirement('AAA-01')\ndef test_it():\n    {body}\n")
+    assert done.returncode == 0, done.stdout
+    assert "requirements that need what is not on this machine: AAA-01" in done.stdout
+
+
 def test_a_part_of_the_suite_need_not_show_everything(run: Run) -> None:
     skipped = "@pytest.mark.requirement('AAA-01')\ndef test_it():\n    pytest.skip('not here')\n"
     for arguments in (["tests"], ["--collect-only"], ["--ignore=tests/other"]):

@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
 import { jobs } from "@/pages/jobs/route";
 import { journal } from "@/pages/journal/route";
 import { overview } from "@/pages/overview/route";
 import { tokens } from "@/pages/tokens/route";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 const start = createRoute({
@@ -22,7 +23,7 @@ const signIn = createRoute({
   validateSearch: ({ back }: Record<string, unknown>): { back: string } => ({
     back: typeof back === "string" && /^\/(?![/\\])/.test(back) ? back : "/memory",
   }),
-  component: lazyRouteComponent(() => import("@/shell/SignIn")),
+  component: page(() => import("@/shell/SignIn")),
 });
 
 /** Every page; each brings its own route from its folder. */

@@ -6,6 +6,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from memory_butler.domain.errors import Unavailable
 from memory_butler.surfaces import web
 from memory_butler.surfaces.web import Dashboard
 from surfaces.conftest import Serve
@@ -134,6 +135,21 @@ async def test_without_a_built_page_one_line_says_how_to_build_it(tmp_path: Path
     assert "make frontend" in answer.text.splitlines()[0]
     assert "no registry" in answer.text
     assert api.status_code == 418
+
+
+async def test_the_page_comes_while_the_database_is_away(
+    serve: Serve, built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise Unavailable("the database is away")
+
+    monkeypatch.setattr(web, "BUILT", built)
+    monkeypatch.setattr("memory_butler.engine.tokens.Authenticator.principal", away)
+    cookie = {"cookie": "memory_butler=mb_something"}
+    async with serve(require_token=True) as served, served.rest() as client:
+        page = await client.get("/memory/facts", headers=_PAGE | cookie)
+        data = await client.get("/api/memory/stats", headers=cookie)
+    assert (page.status_code, data.status_code) == (200, 503)
 
 
 async def test_the_page_needs_no_token_and_what_it_shows_does(

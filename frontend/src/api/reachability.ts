@@ -45,6 +45,16 @@ export function onRecovery(callback: () => void): () => void {
   return () => recoveries.delete(callback);
 }
 
+/** Resolves when everything answers again. */
+export function nextRecovery(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = onRecovery(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
 export function useAway(): Away {
   return useSyncExternalStore(
     (listener) => {

@@ -1,14 +1,38 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Keyboard, Moon, Sun } from "lucide-react";
+import { Keyboard, MessageSquare, Moon, Quote, Scale, Search, Sun, UserRound } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { useState, type ReactNode } from "react";
+import { useDeferredValue, useState, type ReactNode } from "react";
+import { answer, api } from "@/api/client";
 import { NAVIGATION } from "@/shell/navigation";
+import type { OpenedKind } from "@/shell/opened";
 import { setTheme } from "@/shell/theme";
 
 interface PaletteProps {
   onClose: () => void;
   onHelp: () => void;
+}
+
+// Of each kind: more words narrow it better than a longer list would.
+const SHOWN = 5;
+
+const KINDS = [
+  { kind: "fact", heading: "Facts", icon: Quote },
+  { kind: "rule", heading: "Rules", icon: Scale },
+  { kind: "episode", heading: "Episodes", icon: MessageSquare },
+] as const;
+
+function everything(words: string) {
+  return {
+    queryKey: ["find", words],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      answer(
+        api.GET("/api/memory/find", { signal, params: { query: { q: words, limit: SHOWN } } }),
+      ),
+    enabled: words !== "",
+    placeholderData: keepPreviousData,
+  };
 }
 
 /** ⌘K: pages and commands, and whatever memory finds for the words. */
@@ -19,6 +43,13 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
     onClose();
     action();
   };
+  const words = useDeferredValue(typed.trim());
+  const { data: found, isFetching } = useQuery(everything(words));
+  const open = (kind: OpenedKind, id: string) =>
+    run(
+      () =>
+        void navigate({ to: ".", search: (now) => ({ ...now, open: `${kind}:${id}` as const }) }),
+    );
   const wanted = (title: string) => title.toLowerCase().includes(typed.trim().toLowerCase());
   return (
     <Radix.Root open onOpenChange={(now) => !now && onClose()}>
@@ -38,8 +69,58 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
             />
             <Command.List className="max-h-[60dvh] overflow-y-auto p-2">
               <Command.Empty className="px-3 py-8 text-center text-ink-2">
-                Nothing found for these words.
+                {isFetching ? "Looking…" : "Nothing found for these words."}
               </Command.Empty>
+              {words && (
+                <Group heading="Search">
+                  <Item
+                    value="search"
+                    onSelect={run(() => void navigate({ to: "/memory", search: { q: words } }))}
+                  >
+                    <Search /> Everything about “{words}”
+                  </Item>
+                </Group>
+              )}
+              {KINDS.map(({ kind, heading, icon: Icon }) => {
+                const memories = (words && found?.[`${kind}s`]) || [];
+                return (
+                  memories.length > 0 && (
+                    <Group key={kind} heading={heading}>
+                      {memories.map((one) => (
+                        <Item
+                          key={one.id}
+                          value={`${kind} ${one.id}`}
+                          onSelect={open(kind, one.id)}
+                        >
+                          <Icon /> <span className="min-w-0 flex-1 truncate">{one.content}</span>
+                          {one.memory_type === "fact" && (
+                            <span className="max-w-32 truncate text-xs text-ink-3">
+                              {one.subject}
+                            </span>
+                          )}
+                        </Item>
+                      ))}
+                    </Group>
+                  )
+                );
+              })}
+              {words && found && found.entities.length > 0 && (
+                <Group heading="Entities">
+                  {found.entities.map((one) => (
+                    <Item
+                      key={one.id}
+                      value={`entity ${one.id}`}
+                      onSelect={run(
+                        () => void navigate({ to: "/memory/facts", search: { entity: one.id } }),
+                      )}
+                    >
+                      <UserRound />{" "}
+                      <span className="min-w-0 flex-1 truncate">{one.canonical_name}</span>
+                      <span className="text-xs text-ink-3">{one.entity_type}</span>
+                    </Item>
+                  ))}
+                </Group>
+              )}
               <Group heading="Pages">
                 {NAVIGATION.flatMap((one) => one.entries)
                   .filter((one) => wanted(one.title))

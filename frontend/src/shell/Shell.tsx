@@ -3,6 +3,7 @@ import { Menu, Search } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { SIGNED_OUT } from "@/api/client";
+import { useLiveUpdates } from "@/api/live";
 import { AwayBanner } from "@/shell/AwayBanner";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
@@ -29,6 +30,7 @@ export function Shell() {
     return () => window.removeEventListener(OPEN_PALETTE, showPalette);
   }, [showPalette]);
   useSignInWhenSignedOut();
+  useLiveUpdates();
   const main = useFocusOnNewPage();
 
   return (

@@ -4,6 +4,7 @@ import { NAVIGATION } from "@/shell/navigation";
 import { openPalette } from "@/shell/palette";
 import { Key } from "@/shell/ShortcutsHelp";
 import { ThemeToggle } from "@/shell/ThemeToggle";
+import { SignedIn } from "@/shell/SignedIn";
 import { IconButton } from "@/ui/Button";
 import { Tooltip } from "@/ui/Tooltip";
 
@@ -65,6 +66,7 @@ export function Sidebar({ onHelp, onChoose }: SidebarProps) {
             <CircleHelp />
           </IconButton>
         </Tooltip>
+        <SignedIn />
       </div>
     </div>
   );

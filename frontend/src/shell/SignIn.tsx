@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { ApiError, problemOf } from "@/api/problem";
+import { answer, api } from "@/api/client";
+import { ApiError } from "@/api/problem";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
 import { Field, Input } from "@/ui/Field";
@@ -13,7 +14,7 @@ export default function SignIn() {
   const router = useRouter();
   const queries = useQueryClient();
   const signIn = useMutation({
-    mutationFn: openSession,
+    mutationFn: (token: string) => answer(api.POST("/api/session", { body: { token } })),
     onSuccess: async () => {
       await queries.resetQueries();
       router.history.replace(back);
@@ -68,14 +69,4 @@ export default function SignIn() {
       </main>
     </div>
   );
-}
-
-/** Leaves a cookie that the page cannot read. It is no operation, and so not in the API's types. */
-async function openSession(token: string): Promise<void> {
-  const response = await fetch("/api/session", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ token }),
-  });
-  if (!response.ok) throw await problemOf(response);
 }

@@ -63,7 +63,7 @@ export function Select<Value extends string>({
       onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
       className={clsx(
         BOX,
-        "max-w-44 pr-7",
+        "min-w-0 pr-7 md:max-w-44",
         value && "border-accent bg-accent-soft text-accent-ink",
       )}
     >

@@ -15,7 +15,7 @@ export function Pager({ offset, limit, total, onChange }: PagerProps) {
   const last = Math.min(offset + limit, total);
   return (
     <nav aria-label="Pages" className="flex items-center justify-between gap-3 py-3">
-      <p className="text-sm text-ink-2">
+      <p className="text-sm text-ink-2 tabular-nums">
         {count(offset + 1)}–{count(last)} of {count(total)}
       </p>
       <div className="flex gap-2">

@@ -29,7 +29,9 @@ export function Tabs<Name extends string>({
           >
             {tab.label}
             {tab.count !== undefined && (
-              <span className="rounded-full bg-sunken px-1.5 text-xs text-ink-2">{tab.count}</span>
+              <span className="rounded-full bg-sunken px-1.5 text-xs text-ink-2 tabular-nums">
+                {tab.count}
+              </span>
             )}
           </Radix.Trigger>
         ))}

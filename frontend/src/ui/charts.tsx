@@ -63,7 +63,7 @@ export function StackedBar({ label, parts }: { label: string; parts: readonly Pa
           <li key={one.name} className="flex items-center gap-2 text-sm">
             <span aria-hidden className={clsx("size-2 shrink-0 rounded-full", FILL[one.color])} />
             <span className="min-w-0 flex-1 truncate text-ink-2">{one.label}</span>
-            <span className="font-medium">{count(one.value)}</span>
+            <span className="font-medium tabular-nums">{count(one.value)}</span>
           </li>
         ))}
       </ul>

@@ -99,6 +99,11 @@ class Guard:
     async def _admit(
         self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, list[str]]
     ) -> None:
+        if "authorization" not in headers and self._is_public(scope):
+            # No cookie is looked at: the page comes while the database is away, and says so.
+            scope.setdefault("state", {})["principal"] = NOBODY
+            await self._app(scope, receive, send)
+            return
         try:
             principal = await self._principal(headers)
         except Unavailable as error:
@@ -108,7 +113,7 @@ class Guard:
         needed = "authorization" in headers or self._token_required
         if principal is None and not needed:
             principal = Principal()
-        if principal is None and ("authorization" in headers or not self._is_open(scope)):
+        if principal is None and ("authorization" in headers or scope["path"] not in PUBLIC_PATHS):
             await refuse(
                 scope, send, 401, "A valid token is needed: Authorization: Bearer <token>."
             )
@@ -122,9 +127,6 @@ class Guard:
             return await self._by_token(headers["authorization"])
         token = _cookie(headers.get("cookie", []))
         return None if token is None else await self._authenticate(token)
-
-    def _is_open(self, scope: Scope) -> bool:
-        return scope["path"] in PUBLIC_PATHS or self._is_public(scope)
 
     async def _by_token(self, authorization: list[str]) -> Principal | None:
         scheme, _, token = authorization[0].partition(" ")

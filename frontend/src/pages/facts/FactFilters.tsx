@@ -1,5 +1,7 @@
+import { X } from "lucide-react";
 import type { FactsSearch } from "@/pages/facts/route";
 import { PERMANENCES } from "@/shell/vocabulary";
+import { Button } from "@/ui/Button";
 import { choices, SearchBox, Select } from "@/ui/Field";
 
 interface FactFiltersProps {
@@ -22,13 +24,13 @@ const SORTS = [
 /** The filters of DASH-06; each lives in the URL. */
 export function FactFilters({ search, onChange }: FactFiltersProps) {
   return (
-    <div className="mb-3 flex flex-wrap gap-2">
+    <div className="mb-3 grid grid-cols-2 gap-2 md:flex md:flex-wrap">
       <SearchBox
         label="Search these facts"
         placeholder="Words of a fact"
         value={search.q ?? ""}
         onChange={(q) => onChange({ q: q || undefined })}
-        className="min-w-52 flex-1"
+        className="col-span-2 min-w-52 flex-1"
         slash
       />
       <SearchBox
@@ -36,14 +38,21 @@ export function FactFilters({ search, onChange }: FactFiltersProps) {
         placeholder="Any subject"
         value={search.subject ?? ""}
         onChange={(subject) => onChange({ subject: subject || undefined })}
-        className="w-40"
+        className="md:w-36"
       />
       <SearchBox
         label="Source butler"
         placeholder="Any butler"
         value={search.source_butler ?? ""}
         onChange={(source) => onChange({ source_butler: source || undefined })}
-        className="w-36"
+        className="md:w-36"
+      />
+      <SearchBox
+        label="Scope"
+        placeholder="Any scope"
+        value={search.scope ?? ""}
+        onChange={(scope) => onChange({ scope: scope || undefined })}
+        className="md:w-36"
       />
       <Select
         label="Permanence"
@@ -59,6 +68,11 @@ export function FactFilters({ search, onChange }: FactFiltersProps) {
         onChange={(least) => onChange({ min_confidence: least && Number(least) })}
         options={CONFIDENCES}
       />
+      {search.entity && (
+        <Button onClick={() => onChange({ entity: undefined })}>
+          Of one entity <X aria-hidden />
+        </Button>
+      )}
     </div>
   );
 }

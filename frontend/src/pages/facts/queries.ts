@@ -7,9 +7,15 @@ export type ListedFact = Schemas["ListedFact"];
 // The most that the API gives at once: fewer requests while one scrolls.
 const PAGE = 200;
 
-export function factPages({ show = "active", sort = "created", permanence, ...rest }: FactsSearch) {
+export function factPages({
+  show = "active",
+  sort = "created",
+  permanence,
+  entity,
+  ...rest
+}: FactsSearch) {
   return infiniteQueryOptions({
-    queryKey: ["facts", show, sort, permanence, rest],
+    queryKey: ["facts", show, sort, permanence, entity, rest],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api.GET("/api/memory/facts", {
@@ -18,6 +24,7 @@ export function factPages({ show = "active", sort = "created", permanence, ...re
             query: {
               ...rest,
               permanence: permanence && [permanence],
+              entity_id: entity,
               validity: show,
               sort,
               limit: PAGE,

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { given, number, oneOf, text } from "@/shell/filters";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 import { PERMANENCES } from "@/shell/vocabulary";
 
@@ -13,6 +14,7 @@ function filters(search: Record<string, unknown>) {
     subject: text(search["subject"]),
     source_butler: text(search["source_butler"]),
     scope: text(search["scope"]),
+    entity: text(search["entity"]),
     permanence: oneOf(PERMANENCES, search["permanence"]),
     min_confidence: number(search["min_confidence"], 0, 1),
     show: oneOf(SHOWN, search["show"]),
@@ -26,5 +28,5 @@ export const facts = createRoute({
   getParentRoute: () => root,
   path: "/memory/facts",
   validateSearch: filters,
-  component: lazyRouteComponent(() => import("@/pages/facts/Facts")),
+  component: page(() => import("@/pages/facts/Facts")),
 });

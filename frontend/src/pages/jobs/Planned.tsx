@@ -63,7 +63,7 @@ export function Planned({ schedule, running }: PlannedProps) {
                   key={String(dryRun)}
                   small
                   disabled={running.isPending}
-                  aria-label={`${dryRun ? "Dry run of" : "Run"} ${title.toLowerCase()}`}
+                  aria-label={`${dryRun ? "Dry run" : "Run now"}: ${title.toLowerCase()}`}
                   busy={
                     running.isPending &&
                     running.variables.job === job &&

@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 export const jobs = createRoute({
   getParentRoute: () => root,
   path: "/jobs",
-  component: lazyRouteComponent(() => import("@/pages/jobs/Jobs")),
+  component: page(() => import("@/pages/jobs/Jobs")),
 });

@@ -47,7 +47,9 @@ function Figure({ title, value, children }: FigureProps) {
         </>
       ) : (
         <>
-          <p className="mt-1 mb-4 text-2xl font-semibold tracking-tight">{count(value)}</p>
+          <p className="mt-1 mb-4 text-2xl font-semibold tracking-tight tabular-nums">
+            {count(value)}
+          </p>
           {children}
         </>
       )}

@@ -77,7 +77,7 @@ function Figure({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt className="text-sm text-ink-3">{name}</dt>
-      <dd className="mt-0.5 text-lg font-semibold">{children}</dd>
+      <dd className="mt-0.5 text-lg font-semibold tabular-nums">{children}</dd>
     </div>
   );
 }

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { given, oneOf, text } from "@/shell/filters";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 import { MEMORY_TYPES, PERMANENCES } from "@/shell/vocabulary";
 
@@ -18,5 +19,5 @@ export const overview = createRoute({
   getParentRoute: () => root,
   path: "/memory",
   validateSearch: filters,
-  component: lazyRouteComponent(() => import("@/pages/overview/Overview")),
+  component: page(() => import("@/pages/overview/Overview")),
 });

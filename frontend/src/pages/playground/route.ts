@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { given, number, text } from "@/shell/filters";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 // The most that the API takes.
@@ -19,5 +20,5 @@ export const playground = createRoute({
   getParentRoute: () => root,
   path: "/memory/recall",
   validateSearch: filters,
-  component: lazyRouteComponent(() => import("@/pages/playground/Playground")),
+  component: page(() => import("@/pages/playground/Playground")),
 });

@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 export const tokens = createRoute({
   getParentRoute: () => root,
   path: "/tokens",
-  component: lazyRouteComponent(() => import("@/pages/tokens/Tokens")),
+  component: page(() => import("@/pages/tokens/Tokens")),
 });

@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { LogOut } from "lucide-react";
+import { answer, api } from "@/api/client";
+import { IconButton } from "@/ui/Button";
+import { Tooltip } from "@/ui/Tooltip";
+
+/** Who one is, and the way out; nothing where the server asks nobody. */
+export function SignedIn() {
+  const { data: session } = useQuery({
+    queryKey: ["session"],
+    queryFn: ({ signal }) => answer(api.GET("/api/session", { signal })),
+    staleTime: Infinity,
+  });
+  if (!session?.token_required || !session.signed_in) return null;
+  const leave = async () => {
+    await answer(api.DELETE("/api/session"));
+    // A full load: nothing that was read stays in this browser's memory.
+    window.location.assign("/sign-in");
+  };
+  return (
+    <>
+      <span
+        className="ml-1 min-w-0 flex-1 truncate text-sm text-ink-3"
+        title={session.tenant ?? undefined}
+      >
+        {session.actor}
+      </span>
+      <Tooltip text="Sign out">
+        <IconButton label="Sign out" onClick={() => void leave()}>
+          <LogOut />
+        </IconButton>
+      </Tooltip>
+    </>
+  );
+}

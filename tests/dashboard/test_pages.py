@@ -1,0 +1,208 @@
+"""Every page in a real browser: it shows, is quiet, asks nobody else, and shuts nobody out."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.browser import PHONE
+from dashboard.pages import PAGES, PageShown
+
+_AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+# After another theme, what is not in sight gets its colours with a later frame.
+_TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The text of axe-core, which the build brings."""
+    return _AXE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=[one.name for one in PAGES])
+def test_every_page(page: Page, url: str, axe: str, shown: PageShown) -> None:
+    """One visit: quiet, asking nobody else, accessible in both themes, and fit for a phone."""
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "console",
+        lambda message: said.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    page.goto(shown.path)
+    expect(page.get_by_role("heading", level=1, name=shown.heading)).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    assert asked
+    assert [one for one in asked if not one.startswith(f"{url}/")] == []
+    assert said == []
+
+    page.evaluate(axe)
+    assert _violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(12, 13, 16)")
+    page.evaluate(_TWO_FRAMES)
+    assert _violations(page) == []
+
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def _violations(page: Page) -> list[str]:
+    """What axe finds wrong, each with the element and the reason."""
+    found: dict[str, Any] = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 10
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.requirement("DASH-10", "DASH-13")
+def test_the_overview_shows_what_the_figures_say(page: Page) -> None:
+    page.goto("/memory")
+    stats = page.request.get("/api/memory/stats").json()
+    facts = page.get_by_role("region", name="Active facts")
+    held = stats["facts"]["active"] + stats["facts"]["fading"]
+    expect(facts).to_contain_text(f"Active facts{held}")
+    for level, number in stats["facts"]["by_permanence"].items():
+        expect(facts.get_by_role("listitem").filter(has_text=level)).to_have_text(
+            re.compile(rf"{level}\s*{number}$")
+        )
+    rules = page.get_by_role("region", name="Rules", exact=True)
+    expect(rules.get_by_role("listitem").filter(has_text="proven")).to_contain_text(
+        str(stats["rules"]["proven"])
+    )
+    expect(page.get_by_role("region", name="Fading facts")).to_contain_text(
+        str(stats["facts"]["fading"])
+    )
+    expect(page.get_by_role("region", name="Backlog")).to_contain_text(
+        str(stats["episodes"]["unconsolidated"])
+    )
+    chart = page.get_by_role("img", name=re.compile("Active facts by effective confidence"))
+    expect(chart).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Applied rules"))).to_be_visible()
+
+
+@pytest.mark.requirement("DASH-12")
+def test_the_feed_tells_what_happened_newest_first(page: Page) -> None:
+    page.goto("/memory")
+    feed = page.get_by_role("region", name="Activity")
+    told = page.request.get("/api/memory/activity?limit=12").json()["items"]
+    expect(feed.get_by_role("listitem")).to_have_count(len(told))
+    moments = feed.locator("time")
+    assert [one.get_attribute("datetime") for one in moments.all()] == [
+        one["created_at"] for one in told
+    ]
+    assert moments.first.get_attribute("title")
+
+
+@pytest.mark.requirement("DASH-11")
+def test_one_search_over_everything_with_filters_in_the_address(page: Page) -> None:
+    page.goto("/memory")
+    page.get_by_label("Search everything").fill("where do they live")
+    expect(page.get_by_text("Moved to Porto")).to_be_visible()
+    page.get_by_label("Type").select_option("rule")
+    expect(page.get_by_text("Moved to Porto")).to_have_count(0)
+    page.get_by_label("Type").select_option("fact")
+    page.get_by_label("Permanence").select_option("stable")
+    expect(page).to_have_url(re.compile(r"q=where\+do\+they\+live.*type=fact.*permanence=stable"))
+    expect(page.get_by_text("Moved to Porto")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Search everything")).to_have_value("where do they live")
+    expect(page.get_by_label("Permanence")).to_have_value("stable")
+    expect(page.get_by_text("Moved to Porto")).to_be_visible()
+
+
+@pytest.mark.requirement("DASH-06")
+def test_facts_are_filtered_and_the_view_survives_back_and_reload(page: Page) -> None:
+    page.goto("/memory/facts")
+    rows = page.get_by_role("table", name="Facts").get_by_role("row")
+    expect(rows.first).to_be_visible()
+    page.get_by_label("Subject").fill("Ana")
+    expect(page.get_by_role("status").filter(has_text="facts")).to_be_visible()
+    expect(page).to_have_url(re.compile("subject=Ana"))
+    page.get_by_label("Permanence").select_option("permanent")
+    expect(page.get_by_text("Ana's birthday is on 14 March")).to_be_visible()
+    expect(page.get_by_text("1 fact", exact=True)).to_be_visible()
+    page.get_by_text("Ana's birthday is on 14 March").click()
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("never fades")
+    page.reload()
+    expect(drawer).to_contain_text("never fades")
+    page.go_back()
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_text("1 fact", exact=True)).to_be_visible()
+    page.get_by_label("Confidence", exact=True).select_option("0.8")
+    page.get_by_label("Source butler").fill("nobody")
+    expect(page.get_by_text("No fact fits these filters")).to_be_visible()
+    page.get_by_role("button", name="Clear the filters").click()
+    expect(rows.nth(5)).to_be_visible()
+
+
+@pytest.mark.requirement("DASH-03", "DASH-15")
+def test_what_no_longer_holds_is_in_the_archive_alone(page: Page) -> None:
+    page.goto("/memory/facts")
+    table = page.get_by_role("table", name="Facts")
+    expect(table.get_by_text("fading").first).to_be_visible()
+    expect(table.get_by_text("expired", exact=True)).to_have_count(0)
+    expect(table.get_by_text("superseded", exact=True)).to_have_count(0)
+    page.get_by_role("tab", name="Archive").click()
+    replaced = table.get_by_role("row").filter(has_text="Lives in Lisbon, near Graça")
+    expect(replaced.get_by_text("Lives in Lisbon")).to_have_css(
+        "text-decoration-line", "line-through"
+    )
+    expect(table.get_by_text("expired", exact=True).first).to_be_visible()
+    replaced.get_by_role("link", name="what replaced it").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Moved to Porto, Rua do Almada")
+
+
+def test_a_fact_opens_and_closes_by_the_keyboard(page: Page) -> None:
+    page.goto("/memory/facts")
+    rows = page.get_by_role("table", name="Facts").get_by_role("row")
+    rows.nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(2)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("o")
+    expect(page).to_have_url(re.compile("/memory$"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+@pytest.mark.requirement("DASH-19")
+def test_the_palette_finds_facts_rules_episodes_and_pages(page: Page) -> None:
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    box = page.get_by_placeholder("Search facts, rules, episodes, entities and pages")
+    box.fill("Berlin")
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="Flies to Berlin in two weeks")).to_be_visible()
+    expect(options.filter(has_text="Checked in for the flight to Berlin")).to_be_visible()
+    box.fill("restaurant")
+    expect(options.filter(has_text="Ask about allergies")).to_be_visible()
+    box.fill("rui tav")
+    expect(options.filter(has_text="Rui Tavares")).to_be_visible()
+    box.fill("facts")
+    page.get_by_role("option", name="Facts", exact=True).click()
+    expect(page).to_have_url(re.compile("/memory/facts$"))
+
+
+def test_a_chosen_theme_stays(page: Page) -> None:
+    page.goto("/memory")
+    toggle = page.get_by_role("button", name=re.compile("^Theme"))
+    toggle.click()
+    toggle.click()
+    ground = page.locator("body")
+    expect(ground).to_have_css("background-color", "rgb(12, 13, 16)")
+    page.reload()
+    expect(ground).to_have_css("background-color", "rgb(12, 13, 16)")
