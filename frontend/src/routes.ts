@@ -1,9 +1,11 @@
 import { createRoute, redirect } from "@tanstack/react-router";
+import { entities } from "@/pages/entities/route";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
 import { jobs } from "@/pages/jobs/route";
 import { journal } from "@/pages/journal/route";
 import { overview } from "@/pages/overview/route";
+import { rules } from "@/pages/rules/route";
 import { tokens } from "@/pages/tokens/route";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
@@ -34,6 +36,8 @@ export const routes = root.addChildren([
   facts,
   playground,
   journal,
+  rules,
+  entities,
   jobs,
   tokens,
 ]);

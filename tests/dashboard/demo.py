@@ -21,6 +21,7 @@ from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle import sweep
+from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.tokens import create_token
@@ -46,6 +47,9 @@ class _Fact:
     importance: float = 5.0
     confirmed: tuple[int, ...] = ()
     forgotten: int | None = None
+    entity: str | None = None
+    # The day of the same butler's episode that it was told in.
+    told: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class _Rule:
     marks: tuple[int, ...] = ()
     scope: str = "global"
     reason: str = "it annoyed everybody"
+    confirmed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +85,20 @@ _TOKENS: tuple[tuple[str, tuple[Scope, ...], int], ...] = (
     ("old laptop", ("read", "write", "admin"), 30),
 )
 
+# fmt: off
 _FACTS = (
-    _Fact(0, "Ana", "birthday", "Ana's birthday is on 14 March", "home", "permanent", importance=9),
+    _Fact(0, "Ana", "birthday", "Ana's birthday is on 14 March", "home", "permanent", importance=9,
+          entity="Ana"),
     _Fact(0, "user", "home_city", "Lives in Lisbon, near Graça", "home", "stable", importance=8),
     _Fact(1, "user", "diet", "Is vegetarian, and eats fish when travelling", "health", "stable"),
     _Fact(1, "user", "allergy", "Is allergic to penicillin", "health", "permanent", importance=10),
-    _Fact(2, "Ana", "school", "Goes to the primary school in Rua da Voz do Operário", "home"),
-    _Fact(
-        3, "user", "coffee", "Drinks espresso, no sugar", "home", "standard", confirmed=(60, 110)
-    ),
+    _Fact(2, "Ana", "school", "Goes to the primary school in Rua da Voz do Operário", "home",
+          entity="Ana"),
+    _Fact(3, "user", "coffee", "Drinks espresso, no sugar", "home", confirmed=(60, 110), told=3),
     _Fact(5, "house", "wifi_name", "The guests' network is called Azulejo", "home", "stable"),
     _Fact(6, "user", "seat", "Prefers an aisle seat near the front", "travel", "stable", "travel"),
-    _Fact(
-        8, "Rui", "profession", "Rui is a structural engineer", "work", "stable", confirmed=(80,)
-    ),
+    _Fact(8, "Rui", "profession", "Rui is a structural engineer", "work", "stable",
+          confirmed=(80,), entity="Rui Tavares"),
     _Fact(9, "user", "bank", "Uses Banco Montepio for daily payments", "finance", "stable"),
     _Fact(10, "house", "heating", "The boiler was serviced by Sr. Matos", "home", "standard"),
     _Fact(12, "user", "running_goal", "Wants to run 10 km in under an hour", "health", "volatile"),
@@ -101,13 +106,16 @@ _FACTS = (
     _Fact(
         15, "user", "project", "Works on the tender for the Tagus footbridge", "work", "volatile"
     ),
-    _Fact(20, "Ana", "favourite_book", "Loves the Moomin books", "home", confirmed=(95,)),
+    _Fact(20, "Ana", "favourite_book", "Loves the Moomin books", "home", confirmed=(95,),
+          entity="Ana"),
     _Fact(22, "user", "budget", "Keeps groceries below 420 euros a month", "finance", "volatile"),
     _Fact(25, "user", "headache", "Had a headache after the dentist", "health", "ephemeral"),
     _Fact(30, "user", "editor", "Writes drawings' notes in Markdown", "work", "standard", "work"),
     _Fact(33, "parking", "spot", "Parked on level -2, row F", "home", "ephemeral"),
-    _Fact(40, "user", "home_city", "Moved to Porto, Rua do Almada", "home", "stable", importance=8),
-    _Fact(41, "Ana", "school", "Goes to the Escola da Vitória in Porto", "home", "stable"),
+    _Fact(40, "user", "home_city", "Moved to Porto, Rua do Almada", "home", "stable", importance=8,
+          told=40),
+    _Fact(41, "Ana", "school", "Goes to the Escola da Vitória in Porto", "home", "stable",
+          entity="Ana", told=40),
     _Fact(48, "user", "airline", "Collects miles with TAP", "travel", "stable", "travel"),
     _Fact(
         52, "mother", "phone_day", "Calls on Sunday evenings", "home", "standard", confirmed=(100,)
@@ -124,7 +132,8 @@ _FACTS = (
     _Fact(85, "dentist", "next_visit", "The next visit is in June", "health", "volatile"),
     _Fact(90, "user", "tone", "Wants short answers, and the reasons after them", "work", "stable"),
     _Fact(94, "user", "savings", "Puts 300 euros aside on the first of a month", "finance"),
-    _Fact(98, "Ana", "piano", "Began piano lessons with Teresa", "home", importance=6),
+    _Fact(98, "Ana", "piano", "Began piano lessons with Teresa", "home", importance=6,
+          entity="Ana"),
     _Fact(
         101, "user", "travel_plan", "Flies to Berlin in two weeks", "travel", "ephemeral", "travel"
     ),
@@ -133,17 +142,25 @@ _FACTS = (
     ),
     _Fact(108, "weather", "storm", "A storm is forecast for the weekend", "home", "ephemeral"),
     _Fact(112, "user", "coffee_beans", "Buys beans at Combi", "home"),
-    _Fact(
-        116, "Rui", "email_style", "Rui reads mail only in the morning", "work", "standard", "work"
-    ),
+    _Fact(100, "R. Tavares", "profession", "Is an engineer at the city council", "finance",
+          entity="R. Tavares"),
+    _Fact(106, "R. Tavares", "phone", "Answers on the office number before noon", "finance",
+          "standard", entity="R. Tavares"),
+    _Fact(116, "Rui", "email_style", "Rui reads mail only in the morning", "work", "standard",
+          "work", entity="Rui Tavares"),
     _Fact(118, "user", "mood", "Is tired after the deadline", "health", "ephemeral"),
 )
+# fmt: on
 
 _RULES = (
-    _Rule(2, "Confirm dates by naming the weekday as well", "home", (1,) * 19),
-    _Rule(4, "Ask about allergies before suggesting a restaurant", "health", (*(1,) * 17, -1, 1)),
-    _Rule(10, "Put the reasons after the answer, never before it", "work", (1,) * 12, "work"),
-    _Rule(15, "Offer the train first for journeys under four hours", "travel", (*(1,) * 8, -1)),
+    _Rule(2, "Confirm dates by naming the weekday as well", "home", (1,) * 19,
+          confirmed=(61, 108)),
+    _Rule(4, "Ask about allergies before suggesting a restaurant", "health", (*(1,) * 17, -1, 1),
+          reason="the restaurant was closed", confirmed=(112,)),
+    _Rule(10, "Put the reasons after the answer, never before it", "work", (1,) * 12, "work",
+          confirmed=(99,)),
+    _Rule(15, "Offer the train first for journeys under four hours", "travel", (*(1,) * 8, -1),
+          reason="the train was on strike", confirmed=(84,)),
     _Rule(20, "Remind of bills three days before they are due", "finance", (1,) * 7),
     _Rule(30, "Round amounts below five euros in summaries", "finance", (1, 1, -1, 1), "finance"),
     _Rule(42, "Suggest a morning slot for calls with Rui", "work", (1, 1, 1), "work"),
@@ -194,9 +211,22 @@ _EPISODES = (
     _Episode(119, "home", "The storm broke a branch off the lemon tree.", None),
 )
 
+# Which facts, by subject and predicate, support which rule, by its first words.
+_SUPPORTED = (
+    ("user", "allergy", "Ask about allergies"),
+    ("user", "diet", "Ask about allergies"),
+    ("user", "diet", "Prefer vegetarian recipes"),
+    ("user", "tone", "Put the reasons after"),
+    ("Rui", "email_style", "Suggest a morning slot"),
+    ("user", "home_city", "Offer the train first"),
+    ("user", "budget", "Remind of bills"),
+)
+
 _ENTITIES = (
     ("Ana", "person", ("Aninhas",)),
     ("Rui Tavares", "person", ("Rui",)),
+    # The same person, as the finance butler met him: there for somebody to merge.
+    ("R. Tavares", "person", ("Eng. Tavares",)),
     ("Porto", "place", ()),
     ("Câmara Municipal do Porto", "organization", ("CMP",)),
 )
@@ -213,6 +243,7 @@ class _Teller:
     facts: dict[_Fact, UUID] = field(default_factory=dict)
     rules: dict[_Rule, UUID] = field(default_factory=dict)
     episodes: dict[UUID, _Episode] = field(default_factory=dict)
+    entities: dict[str, UUID] = field(default_factory=dict)
 
     def clock(self) -> datetime:
         """A second later at each look, so that no two things happen at once."""
@@ -221,7 +252,8 @@ class _Teller:
 
     async def tell(self) -> None:
         for name, kind, aliases in _ENTITIES:
-            await create_entity(self.memory, _by("home"), name, kind, aliases=aliases)
+            row = await create_entity(self.memory, _by("home"), name, kind, aliases=aliases)
+            self.entities[name] = row["id"]
         for name, scopes, days in _TOKENS:
             await create_token(self.memory, "default", name, scopes, timedelta(days=days))
         for self.day in range(DAYS):
@@ -231,29 +263,20 @@ class _Teller:
                 await self._consolidate()
             if self.day % 10 == 9:
                 await sweep.run(self.memory, _by("schedule"))
+        await self._link()
+
+    async def _link(self) -> None:
+        for fact, fact_id in self.facts.items():
+            for rule, rule_id in self.rules.items():
+                if any(
+                    (fact.subject, fact.predicate) == told[:2] and rule.content.startswith(told[2])
+                    for told in _SUPPORTED
+                ):
+                    await create_link(
+                        self.memory, _by("home"), "fact", fact_id, "rule", rule_id, "supports"
+                    )
 
     async def _remember(self) -> None:
-        for fact in _of_day(_FACTS, self.day):
-            self.facts[fact], _ = await store_fact(
-                self.memory,
-                _by(fact.butler),
-                fact.subject,
-                fact.predicate,
-                fact.content,
-                permanence=fact.permanence,
-                scope=fact.scope,
-                importance=fact.importance,
-                source_butler=fact.butler,
-                tags=[fact.butler],
-            )
-        for rule in _of_day(_RULES, self.day):
-            self.rules[rule] = await store_rule(
-                self.memory,
-                _by(rule.butler),
-                rule.content,
-                scope=rule.scope,
-                source_butler=rule.butler,
-            )
         for turn, episode in enumerate(_of_day(_EPISODES, self.day)):
             id = await store_episode(
                 self.memory,
@@ -266,6 +289,36 @@ class _Teller:
                 turn=turn,
             )
             self.episodes[id] = episode
+        for fact in _of_day(_FACTS, self.day):
+            self.facts[fact], _ = await store_fact(
+                self.memory,
+                _by(fact.butler),
+                fact.subject,
+                fact.predicate,
+                fact.content,
+                permanence=fact.permanence,
+                scope=fact.scope,
+                importance=fact.importance,
+                source_butler=fact.butler,
+                tags=[fact.butler],
+                entity_id=self.entities.get(fact.entity or ""),
+                source_episode_id=next(
+                    (
+                        id
+                        for id, one in self.episodes.items()
+                        if (one.day, one.butler) == (fact.told, fact.butler)
+                    ),
+                    None,
+                ),
+            )
+        for rule in _of_day(_RULES, self.day):
+            self.rules[rule] = await store_rule(
+                self.memory,
+                _by(rule.butler),
+                rule.content,
+                scope=rule.scope,
+                source_butler=rule.butler,
+            )
 
     async def _judge(self) -> None:
         for fact, id in self.facts.items():
@@ -274,6 +327,8 @@ class _Teller:
             if self.day == fact.forgotten:
                 await forget_memory(self.memory, _by(fact.butler), "fact", id)
         for rule, rule_id in self.rules.items():
+            if self.day in rule.confirmed:
+                await confirm_memory(self.memory, _by(rule.butler), "rule", rule_id)
             # Marks come every fifth day, the last ones as close to the present as there is room.
             which, due = divmod(self.day - rule.day - 1, 5)
             if due == 0 and which < len(rule.marks):

@@ -19,6 +19,13 @@ PAGES = (
     PageShown("facts", "/memory/facts", "Facts", phone=True),
     PageShown("facts-fading", "/memory/facts?show=fading", "Facts"),
     PageShown("facts-archive", "/memory/facts?show=archive", "Facts"),
+    PageShown("rules", "/memory/rules", "Rules", phone=True),
+    PageShown("entities", "/memory/entities", "Entities", phone=True),
+    PageShown(
+        "entities-resolve",
+        "/memory/entities?show=resolve&name=tavares&topic=load+cases+in+a+table&fuzzy=yes",
+        "Entities",
+    ),
     PageShown(
         "playground",
         "/memory/recall?prompt=Plan+a+dinner+for+the+family&budget=250",

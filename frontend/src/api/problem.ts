@@ -31,3 +31,17 @@ export async function problemOf(response: Response): Promise<ApiError> {
   const detail = text("detail") ?? `The server answered ${response.status}.`;
   return new ApiError(response.status, text("code") ?? "unknown", detail, body);
 }
+
+/** What an edit that came too late met: the other's version, and the revision to edit it by. */
+export interface Stale<Memory> {
+  current: Memory;
+  revision: string;
+}
+
+/** The version that holds now, where the refusal was that somebody else was faster. */
+export function staleOf<Memory>(error: unknown): Stale<Memory> | undefined {
+  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
+  const body = error.body as { current?: Memory | null; current_revision?: string | null } | null;
+  if (!body?.current || !body.current_revision) return undefined;
+  return { current: body.current, revision: body.current_revision };
+}

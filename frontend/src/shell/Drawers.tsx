@@ -10,6 +10,8 @@ export interface MemoryDrawerProps {
 // Each comes when the first of its kind is opened.
 const DRAWERS: Partial<Record<OpenedKind, ComponentType<MemoryDrawerProps>>> = {
   fact: lazy(() => import("@/pages/facts/FactDrawer")),
+  rule: lazy(() => import("@/pages/rules/RuleDrawer")),
+  entity: lazy(() => import("@/pages/entities/EntityDrawer")),
 };
 
 /** The drawer of the memory that the URL names (`?open=fact:<id>`), over whatever page it is. */

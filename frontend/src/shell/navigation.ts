@@ -1,6 +1,8 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
+  BookOpenCheck,
   CalendarClock,
+  Contact,
   KeyRound,
   LayoutDashboard,
   NotebookPen,
@@ -29,6 +31,8 @@ export const NAVIGATION: readonly Section[] = [
     entries: [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
+      { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
+      { to: "/memory/entities", title: "Entities", icon: Contact, key: "n" },
       { to: "/memory/recall", title: "Recall playground", icon: Telescope, key: "p" },
     ],
   },

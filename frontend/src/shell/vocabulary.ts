@@ -9,6 +9,9 @@ export type Maturity = (typeof MATURITIES)[number];
 export const MEMORY_TYPES = ["fact", "rule", "episode"] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];
 
+export const ENTITY_TYPES = ["person", "organization", "place", "other"] as const;
+export type EntityType = (typeof ENTITY_TYPES)[number];
+
 /** What a permanence means for a reader: how long such a fact takes to lose half its confidence. */
 export const PERMANENCE_MEANING: Record<Permanence, string> = {
   permanent: "never fades",

@@ -34,7 +34,9 @@ function Meter({ label, value, tone, title }: MeterProps) {
           style={{ width: `${bounded * 100}%` }}
         />
       </div>
-      <span className="w-9 text-right text-xs text-ink-2">{percent(bounded)}</span>
+      <span className="w-10 text-right text-xs whitespace-nowrap text-ink-2">
+        {percent(bounded)}
+      </span>
     </div>
   );
 }

@@ -24,7 +24,12 @@ export function Drawer({ onClose, title, kicker, actions, children }: DrawerProp
         <Radix.Content
           aria-describedby={undefined}
           onInteractOutside={(event) => event.preventDefault()}
-          className="fixed inset-y-0 right-0 z-30 flex w-full animate-slide flex-col border-l bg-raised shadow-raised outline-none sm:w-[34rem]"
+          onOpenAutoFocus={(event) => {
+            // The drawer itself, so that reading begins at its title and not at its close button.
+            event.preventDefault();
+            (event.currentTarget as HTMLElement).focus();
+          }}
+          className="fixed inset-y-0 right-0 z-30 flex w-full animate-slide flex-col border-l bg-raised shadow-raised outline-none sm:w-[36rem]"
         >
           <header className="flex items-start gap-2 border-b px-5 py-4">
             <div className="min-w-0 flex-1">

@@ -1,6 +1,15 @@
 import clsx from "clsx";
 import { Search, X } from "lucide-react";
-import { useEffect, useRef, useState, type ComponentProps, type ReactNode } from "react";
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type ComponentProps,
+  type ReactNode,
+} from "react";
 import { words } from "@/ui/format";
 
 const BOX =
@@ -14,29 +23,46 @@ interface FieldProps {
   children: ReactNode;
 }
 
+// What a control takes from the field around it: the label's target, and what describes it.
+const Ids = createContext<{ id?: string; "aria-describedby"?: string }>({});
+
 /** A label above a control, a hint or an error below it. */
 export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const note = `${id}-note`;
   return (
-    <label className="flex flex-col gap-1.5">
-      <span className="text-sm font-medium">{label}</span>
-      {children}
+    <div className="flex flex-col gap-1.5">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      <Ids value={{ id, ...((error || hint) && { "aria-describedby": note }) }}>{children}</Ids>
       {error ? (
-        <span role="alert" className="text-sm text-bad-ink">
+        <span id={note} role="alert" className="text-sm text-bad-ink">
           {error}
         </span>
       ) : (
-        hint && <span className="text-sm text-ink-3">{hint}</span>
+        hint && (
+          <span id={note} className="text-sm text-ink-3">
+            {hint}
+          </span>
+        )
       )}
-    </label>
+    </div>
   );
 }
 
 export function Input({ className, ...rest }: ComponentProps<"input">) {
-  return <input {...rest} className={clsx(BOX, className)} />;
+  return <input {...useContext(Ids)} {...rest} className={clsx(BOX, className)} />;
 }
 
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
-  return <textarea {...rest} className={clsx(BOX, "h-auto min-h-24 py-2 leading-6", className)} />;
+  return (
+    <textarea
+      {...useContext(Ids)}
+      {...rest}
+      className={clsx(BOX, "h-auto min-h-24 py-2 leading-6", className)}
+    />
+  );
 }
 
 interface SelectProps<Value extends string> {
@@ -44,11 +70,11 @@ interface SelectProps<Value extends string> {
   value: Value | undefined;
   onChange: (value: Value | undefined) => void;
   options: readonly { value: Value; label: string }[];
-  /** What no choice means, such as "Any permanence". */
-  any: string;
+  /** What no choice means, such as "Any permanence"; left out where one must be chosen. */
+  any?: string;
 }
 
-/** A filter of one choice: the browser's own, which every keyboard and phone knows. */
+/** One choice: the browser's own control, which every keyboard and phone knows. */
 export function Select<Value extends string>({
   label,
   value,
@@ -58,16 +84,17 @@ export function Select<Value extends string>({
 }: SelectProps<Value>) {
   return (
     <select
+      {...useContext(Ids)}
       aria-label={label}
       value={value ?? ""}
       onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
       className={clsx(
         BOX,
         "min-w-0 pr-7 md:max-w-44",
-        value && "border-accent bg-accent-soft text-accent-ink",
+        any && value && "border-accent bg-accent-soft text-accent-ink",
       )}
     >
-      <option value="">{any}</option>
+      {any && <option value="">{any}</option>}
       {options.map((one) => (
         <option key={one.value} value={one.value}>
           {one.label}

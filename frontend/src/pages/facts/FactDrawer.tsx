@@ -1,64 +1,163 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { Check, Pencil, RotateCcw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { Schemas } from "@/api/client";
+import { confirm, forget, restore } from "@/memory/changes";
+import { DecayChart } from "@/memory/DecayChart";
+import { History } from "@/memory/History";
+import { LongText } from "@/memory/LongText";
+import { ProvenanceGraph } from "@/memory/ProvenanceGraph";
+import { FactDetails } from "@/pages/facts/FactDetails";
+import { FactForm } from "@/pages/facts/FactForm";
 import { factDetail } from "@/pages/facts/queries";
+import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
-import { PERMANENCE_MEANING } from "@/shell/vocabulary";
-import { Badge } from "@/ui/Badge";
-import { ConfidenceBar } from "@/ui/Bars";
+import { MemoryLink } from "@/shell/MemoryLink";
+import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
 import { words } from "@/ui/format";
+import { Section } from "@/ui/Section";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { TimeAgo } from "@/ui/TimeAgo";
 
+type FactDetail = Schemas["FactDetail"];
+
+/** A fact, why it is known and how sure that is, and all that a person can do about it. */
 export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
   const { data } = useQuery(factDetail(id));
-  const fact = data?.fact;
+  // As it was when editing began: what others do meanwhile must not change what one is editing.
+  const [edited, setEdited] = useState<FactDetail>();
+  const navigate = useNavigate();
   return (
     <Drawer
-      kicker={fact ? `${fact.subject} · ${words(fact.predicate)}` : "Fact"}
-      title={fact?.content ?? "…"}
+      kicker={data ? `Fact · ${data.fact.subject} · ${words(data.fact.predicate)}` : "Fact"}
+      title={data?.fact.content ?? "…"}
       onClose={onClose}
     >
-      {!fact ? (
+      {!data ? (
         <SkeletonRows rows={6} />
+      ) : edited ? (
+        <FactForm
+          fact={edited.fact}
+          revision={edited.revision}
+          onDone={(keep) => {
+            setEdited(undefined);
+            if (keep && keep.id !== id)
+              void navigate({
+                to: ".",
+                search: (now) => ({ ...now, open: `fact:${keep.id}` as const }),
+                resetScroll: false,
+              });
+          }}
+        />
       ) : (
-        <dl className="grid grid-cols-[8rem_minmax(0,1fr)] gap-y-3 text-sm">
-          <Detail name="Confidence">
-            <ConfidenceBar
-              effective={fact.effective_confidence ?? fact.confidence}
-              base={fact.confidence}
-            />
-          </Detail>
-          <Detail name="State">
-            {fact.lifecycle_state === "active" ? (
-              <Badge tone="good">current</Badge>
-            ) : (
-              <FactState state={fact.lifecycle_state} />
-            )}
-          </Detail>
-          <Detail name="Permanence">
-            {fact.permanence}, {PERMANENCE_MEANING[fact.permanence]}
-          </Detail>
-          <Detail name="Scope">{fact.scope}</Detail>
-          <Detail name="Learned by">{fact.source_butler ?? "nobody in particular"}</Detail>
-          <Detail name="Learned">
-            <TimeAgo at={fact.created_at} />
-          </Detail>
-          <Detail name="Last confirmed">
-            <TimeAgo at={fact.last_confirmed_at} />
-          </Detail>
-        </dl>
+        <Look detail={data} onEdit={() => setEdited(data)} />
       )}
     </Drawer>
   );
 }
 
-function Detail({ name, children }: { name: string; children: ReactNode }) {
+function Look({ detail, onEdit }: { detail: FactDetail; onEdit: () => void }) {
+  const { fact, decay, provenance } = detail;
   return (
     <>
-      <dt className="text-ink-3">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
+      <Actions fact={fact} onEdit={onEdit} />
+      <Standing detail={detail} />
+      <LongText text={fact.content} />
+      <Section title="Confidence" aside={<FactState state={fact.lifecycle_state} />}>
+        <DecayChart decay={decay} isCurrent={fact.validity === "active"} />
+      </Section>
+      <Section title="Why it is known">
+        <ProvenanceGraph graph={provenance} id={fact.id} />
+      </Section>
+      <Section title="Details">
+        <FactDetails fact={fact} />
+      </Section>
+      <Section title="History">
+        <History kind="fact" id={fact.id} />
+      </Section>
     </>
+  );
+}
+
+function Actions({ fact, onEdit }: { fact: Schemas["Fact"]; onEdit: () => void }) {
+  const change = useChange();
+  const busy = change.isPending;
+  return (
+    <div className="mb-5 flex flex-wrap gap-2">
+      {fact.validity === "active" && (
+        <>
+          <Button
+            kind="primary"
+            busy={busy}
+            onClick={() => change.mutate(confirm("fact", fact.id))}
+          >
+            <Check /> Confirm
+          </Button>
+          <Button disabled={busy} onClick={onEdit}>
+            <Pencil /> Edit
+          </Button>
+        </>
+      )}
+      {fact.validity === "retracted" ? (
+        <Button kind="primary" busy={busy} onClick={() => change.mutate(restore("fact", fact.id))}>
+          <RotateCcw /> Restore
+        </Button>
+      ) : (
+        <Button kind="danger" busy={busy} onClick={() => change.mutate(forget("fact", fact.id))}>
+          <Trash2 /> Forget
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What became of a fact that is not simply true. */
+function Standing({ detail: { fact, superseded_by, decay } }: { detail: FactDetail }) {
+  const said = () => {
+    switch (fact.lifecycle_state) {
+      case "active":
+        return null;
+      case "fading":
+        return (
+          <>
+            It is fading: agents no longer get it, and it expires <TimeAgo at={decay.expires_at} />.
+            Confirm it if it still holds.
+          </>
+        );
+      case "superseded":
+        return (
+          <>
+            It was replaced <TimeAgo at={fact.retired_at ?? fact.valid_until} />
+            {superseded_by && (
+              <>
+                :{" "}
+                <MemoryLink kind="fact" id={superseded_by}>
+                  see what holds now
+                </MemoryLink>
+              </>
+            )}
+            .
+          </>
+        );
+      case "expired":
+        return (
+          <>
+            It expired <TimeAgo at={fact.retired_at} />: nobody confirmed it in time.
+          </>
+        );
+      case "retracted":
+        return (
+          <>
+            It was forgotten <TimeAgo at={fact.retired_at} />. It can be restored.
+          </>
+        );
+    }
+  };
+  const text = said();
+  return (
+    text && <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">{text}</p>
   );
 }

@@ -1,0 +1,44 @@
+import { answer, api } from "@/api/client";
+import type { Change } from "@/shell/change";
+import type { MemoryType } from "@/shell/vocabulary";
+
+const path = (id: string) => ({ params: { path: { memory_id: id } } });
+
+const FORGET = {
+  fact: (id: string) => api.DELETE("/api/memory/facts/{memory_id}", path(id)),
+  rule: (id: string) => api.DELETE("/api/memory/rules/{memory_id}", path(id)),
+  episode: (id: string) => api.DELETE("/api/memory/episodes/{memory_id}", path(id)),
+};
+const RESTORE = {
+  fact: (id: string) => api.POST("/api/memory/facts/{memory_id}/restore", path(id)),
+  rule: (id: string) => api.POST("/api/memory/rules/{memory_id}/restore", path(id)),
+  episode: (id: string) => api.POST("/api/memory/episodes/{memory_id}/restore", path(id)),
+};
+const CONFIRM = {
+  fact: (id: string) => api.POST("/api/memory/facts/{memory_id}/confirm", path(id)),
+  rule: (id: string) => api.POST("/api/memory/rules/{memory_id}/confirm", path(id)),
+};
+
+/** Out of retrieval, into the archive. */
+export function forget(kind: MemoryType, id: string): Change {
+  return async () => {
+    await answer<unknown>(FORGET[kind](id));
+    return { said: `The ${kind} is forgotten.`, undo: restore(kind, id) };
+  };
+}
+
+/** The inverse of `forget`. */
+export function restore(kind: MemoryType, id: string): Change {
+  return async () => {
+    await answer<unknown>(RESTORE[kind](id));
+    return { said: `The ${kind} is back.`, undo: forget(kind, id) };
+  };
+}
+
+/** It still holds: its decay starts anew (DASH-14). There is no inverse: it was looked at now. */
+export function confirm(kind: keyof typeof CONFIRM, id: string): Change {
+  return async () => {
+    await answer<unknown>(CONFIRM[kind](id));
+    return { said: `Confirmed: the ${kind} is as certain as it ever was.` };
+  };
+}

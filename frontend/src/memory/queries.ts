@@ -1,0 +1,31 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+import type { MemoryType } from "@/shell/vocabulary";
+
+const EVENTS = 20;
+
+/** What happened to one memory, newest first. */
+export function history(kind: MemoryType, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ["events", kind, id],
+    queryFn: ({ signal, pageParam }) => {
+      const options = {
+        signal,
+        params: { path: { memory_id: id }, query: { limit: EVENTS, offset: pageParam } },
+      };
+      switch (kind) {
+        case "fact":
+          return answer(api.GET("/api/memory/facts/{memory_id}/events", options));
+        case "rule":
+          return answer(api.GET("/api/memory/rules/{memory_id}/events", options));
+        case "episode":
+          return answer(api.GET("/api/memory/episodes/{memory_id}/events", options));
+      }
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ offset, items, total }) => {
+      const next = offset + items.length;
+      return next < total && items.length > 0 ? next : undefined;
+    },
+  });
+}

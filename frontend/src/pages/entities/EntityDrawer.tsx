@@ -1,0 +1,132 @@
+import { useQuery } from "@tanstack/react-query";
+import { Merge, Pencil } from "lucide-react";
+import { useState } from "react";
+import type { Schemas } from "@/api/client";
+import { entityDetail } from "@/memory/entities";
+import { TagList } from "@/memory/TagList";
+import { EntityForm } from "@/pages/entities/EntityForm";
+import { MergeDialog } from "@/pages/entities/MergeDialog";
+import type { MemoryDrawerProps } from "@/shell/Drawers";
+import { FactState } from "@/shell/FactState";
+import { MemoryLink } from "@/shell/MemoryLink";
+import { ConfidenceBar } from "@/ui/Bars";
+import { Button } from "@/ui/Button";
+import { Drawer } from "@/ui/Drawer";
+import { count, words } from "@/ui/format";
+import { Detail, Details, Section } from "@/ui/Section";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { TimeAgo } from "@/ui/TimeAgo";
+
+type EntityDetail = Schemas["EntityDetail"];
+
+/** An entity: its names, and the facts about it. */
+export default function EntityDrawer({ id, onClose }: MemoryDrawerProps) {
+  const { data } = useQuery(entityDetail(id));
+  const [isEdited, setEdited] = useState(false);
+  const [isMerged, setMerged] = useState(false);
+  return (
+    <Drawer
+      kicker={data ? `Entity · ${data.entity.entity_type}` : "Entity"}
+      title={data?.entity.canonical_name ?? "…"}
+      onClose={onClose}
+    >
+      {!data ? (
+        <SkeletonRows rows={6} />
+      ) : isEdited ? (
+        <EntityForm entity={data.entity} onDone={() => setEdited(false)} />
+      ) : (
+        <>
+          <Look detail={data} onEdit={() => setEdited(true)} onMerge={() => setMerged(true)} />
+          {isMerged && <MergeDialog entity={data.entity} onClose={() => setMerged(false)} />}
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+interface LookProps {
+  detail: EntityDetail;
+  onEdit: () => void;
+  onMerge: () => void;
+}
+
+function Look({ detail: { entity, facts, facts_total }, onEdit, onMerge }: LookProps) {
+  const mergedInto = entity.metadata?.["merged_into"];
+  return (
+    <>
+      {typeof mergedInto === "string" ? (
+        <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
+          It was merged into another:{" "}
+          <MemoryLink kind="entity" id={mergedInto}>
+            see what it became
+          </MemoryLink>
+          .
+        </p>
+      ) : (
+        <div className="mb-5 flex flex-wrap gap-2">
+          <Button onClick={onEdit}>
+            <Pencil /> Edit
+          </Button>
+          <Button onClick={onMerge}>
+            <Merge /> Merge…
+          </Button>
+        </div>
+      )}
+      <Section title="Details">
+        <Details>
+          <Detail name="Other names">
+            <TagList tags={entity.aliases} />
+          </Detail>
+          <Detail name="Type">{entity.entity_type}</Detail>
+          <Detail name="Registered">
+            <TimeAgo at={entity.created_at} />
+          </Detail>
+          <Detail name="Changed">
+            <TimeAgo at={entity.updated_at} />
+          </Detail>
+          <Detail name="Id">
+            <code className="font-mono text-xs break-all text-ink-2">{entity.id}</code>
+          </Detail>
+        </Details>
+      </Section>
+      <Section
+        title="What is known"
+        aside={<span className="text-xs text-ink-3">{count(facts_total)}</span>}
+      >
+        {facts.length === 0 ? (
+          <p className="text-sm text-ink-3">
+            No fact that holds is about it. Agents pass its id as entity_id when they store one.
+          </p>
+        ) : (
+          <ul className="-my-2 divide-y">
+            {facts.map((one) => (
+              <FactLine key={one.id} fact={one} />
+            ))}
+          </ul>
+        )}
+        {facts_total > facts.length && (
+          <p className="mt-3 text-sm text-ink-3">These are the newest {facts.length}.</p>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function FactLine({ fact }: { fact: Schemas["Fact"] }) {
+  return (
+    <li className="flex items-center gap-4 py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="flex items-center gap-2 text-xs text-ink-3">
+          {words(fact.predicate)} <FactState state={fact.lifecycle_state} />
+        </p>
+        <MemoryLink kind="fact" id={fact.id} className="memory-text line-clamp-2 hover:underline">
+          {fact.content}
+        </MemoryLink>
+      </div>
+      <ConfidenceBar
+        effective={fact.effective_confidence ?? fact.confidence}
+        base={fact.confidence}
+      />
+    </li>
+  );
+}

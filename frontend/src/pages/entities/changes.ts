@@ -1,0 +1,38 @@
+import { answer, api, type Schemas } from "@/api/client";
+import type { Entity } from "@/pages/entities/queries";
+import type { Change } from "@/shell/change";
+import { plural } from "@/ui/format";
+
+export type EntityChanges = Schemas["EntityUpdateRequest"];
+
+/** Another name, other aliases. */
+export function editEntity(before: Entity, changes: EntityChanges): Change {
+  return async () => {
+    const { entity } = await answer(
+      api.PATCH("/api/memory/entities/{entity_id}", {
+        params: { path: { entity_id: before.id } },
+        body: changes,
+      }),
+    );
+    const inverse = Object.fromEntries(
+      Object.keys(changes).map((name) => [name, before[name as keyof EntityChanges]]),
+    );
+    return { said: "Saved.", ...(entity && { undo: editEntity(entity, inverse) }) };
+  };
+}
+
+/** Makes two entities one. Nothing takes this back. */
+export function merge(source: Entity, target: Entity): Change {
+  return async () => {
+    const done = await answer(
+      api.POST("/api/memory/entities/merge", {
+        body: { source_entity_id: source.id, target_entity_id: target.id },
+      }),
+    );
+    const moved = plural(done.facts_repointed, "fact");
+    return {
+      said: `${source.canonical_name} is ${target.canonical_name} now: ${moved} moved.`,
+      shown: `entity:${target.id}`,
+    };
+  };
+}

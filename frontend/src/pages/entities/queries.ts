@@ -1,0 +1,83 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, type Schemas } from "@/api/client";
+import type { EntitiesSearch } from "@/pages/entities/route";
+
+export type Entity = Schemas["Entity"];
+export type ListedEntity = Schemas["ListedEntity"];
+
+// The most that the API gives at once.
+const PAGE = 200;
+// Of the entities to merge with; more letters narrow them better than more rows would.
+const CHOICES = 8;
+
+export function entityPages({ q, entity_type, show }: EntitiesSearch) {
+  const merged = show === "merged";
+  return infiniteQueryOptions({
+    queryKey: ["entities", q, entity_type, merged],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        api.GET("/api/memory/entities", {
+          signal,
+          params: { query: { q, entity_type, merged, limit: PAGE, offset: pageParam } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ offset, items, total }) => {
+      const next = offset + items.length;
+      return next < total && items.length > 0 ? next : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Whom one entity may be merged with: others of these letters. */
+export function others(entity: Entity, q: string) {
+  return queryOptions({
+    queryKey: ["entities", "others", entity.id, q],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/memory/entities", {
+          signal,
+          params: { query: { q: q || undefined, limit: CHOICES + 1 } },
+        }),
+      ),
+    select: ({ items }) => items.filter((one) => one.id !== entity.id).slice(0, CHOICES),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Whom a name may mean, the likeliest first. */
+export function candidates({ name, topic, entity_type, fuzzy }: EntitiesSearch) {
+  return queryOptions({
+    queryKey: ["resolve", name, topic, entity_type, fuzzy],
+    queryFn: ({ signal }) =>
+      answer(
+        api.POST("/api/memory/entities/resolve", {
+          signal,
+          body: {
+            name: name ?? "",
+            entity_type: entity_type ?? null,
+            context_hints: topic ? { topic } : null,
+            enable_fuzzy: fuzzy === "yes",
+          },
+        }),
+      ),
+    select: (found) => found.candidates,
+    enabled: Boolean(name),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** What merging the first into the second would do. */
+export function mergePreview(source: string, target: string) {
+  return queryOptions({
+    queryKey: ["merge", source, target],
+    queryFn: ({ signal }) =>
+      answer(
+        api.POST("/api/memory/entities/merge/preview", {
+          signal,
+          body: { source_entity_id: source, target_entity_id: target },
+        }),
+      ),
+  });
+}

@@ -1,0 +1,50 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, type Schemas } from "@/api/client";
+import type { RulesSearch } from "@/pages/rules/route";
+
+export type ListedRule = Schemas["ListedRule"];
+
+// Of each maturity, before one asks for more.
+const PAGE = 25;
+
+/** The rules that the filters let through. */
+export function rulePages(search: RulesSearch) {
+  return infiniteQueryOptions({
+    queryKey: ["rules", search],
+    queryFn: ({ signal, pageParam }) => rulesOf(search, signal, PAGE, pageParam),
+    initialPageParam: 0,
+    getNextPageParam: ({ offset, items, total }) => {
+      const next = offset + items.length;
+      return next < total && items.length > 0 ? next : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** How many there are of them. */
+export function rulesTotal(search: RulesSearch) {
+  return queryOptions({
+    queryKey: ["rules", "total", search],
+    queryFn: ({ signal }) => rulesOf(search, signal, 1, 0),
+    select: ({ total }) => total,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function rulesOf(
+  { show = "kept", sort = "effectiveness", maturity, ...rest }: RulesSearch,
+  signal: AbortSignal,
+  limit: number,
+  offset: number,
+) {
+  const query = { ...rest, maturity: maturity && [maturity], state: show, sort, limit, offset };
+  return answer(api.GET("/api/memory/rules", { signal, params: { query } }));
+}
+
+export function ruleDetail(id: string) {
+  return queryOptions({
+    queryKey: ["rule", id],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/memory/rules/{rule_id}", { signal, params: { path: { rule_id: id } } })),
+  });
+}

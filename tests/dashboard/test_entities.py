@@ -1,0 +1,74 @@
+"""Entities: finding whom a name means, correcting names, and merging two that are one."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from dashboard.asking import read, stored
+
+
+def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> None:
+    goes = stored(page, "entities", canonical_name="J. Pinheiro", entity_type="person")
+    stays = stored(page, "entities", canonical_name="Joana Pinheiro", entity_type="person")
+    for entity, predicate, content in (
+        (goes, "garden", "Grows tomatoes on the balcony"),
+        (goes, "car", "Drives a red van"),
+        (stays, "car", "Drives a blue van"),
+    ):
+        stored(
+            page,
+            "facts",
+            subject="Joana",
+            predicate=predicate,
+            content=content,
+            entity_id=entity,
+        )
+
+    page.goto("/memory/entities")
+    page.get_by_label("Search these entities").fill("pinheiro")
+    rows = page.get_by_role("table", name="Entities").get_by_role("row")
+    expect(rows).to_have_count(3)
+    rows.nth(1).focus()
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_role("heading", name="J. Pinheiro")).to_be_visible()
+    expect(drawer).to_contain_text("Grows tomatoes on the balcony")
+
+    drawer.get_by_role("button", name="Edit").click()
+    drawer.get_by_label("Other names").fill("Jo\nJoaninha")
+    drawer.get_by_role("button", name="Save").click()
+    expect(drawer.get_by_role("region", name="Details")).to_contain_text("Joaninha")
+    page.get_by_role("button", name="Undo").click()
+    expect(drawer.get_by_text("Joaninha")).to_have_count(0)
+    drawer.get_by_role("button", name="Close").click()
+
+    page.get_by_role("tab", name="Try a name").click()
+    page.get_by_label("Name", exact=True).fill("joana pinheiro")
+    page.get_by_label("Also similar names").check()
+    first = page.get_by_role("list", name="Candidates").get_by_role("listitem").first
+    expect(first).to_contain_text("The name itself")
+    expect(first).to_contain_text("100.0")
+    expect(page).to_have_url(re.compile("fuzzy=yes"))
+    page.reload()
+    expect(page.get_by_text("A similar name")).to_be_visible()
+
+    page.goto(f"/memory/entities?open=entity:{goes}")
+    drawer.get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog", name="Merge J. Pinheiro")
+    dialog.get_by_label("Other entity").fill("joana")
+    dialog.get_by_role("button", name="Joana Pinheiro").click()
+    expect(dialog).to_contain_text("This cannot be undone")
+    expect(dialog).to_contain_text("Grows tomatoes on the balcony")
+    expect(dialog).to_contain_text("Other names afterwards: J. Pinheiro")
+    expect(dialog.get_by_text("Drives a red van").last).to_have_css(
+        "text-decoration-line", "line-through"
+    )
+    dialog.get_by_role("button", name="Merge for good").click()
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(re.compile(stays))
+    expect(drawer).to_contain_text("Grows tomatoes on the balcony")
+    merged = read(page, f"/api/memory/entities/{goes}")["entity"]
+    assert merged["metadata"]["merged_into"] == stays
+    page.goto(f"/memory/entities?show=merged&open=entity:{goes}")
+    drawer.get_by_role("link", name="see what it became").click()
+    expect(drawer.get_by_role("heading", name="Joana Pinheiro")).to_be_visible()

@@ -1,0 +1,179 @@
+"""A fact in detail: why it is known, how sure that is, and correcting it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dashboard.asking import read, sent, stored
+
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact that was learned in an episode, replaced another, and supports a rule."""
+
+    episode: str
+    before: str
+    fact: str
+    rule: str
+
+
+@pytest.fixture
+def told(page: Page) -> Iterator[Told]:
+    """The memories of one test, gone from the lists of the others afterwards."""
+    key = {"subject": f"Walk {next(_numbers)}", "predicate": "favourite_tea"}
+    before = stored(page, "facts", content="Drinks black tea", **key)
+    episode = stored(page, "episodes", content="Asked for green tea at breakfast", butler="home")
+    fact = stored(
+        page,
+        "facts",
+        content="Drinks green tea",
+        source_episode_id=episode,
+        source_butler="home",
+        tags=["drinks"],
+        **key,
+    )
+    rule = stored(page, "rules", content=f"Offer {key['subject']} green tea")
+    sent(
+        page,
+        "POST",
+        "/api/memory/links",
+        source_type="fact",
+        source_id=fact,
+        target_type="rule",
+        target_id=rule,
+        relation="supports",
+    )
+    yield Told(episode, before, fact, rule)
+    sent(page, "DELETE", f"/api/memory/rules/{rule}")
+    held = read(page, f"/api/memory/facts?subject={key['subject']}")["items"]
+    for one in held:
+        sent(page, "DELETE", f"/api/memory/facts/{one['id']}")
+
+
+def _open(page: Page, fact: str) -> Locator:
+    page.goto(f"/memory/facts?open=fact:{fact}")
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_role("region", name="Details")).to_be_visible()
+    return drawer
+
+
+def _opened(page: Page) -> str:
+    found = re.search(r"open=fact:([0-9a-f-]{36})", page.url)
+    assert found is not None, page.url
+    return found[1]
+
+
+@pytest.mark.requirement("DASH-04")
+def test_the_graph_shows_what_it_came_from_replaced_and_supports(page: Page, told: Told) -> None:
+    drawer = _open(page, told.fact)
+    graph = drawer.get_by_role("region", name="Why it is known")
+    expect(graph.get_by_role("link", name="Asked for green tea at breakfast")).to_be_visible()
+    expect(graph.get_by_role("link", name=re.compile("supports · rule"))).to_be_visible()
+    # Episode to fact, old to new, fact to rule.
+    expect(graph.locator("path[marker-end]")).to_have_count(3)
+    details = drawer.get_by_role("region", name="Details")
+    expect(details).to_contain_text("by home")
+    expect(details).to_contain_text("drinks")
+    history = drawer.get_by_role("region", name="History")
+    expect(history.get_by_role("listitem").first).to_contain_text("fact created")
+
+    graph.get_by_role("link", name="Drinks black tea").click()
+    expect(drawer).to_contain_text("It was replaced")
+    expect(page).to_have_url(re.compile(told.before))
+    drawer.get_by_role("link", name="see what holds now").click()
+    expect(page).to_have_url(re.compile(told.fact))
+    page.go_back()
+    expect(drawer.get_by_role("heading", name="Drinks black tea")).to_be_visible()
+
+    sent(page, "DELETE", f"/api/memory/episodes/{told.episode}")
+    drawer = _open(page, told.fact)
+    expect(drawer.get_by_text("episode · expired")).to_be_visible()
+
+
+@pytest.mark.requirement("DASH-05", "GEN-05")
+def test_an_edit_supersedes_and_can_be_taken_back(page: Page, told: Told) -> None:
+    drawer = _open(page, told.fact)
+    drawer.get_by_role("button", name="Edit").click()
+    expect(drawer.get_by_role("button", name="Save")).to_be_disabled()
+    drawer.get_by_label("Fact", exact=True).fill("Drinks white tea")
+    drawer.get_by_label("Importance").fill("7")
+    drawer.get_by_role("button", name="Save").click()
+    expect(drawer.get_by_role("heading", name="Drinks white tea")).to_be_visible()
+    edited = read(page, f"/api/memory/facts/{_opened(page)}")["fact"]
+    assert edited["supersedes_id"] == told.fact
+    # What was left alone is inherited (C-81).
+    assert (edited["importance"], edited["tags"]) == (7, ["drinks"])
+    assert read(page, f"/api/memory/facts/{told.fact}")["fact"]["validity"] == "superseded"
+
+    page.get_by_role("button", name="Undo").click()
+    expect(drawer.get_by_role("heading", name="Drinks green tea")).to_be_visible()
+    back = read(page, f"/api/memory/facts/{_opened(page)}")["fact"]
+    assert (back["content"], back["importance"]) == ("Drinks green tea", 5)
+
+    drawer.get_by_role("button", name="Forget").click()
+    expect(drawer.get_by_role("button", name="Restore")).to_be_visible()
+    forgotten = read(page, f"/api/memory/facts/{back['id']}")["fact"]
+    assert forgotten["validity"] == "retracted"
+    page.get_by_role("button", name="Undo").last.click()
+    expect(drawer.get_by_role("button", name="Edit")).to_be_visible()
+    drawer.get_by_role("button", name="Forget").click()
+    drawer.get_by_role("button", name="Restore").click()
+    expect(drawer.get_by_role("button", name="Edit")).to_be_visible()
+    assert read(page, f"/api/memory/facts/{back['id']}")["fact"]["validity"] == "active"
+
+
+def test_of_two_who_edit_the_second_sees_the_other_version_and_chooses(
+    page: Page, told: Told
+) -> None:
+    drawer = _open(page, told.fact)
+    drawer.get_by_role("button", name="Edit").click()
+    drawer.get_by_label("Fact", exact=True).fill("Drinks rooibos")
+    theirs = sent(page, "PUT", f"/api/memory/facts/{told.fact}", content="Drinks mint tea")
+    drawer.get_by_role("button", name="Save").click()
+    expect(drawer.get_by_role("cell", name="Drinks mint tea")).to_be_visible()
+    expect(drawer.get_by_role("cell", name="Drinks rooibos")).to_be_visible()
+    drawer.get_by_role("button", name="Keep theirs").click()
+    expect(drawer.get_by_role("heading", name="Drinks mint tea")).to_be_visible()
+    assert _opened(page) == theirs["fact"]["id"]
+
+    drawer.get_by_role("button", name="Edit").click()
+    drawer.get_by_label("Fact", exact=True).fill("Drinks rooibos")
+    sent(page, "PUT", f"/api/memory/facts/{_opened(page)}", content="Drinks maté", importance=9)
+    drawer.get_by_role("button", name="Save").click()
+    drawer.get_by_role("button", name="Put mine in its place").click()
+    expect(drawer.get_by_role("heading", name="Drinks rooibos")).to_be_visible()
+    held = read(page, f"/api/memory/facts/{_opened(page)}")["fact"]
+    # Mine where I changed something, theirs where only they did.
+    assert (held["content"], held["importance"]) == ("Drinks rooibos", 9)
+
+
+@pytest.mark.requirement("DASH-14")
+def test_confirming_starts_the_decay_anew(page: Page, told: Told) -> None:
+    before = read(page, f"/api/memory/facts/{told.fact}")["fact"]["last_confirmed_at"]
+    drawer = _open(page, told.fact)
+    drawer.get_by_role("button", name="Confirm").click()
+    history = drawer.get_by_role("region", name="History")
+    expect(history.get_by_role("listitem").first).to_contain_text("memory confirmed")
+    assert read(page, f"/api/memory/facts/{told.fact}")["fact"]["last_confirmed_at"] > before
+
+
+@pytest.mark.requirement("DASH-15")
+def test_a_fading_fact_says_so_and_what_confirming_would_do(page: Page) -> None:
+    fading = read(page, "/api/memory/facts?validity=fading")["items"][0]
+    drawer = _open(page, fading["id"])
+    confidence = drawer.get_by_role("region", name="Confidence")
+    expect(confidence).to_contain_text("fading")
+    expect(confidence).to_contain_text("Recall has left it out since")
+    expect(confidence).to_contain_text("Confirmed now it is back at")
+    expect(confidence).to_contain_text("today")
+    expired = read(page, "/api/memory/facts?validity=expired")["items"][0]
+    drawer = _open(page, expired["id"])
+    expect(drawer).to_contain_text("nobody confirmed it in time")
+    expect(drawer.get_by_role("button", name="Confirm")).to_have_count(0)
+    expect(drawer.get_by_text("Confirmed now")).to_have_count(0)
