@@ -5,13 +5,16 @@ import select
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import httpx
 import pytest
@@ -21,6 +24,8 @@ from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.store import embedded
 
+# Reading the machine's certificates for every request would cost more than the request.
+_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _PROCESSES = 4
 _SECONDS = 180  # four starts compete for few cores
 
@@ -53,7 +58,8 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def _start(folder: Path) -> "subprocess.Popen[str]":
+def _start(folder: Path, log: "IO[str] | int" = subprocess.PIPE) -> "subprocess.Popen[str]":
+    """A server; one that says much needs a file for its log, since a full pipe would stop it."""
     environment = {
         **{key: os.environ[key] for key in os.environ if not key.startswith("MEMORY_BUTLER_")},
         "MEMORY_BUTLER_DATA_DIR": str(folder / "data"),
@@ -66,7 +72,7 @@ def _start(folder: Path) -> "subprocess.Popen[str]":
         env=environment,
         cwd=folder,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=log,
         text=True,
     )
 
@@ -78,7 +84,7 @@ def _announced(process: "subprocess.Popen[str]", deadline: float) -> str:
     line = process.stdout.readline().strip() if ready else ""
     if not line:
         process.kill()
-        pytest.fail(f"no server: {process.wait()} {process.communicate()[1][-3000:]}")
+        pytest.fail(f"no server: {process.wait()} {(process.communicate()[1] or '')[-3000:]}")
     return line
 
 
@@ -111,7 +117,74 @@ def _remembers_and_recalls(one: str, other: str) -> None:
     assert [rule["id"] for rule in found["results"]] == [stored["id"]]
 
 
-def _call(url: str, tool: str, arguments: dict[str, str]) -> dict[str, Any]:
+_WRITERS: Final = 4
+_WRITES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("memory_store_fact", {"subject": "the well", "predicate": "is", "content": "deep"}),
+    ("memory_store_rule", {"content": "Draw water before noon"}),
+    ("memory_store_episode", {"content": "The rope broke", "butler": "garden"}),
+    ("memory_run_consolidation", {}),
+)
+
+
+@pytest.mark.requirement("FAIL-01")
+def test_a_database_killed_under_load_comes_back_for_every_write_and_the_server_stops(
+    folder: Path,
+) -> None:
+    stop = threading.Event()
+    with (folder / "log").open("w") as log, ThreadPoolExecutor(_WRITERS) as threads:
+        process = _start(folder, log)
+        try:
+            url = _announced(process, time.monotonic() + _SECONDS)
+            stored: list[str] = []
+            writing = [threads.submit(_keep_writing, url, stored, stop) for _ in range(_WRITERS)]
+            _until(lambda: len(stored) > _WRITERS, 30)
+            pid = embedded.status(folder / "data").pid
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            before = len(stored)
+            _until(lambda: len(stored) > before + _WRITERS, 60)
+            # Still under load, and each within the patience of an agent.
+            for tool, arguments in _WRITES:
+                assert not _call(url, tool, arguments, seconds=10).get("error"), tool
+            for rule in stored[:before]:
+                asked = {"memory_type": "rule", "memory_id": rule}
+                assert _call(url, "memory_get", asked, seconds=10)["memory"] is not None
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=30)
+            finally:
+                process.kill()
+                stop.set()
+        for writer in writing:
+            writer.result()
+        out, _ = process.communicate()
+    assert (process.returncode, out) == (0, "closed\n"), (folder / "log").read_text()[-3000:]
+    assert not embedded.status(folder / "data").running
+
+
+def _keep_writing(url: str, stored: list[str], stop: threading.Event) -> None:
+    """Store rule after rule; an outage is met as by an agent, which asks again."""
+    while not stop.is_set():
+        try:
+            stored.append(_call(url, "memory_store_rule", {"content": "Mind the rope"})["id"])
+        except (httpx.HTTPError, _Refused):
+            stop.wait(0.1)
+
+
+def _until(happened: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.02)
+
+
+class _Refused(Exception):
+    """A tool answered with an error."""
+
+
+def _call(url: str, tool: str, arguments: dict[str, str], seconds: float = 30) -> dict[str, Any]:
+    """The structured answer; raises _Refused with what a model reads of an error."""
     message = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -119,8 +192,18 @@ def _call(url: str, tool: str, arguments: dict[str, str]) -> dict[str, Any]:
         "params": {"name": tool, "arguments": arguments},
     }
     headers = {"accept": "application/json, text/event-stream"}
-    answer = httpx.post(f"{url}/mcp", json=message, headers=headers, timeout=30, trust_env=False)
-    content: dict[str, Any] = answer.json()["result"]["structuredContent"]
+    answer = httpx.post(
+        f"{url}/mcp",
+        json=message,
+        headers=headers,
+        timeout=seconds,
+        trust_env=False,
+        verify=_NO_TLS,
+    )
+    result = answer.json()["result"]
+    if result.get("isError"):
+        raise _Refused(result["content"][0]["text"])
+    content: dict[str, Any] = result["structuredContent"]
     return content
 
 
