@@ -1,11 +1,15 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 import { entities } from "@/pages/entities/route";
+import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
+import { episodes } from "@/pages/episodes/route";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
 import { jobs } from "@/pages/jobs/route";
 import { journal } from "@/pages/journal/route";
 import { overview } from "@/pages/overview/route";
 import { rules } from "@/pages/rules/route";
+import { sessions } from "@/pages/sessions/route";
+import { timeline } from "@/pages/timeline/route";
 import { tokens } from "@/pages/tokens/route";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
@@ -34,10 +38,16 @@ export const routes = root.addChildren([
   signIn,
   overview,
   facts,
-  playground,
-  journal,
   rules,
   entities,
+  episodes,
+  sessions,
+  timeline,
+  playground,
+  butlers,
+  butler,
+  butlerMemory,
+  journal,
   jobs,
   tokens,
 ]);

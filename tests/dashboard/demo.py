@@ -17,6 +17,7 @@ from dashboard import demo_journal
 from memory_butler.companions.opening import DEFAULT_COMPANION, opened
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.consolidation import host
+from memory_butler.engine.consolidation.claims import fail
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed, rule_helped
@@ -25,11 +26,15 @@ from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.tokens import create_token
+from memory_butler.store.consolidation import RunOutcome
 
 # How many days before the present the story begins.
 DAYS = 120
 # The last one leaves the newest episodes waiting.
 _CONSOLIDATIONS = frozenset({19, 39, 59, 79, 99, 114})
+# On these, consolidating the finance butler's newest episode fails, once more than is allowed.
+_FAILURES = frozenset({115, 116, 117, 118})
+_FAILURE = "the answer is not JSON: the model described the picture instead of reading it"
 _SESSIONS = UUID("6f1f7d1c-3f0c-4c59-9d7e-0d5f0c9a1b2e")
 
 
@@ -204,6 +209,14 @@ _EPISODES = (
         (("house", "washing_machine", "Runs at night, when electricity is cheaper"),),
     ),
     _Episode(113, "health", "Ran eight kilometres along the river in 51 minutes.", ()),
+    _Episode(
+        114,
+        "work",
+        "Site visit. Rui wants the minutes on the same day, as a list of decisions.",
+        (("Rui", "minutes", "Wants minutes on the same day, as a list of decisions"),),
+        6.0,
+    ),
+    _Episode(115, "finance", "Statement of the bank, as a scan: ▒▒▒ 1?.?0 EUR ▒▒▒▒", None),
     _Episode(115, "home", "Ana's piano teacher moved the lesson to Thursday at five.", None, 7.0),
     _Episode(116, "work", "Rui asked for the soil report twice before noon.", None),
     _Episode(117, "travel", "Checked in for the flight to Berlin; aisle seat 4C.", None, 6.0),
@@ -261,6 +274,8 @@ class _Teller:
             await self._judge()
             if self.day in _CONSOLIDATIONS:
                 await self._consolidate()
+            if self.day in _FAILURES:
+                await self._fail_to_consolidate()
             if self.day % 10 == 9:
                 await sweep.run(self.memory, _by("schedule"))
         await self._link()
@@ -355,6 +370,13 @@ class _Teller:
             ]
             answer = json.dumps({"new_facts": learned})
             await host.submit(self.memory, _by(butler), begun.run_id, answer)
+
+    async def _fail_to_consolidate(self) -> None:
+        """As when a model gives an answer that nobody can use."""
+        begun = await host.begin(self.memory, _by("finance"), "finance")
+        assert begun is not None
+        outcome = RunOutcome("retrying", {}, [_FAILURE])
+        await fail(self.memory, _by("finance"), begun, outcome, error=_FAILURE, retryable=True)
 
 
 async def tell(memory: Memory) -> None:

@@ -8,10 +8,12 @@ export interface MemoryDrawerProps {
 }
 
 // Each comes when the first of its kind is opened.
-const DRAWERS: Partial<Record<OpenedKind, ComponentType<MemoryDrawerProps>>> = {
+const DRAWERS: Record<OpenedKind, ComponentType<MemoryDrawerProps>> = {
   fact: lazy(() => import("@/pages/facts/FactDrawer")),
   rule: lazy(() => import("@/pages/rules/RuleDrawer")),
   entity: lazy(() => import("@/pages/entities/EntityDrawer")),
+  episode: lazy(() => import("@/pages/episodes/EpisodeDrawer")),
+  session: lazy(() => import("@/pages/sessions/SessionDrawer")),
 };
 
 /** The drawer of the memory that the URL names (`?open=fact:<id>`), over whatever page it is. */
@@ -21,7 +23,6 @@ export function Drawers() {
   if (!open) return null;
   const { kind, id } = splitOpened(open);
   const Drawer = DRAWERS[kind];
-  if (!Drawer) return null;
   const close = () =>
     void navigate({
       to: ".",

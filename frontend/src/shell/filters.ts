@@ -16,6 +16,12 @@ export function number(given: unknown, least: number, most: number): number | un
   return given !== "" && value >= least && value <= most ? value : undefined;
 }
 
+/** A day as "2026-03-14". */
+export function day(given: unknown): string | undefined {
+  const isDay = typeof given === "string" && /^\d{4}-\d{2}-\d{2}$/.test(given);
+  return isDay && !Number.isNaN(Date.parse(given)) ? given : undefined;
+}
+
 /** The given filters alone, so that the URL names what was chosen and nothing else. */
 export function given<Filters extends object>(
   filters: Filters,

@@ -1,11 +1,15 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
   BookOpenCheck,
+  Bot,
   CalendarClock,
   Contact,
+  History,
   KeyRound,
   LayoutDashboard,
+  MessagesSquare,
   NotebookPen,
+  NotebookText,
   Quote,
   Telescope,
   type LucideIcon,
@@ -32,13 +36,19 @@ export const NAVIGATION: readonly Section[] = [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
-      { to: "/memory/entities", title: "Entities", icon: Contact, key: "n" },
+      { to: "/memory/entities", title: "Entities", icon: Contact, key: "i" },
+      { to: "/memory/episodes", title: "Episodes", icon: NotebookText, key: "e" },
+      { to: "/memory/sessions", title: "Sessions", icon: MessagesSquare, key: "s" },
+      { to: "/memory/timeline", title: "Timeline", icon: History, key: "l" },
       { to: "/memory/recall", title: "Recall playground", icon: Telescope, key: "p" },
     ],
   },
   {
-    title: "Companion",
-    entries: [{ to: "/journal", title: "Journal", icon: NotebookPen, key: "n" }],
+    title: "Agents",
+    entries: [
+      { to: "/butlers", title: "Butlers", icon: Bot, key: "b" },
+      { to: "/journal", title: "Journal", icon: NotebookPen, key: "n" },
+    ],
   },
   {
     title: "Server",

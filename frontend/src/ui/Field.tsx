@@ -104,6 +104,28 @@ export function Select<Value extends string>({
   );
 }
 
+interface DayBoxProps {
+  label: string;
+  /** As "2026-03-14". */
+  value: string | undefined;
+  onChange: (day: string | undefined) => void;
+}
+
+/** A filter of one day: the browser's own calendar. */
+export function DayBox({ label, value, onChange }: DayBoxProps) {
+  return (
+    <label className="flex items-center gap-1.5 text-sm text-ink-2">
+      {label}
+      <input
+        type="date"
+        value={value ?? ""}
+        onChange={(event) => onChange(event.target.value || undefined)}
+        className={clsx(BOX, "min-w-0", value && "border-accent bg-accent-soft text-accent-ink")}
+      />
+    </label>
+  );
+}
+
 interface SearchBoxProps {
   label: string;
   value: string;

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "@/api/client";
+import { nextOffset } from "@/api/paging";
 import type { FactsSearch } from "@/pages/facts/route";
 
 export type ListedFact = Schemas["ListedFact"];
@@ -34,10 +35,7 @@ export function factPages({
         }),
       ),
     initialPageParam: 0,
-    getNextPageParam: (last) => {
-      const next = last.offset + last.items.length;
-      return next < last.total && last.items.length > 0 ? next : undefined;
-    },
+    getNextPageParam: nextOffset,
     placeholderData: keepPreviousData,
   });
 }

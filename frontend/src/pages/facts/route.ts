@@ -8,7 +8,7 @@ import { PERMANENCES } from "@/shell/vocabulary";
 export const SHOWN = ["active", "fading", "archive"] as const;
 export const SORTS = ["created", "confidence", "importance", "references"] as const;
 
-function filters(search: Record<string, unknown>) {
+export function filters(search: Record<string, unknown>) {
   return given({
     q: text(search["q"]),
     subject: text(search["subject"]),

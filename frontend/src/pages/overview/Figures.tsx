@@ -99,7 +99,7 @@ function byState({ episodes }: Stats): Part[] {
   return [
     { name: "consolidated", label: "consolidated", value: episodes.consolidated, color: "good" },
     { name: "waiting", label: "waiting", value: episodes.unconsolidated, color: "chart-2" },
-    { name: "failed", label: "failed, tried again", value: episodes.failed, color: "warn" },
+    { name: "failed", label: "failed", value: episodes.failed, color: "warn" },
     { name: "dead letters", label: "dead letters", value: episodes.dead_letter, color: "bad" },
   ];
 }

@@ -1,0 +1,30 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+import { Select } from "@/ui/Field";
+
+export const butlerList = queryOptions({
+  queryKey: ["butlers"],
+  queryFn: ({ signal }) => answer(api.GET("/api/butlers", { signal })),
+  select: ({ butlers }) => butlers,
+});
+
+interface ButlerSelectProps {
+  value: string | undefined;
+  onChange: (butler: string | undefined) => void;
+}
+
+/** One of the butlers that memory knows; one that it does not know but the address names, too. */
+export function ButlerSelect({ value, onChange }: ButlerSelectProps) {
+  const { data: butlers = [] } = useQuery(butlerList);
+  const names = butlers.map((one) => one.name);
+  const offered = value && !names.includes(value) ? [...names, value] : names;
+  return (
+    <Select
+      label="Butler"
+      any="Any butler"
+      value={value}
+      onChange={onChange}
+      options={offered.map((name) => ({ value: name, label: name }))}
+    />
+  );
+}

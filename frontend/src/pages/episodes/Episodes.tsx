@@ -1,0 +1,147 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { CircleCheck, NotebookText, RotateCcw } from "lucide-react";
+import { EpisodeItem } from "@/memory/EpisodeItem";
+import { GAVE_UP } from "@/memory/EpisodeState";
+import { EpisodeFilters } from "@/pages/episodes/EpisodeFilters";
+import { episodePages } from "@/pages/episodes/queries";
+import { useRetry } from "@/pages/episodes/retry";
+import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
+import { Button } from "@/ui/Button";
+import { Code, EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { More } from "@/ui/More";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { Tabs } from "@/ui/Tabs";
+
+type Shown = (typeof SHOWN)[number];
+
+const TABS: readonly { name: Shown; label: string }[] = [
+  { name: "all", label: "All" },
+  { name: "pending", label: "Waiting" },
+  { name: "consolidated", label: "Consolidated" },
+  { name: "failed", label: "Failed" },
+  { name: "dead_letter", label: "Dead letters" },
+];
+
+const route = getRouteApi("/memory/episodes");
+
+/** What happened, in the words of those who were there, and whether it was learned from. */
+export default function Episodes() {
+  const { open: _, ...search } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { show = "all", order: __, ...filters } = search;
+  const change = (part: Partial<EpisodesSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  const pages = useInfiniteQuery(episodePages(search));
+  const retry = useRetry();
+  const episodes = pages.data?.pages.flatMap((one) => one.items);
+  const total = pages.data?.pages[0]?.total;
+  return (
+    <Page
+      title="Episodes"
+      lead="What happened, as agents told it. Consolidation reads episodes and draws facts and rules from them."
+    >
+      <Tabs
+        label="Which episodes"
+        value={show}
+        tabs={TABS}
+        onChange={(name) => change({ show: name === "all" ? undefined : name })}
+      >
+        <EpisodeFilters search={search} onChange={change} />
+        <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
+          <p className="text-sm text-ink-3" role="status">
+            {total !== undefined && plural(total, "episode")}
+          </p>
+          {GAVE_UP.has(show) && total ? (
+            <Button small busy={retry.isPending} onClick={() => retry.mutate(null)}>
+              <RotateCcw /> Retry all that failed
+            </Button>
+          ) : null}
+        </div>
+        {!episodes ? (
+          <SkeletonRows rows={8} className="h-18" />
+        ) : episodes.length === 0 ? (
+          <Nothing
+            show={show}
+            filtered={Object.keys(filters).length > 0}
+            onClear={() => void navigate({ search: { show } })}
+          />
+        ) : (
+          <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
+            {episodes.map((one) => (
+              <EpisodeItem key={one.id} episode={one}>
+                {GAVE_UP.has(one.consolidation_status) && (
+                  <Button small busy={retry.isPending} onClick={() => retry.mutate([one.id])}>
+                    <RotateCcw /> Retry
+                  </Button>
+                )}
+              </EpisodeItem>
+            ))}
+          </ol>
+        )}
+        <More pages={pages} />
+      </Tabs>
+    </Page>
+  );
+}
+
+function Nothing({
+  show,
+  filtered,
+  onClear,
+}: {
+  show: Shown;
+  filtered: boolean;
+  onClear: () => void;
+}) {
+  if (filtered)
+    return (
+      <EmptyState
+        icon={NotebookText}
+        title="No episode fits these filters"
+        action={<Button onClick={onClear}>Clear the filters</Button>}
+      >
+        Filters narrow each other; every one that is set must hold.
+      </EmptyState>
+    );
+  switch (show) {
+    case "all":
+      return (
+        <EmptyState icon={NotebookText} title="Nothing was told yet">
+          An episode is what happened, in the words of the agent that was there. Try{" "}
+          <Code>
+            memory-butler store-episode &quot;Ana asked for a vegetarian dinner&quot; home
+          </Code>
+        </EmptyState>
+      );
+    case "pending":
+      return (
+        <EmptyState icon={CircleCheck} title="Nothing waits">
+          Every episode was learned from. New ones wait here until the next consolidation.
+        </EmptyState>
+      );
+    case "consolidated":
+      return (
+        <EmptyState icon={NotebookText} title="Nothing was consolidated yet">
+          A consolidation asks a language model what the waiting episodes teach. The page of jobs
+          says when the next one runs.
+        </EmptyState>
+      );
+    case "failed":
+      return (
+        <EmptyState icon={CircleCheck} title="Nothing failed">
+          An episode that consolidation could not read, and that trying again would not mend, is
+          kept here until somebody retries it.
+        </EmptyState>
+      );
+    case "dead_letter":
+      return (
+        <EmptyState icon={CircleCheck} title="No dead letters">
+          An episode that failed too often is kept here with its last error, until somebody retries
+          it.
+        </EmptyState>
+      );
+  }
+}

@@ -1,0 +1,123 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { History } from "lucide-react";
+import type { Schemas } from "@/api/client";
+import { titleOf } from "@/pages/timeline/kinds";
+import { eventPages } from "@/pages/timeline/queries";
+import type { TimelineSearch } from "@/pages/timeline/route";
+import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
+import { eventTone } from "@/shell/events";
+import { MemoryLink } from "@/shell/MemoryLink";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Code, EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { More } from "@/ui/More";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { TimeAgo } from "@/ui/TimeAgo";
+
+type Event = Schemas["Event"];
+
+const route = getRouteApi("/memory/timeline");
+const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
+
+/** Everything that ever happened to memory, newest first and as it happens (DASH-18). */
+export default function Timeline() {
+  const { open: _, ...search } = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (part: Partial<TimelineSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  const pages = useInfiniteQuery(eventPages(search));
+  const events = pages.data?.pages.flatMap((one) => one.items);
+  const total = pages.data?.pages[0]?.total;
+  return (
+    <Page
+      title="Timeline"
+      lead="Everything that happened to memory, by whom and when. New events appear as they happen."
+    >
+      <TimelineFilters search={search} onChange={change} />
+      <p className="mb-3 text-sm text-ink-3" role="status">
+        {total !== undefined && plural(total, "event")}
+      </p>
+      {!events ? (
+        <SkeletonRows rows={12} className="h-12" />
+      ) : events.length === 0 ? (
+        <Nothing
+          filtered={Object.keys(search).length > 0}
+          onClear={() => void navigate({ search: {} })}
+        />
+      ) : (
+        <Days events={events} />
+      )}
+      <More pages={pages} />
+    </Page>
+  );
+}
+
+function Days({ events }: { events: readonly Event[] }) {
+  const days = Map.groupBy(events, (one) => DAY.format(new Date(one.created_at)));
+  return (
+    <div className="space-y-6">
+      {[...days].map(([day, happened]) => (
+        <section key={day} aria-label={day}>
+          <h2 className="mb-2 text-sm font-semibold">{day}</h2>
+          <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
+            {happened.map((one) => (
+              <EventLine key={one.id} event={one} />
+            ))}
+          </ol>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function EventLine({ event }: { event: Event }) {
+  const { memory_type: type, memory_id: id } = event;
+  const reason: unknown = event.payload["reason"];
+  return (
+    <li className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[14rem_minmax(0,1fr)_auto]">
+      <div>
+        <Badge tone={eventTone(event.event_type)} title={event.said}>
+          {titleOf(event.event_type)}
+        </Badge>
+      </div>
+      <div className="min-w-0">
+        <p className="memory-text line-clamp-3">
+          {type && id && event.about !== null ? (
+            <MemoryLink kind={type} id={id} className="hover:underline">
+              {event.about}
+            </MemoryLink>
+          ) : (
+            (event.about ?? event.said)
+          )}
+        </p>
+        {typeof reason === "string" && (
+          <p className="memory-text mt-0.5 line-clamp-3 text-sm text-ink-3">{reason}</p>
+        )}
+      </div>
+      <p className="flex items-baseline gap-2 text-xs text-ink-3 md:justify-end">
+        {event.actor && <span className="max-w-32 truncate">by {event.actor}</span>}
+        <TimeAgo at={event.created_at} />
+      </p>
+    </li>
+  );
+}
+
+function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
+  return filtered ? (
+    <EmptyState
+      icon={History}
+      title="No event fits these filters"
+      action={<Button onClick={onClear}>Clear the filters</Button>}
+    >
+      Filters narrow each other; every one that is set must hold.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={History} title="Nothing happened yet">
+      Each change of memory is told here: what was learned, promoted, replaced, and let go. Try{" "}
+      <Code>memory-butler store-fact user city &quot;Lives in Porto&quot;</Code>
+    </EmptyState>
+  );
+}
