@@ -1,13 +1,11 @@
 """The toolset and the example that uses it; the model's turns are written by hand."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 from pydantic_ai import ModelMessage, ModelRequest, ModelResponse, TextPart
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from example_programs import example
 from memory_butler.client import MemoryClient
 from memory_butler.engine.memory import Memory
 from memory_butler.integrations.pydantic_ai import memory_instructions
@@ -15,8 +13,6 @@ from memory_butler.operations.registry import of_toolsets
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
-
-_EXAMPLE = Path(__file__).parents[2] / "examples" / "pydantic_ai_agent.py"
 
 
 async def test_the_example_remembers_from_one_session_to_the_next(
@@ -41,12 +37,7 @@ async def test_the_example_remembers_from_one_session_to_the_next(
         # A session of its own: what it knows stands in its instructions.
         return ModelResponse([TextPart(last.instructions or "")])
 
-    spec = importlib.util.spec_from_file_location("example", _EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    answer = await example.main(served.url, FunctionModel(turn))
+    answer = await example("pydantic_ai_agent").main(served.url, FunctionModel(turn))
     assert "Takes tea without milk" in answer
     assert offered == {one.name for one in of_toolsets({"memory"})}
 

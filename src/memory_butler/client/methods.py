@@ -9,6 +9,7 @@ from memory_butler.client.everything import Everything
 from memory_butler.client.facts import Facts
 from memory_butler.client.fragments import Fragments
 from memory_butler.client.insight import Insight
+from memory_butler.client.items import Items
 from memory_butler.client.jobs import Jobs
 from memory_butler.client.journal import Journal
 from memory_butler.client.links import Links
@@ -40,6 +41,7 @@ class Methods(
     Everything,
     Sessions,
     Butlers,
+    Items,
     Tokens,
 ):
     """All topics together."""

@@ -8,6 +8,7 @@ from memory_butler.config import ScheduleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.run import run_consolidation
+from memory_butler.engine.items import count_expired_items, expire_items
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.memory import Memory
 from memory_butler.store.jobs import Work
@@ -65,11 +66,13 @@ async def _plan_sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
 
 
 async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
-    return asdict(await cleanup.clean_up(memory, principal))
+    cleaned = await cleanup.clean_up(memory, principal)
+    return asdict(cleaned) | {"items_expired": await expire_items(memory, principal)}
 
 
 async def _plan_cleanup(memory: Memory, principal: Principal) -> dict[str, Any]:
-    return asdict(await cleanup.plan(memory, principal))
+    planned = await cleanup.plan(memory, principal)
+    return asdict(planned) | {"items_expired": await count_expired_items(memory, principal)}
 
 
 # The prompts are those of the documents' butler.toml (C-78).

@@ -49,6 +49,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "memory_id": FACT,
     "metadata": {},
     "name": "dashboard",
+    "namespace": ["users", "ana"],
     "offset": 0,
     "payload": {"memory_type": "fact", "memory_id": FACT},
     "predicate": "favorite_color",

@@ -1,0 +1,236 @@
+"""Programs' own records: for the stores of agent frameworks (docs/integrations.md)."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import items as engine
+from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class ItemName(Input):
+    """Where a record lies."""
+
+    namespace: list[str] = Field(description='Like folders: ["users", "ana"]; 1 to 20 labels.')
+    key: str = Field(description="Its name there.")
+
+
+class ItemChange(ItemName):
+    """A record to write or to delete."""
+
+    value: dict[str, Any] | None = Field(description="A JSON object; null deletes the record.")
+    text: str | None = Field(
+        None, description="What it is to be found by; without it it is not found by meaning."
+    )
+    ttl_minutes: float | None = Field(
+        None, gt=0, description="How long it is kept after it was last read or written."
+    )
+
+
+class StoredItem(Output):
+    """A record."""
+
+    namespace: list[str]
+    key: str
+    value: dict[str, Any]
+    created_at: Moment
+    updated_at: Moment
+
+
+class FoundItem(StoredItem):
+    """A record that was searched for."""
+
+    score: float | None = Field(
+        description="Cosine similarity with the query; null where there is nothing to compare."
+    )
+
+
+class PutItemsInput(Input):
+    """All of them or none; of several of one name the last one counts."""
+
+    items: list[ItemChange] = Field(max_length=engine.MAX_ITEMS)
+
+
+class PutItemsOutput(Output):
+    """How many names were written or deleted."""
+
+    changed: int
+
+
+async def _put(memory: Memory, principal: Principal, given: PutItemsInput) -> PutItemsOutput:
+    changes = [
+        engine.Change(one.namespace, one.key, one.value, one.text, one.ttl_minutes)
+        for one in given.items
+    ]
+    await engine.put_items(memory, principal, changes)
+    return PutItemsOutput(changed=len({(tuple(one.namespace), one.key) for one in given.items}))
+
+
+PUT = Operation(
+    name="items_put",
+    title="Write records",
+    description=(
+        "Write records of a program's own, each in place of the one of its name, or delete them. "
+        "They are no memories: nothing is learned from them and recall does not see them."
+    ),
+    input_model=PutItemsInput,
+    output_model=PutItemsOutput,
+    handler=_put,
+    needs="write",
+    toolset=None,
+    idempotent=True,
+    destructive=True,
+    routes=(Route("POST", "/api/items"),),
+)
+
+
+class GetItemsInput(Input):
+    """Which records."""
+
+    names: list[ItemName] = Field(max_length=engine.MAX_ITEMS)
+    refresh: bool = Field(True, description="Whether their time to live begins anew.")
+
+
+class GetItemsOutput(Output):
+    """In the order of the names; null for each that there is not."""
+
+    items: list[StoredItem | None]
+
+
+async def _get(memory: Memory, principal: Principal, given: GetItemsInput) -> GetItemsOutput:
+    names = [(one.namespace, one.key) for one in given.names]
+    found = await engine.get_items(memory, principal, names, given.refresh)
+    return GetItemsOutput(items=[row and StoredItem.model_validate(row) for row in found])
+
+
+GET = Operation(
+    name="items_get",
+    title="Read records",
+    description="Records of a program's own, by their names.",
+    input_model=GetItemsInput,
+    output_model=GetItemsOutput,
+    handler=_get,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("POST", "/api/items/get"),),
+)
+
+
+class SearchItemsInput(Input):
+    """Where, and what for."""
+
+    prefix: list[str] = Field([], description="Below this namespace; everywhere if left out.")
+    query: str | None = Field(None, description="What they should mean, in any words.")
+    filter: dict[str, Any] | None = Field(
+        None,
+        description=(
+            'What members of the value must be: {"colour": "red", "size": {"$gte": 3}}; $eq, $ne, '
+            "$gt, $gte, $lt, $lte."
+        ),
+    )
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many, at most 200.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="How many to pass over.")
+    refresh: bool = Field(
+        True, description="Whether the time to live of what is found begins anew."
+    )
+
+
+class SearchItemsOutput(Output):
+    """The nearest first, then what cannot be compared, the latest first."""
+
+    items: list[FoundItem]
+
+
+async def _search(
+    memory: Memory, principal: Principal, given: SearchItemsInput
+) -> SearchItemsOutput:
+    found = await engine.search_items(
+        memory,
+        principal,
+        given.prefix,
+        given.query,
+        given.filter,
+        limit=given.limit,
+        offset=given.offset,
+        refresh=given.refresh,
+    )
+    return SearchItemsOutput(items=[FoundItem.model_validate(row) for row in found])
+
+
+SEARCH = Operation(
+    name="items_search",
+    title="Search records",
+    description=(
+        "Records of a program's own below a namespace, by meaning, by members of their values, or "
+        "both. What is known about people and the world is found by memory_recall."
+    ),
+    input_model=SearchItemsInput,
+    output_model=SearchItemsOutput,
+    handler=_search,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("POST", "/api/items/search"),),
+)
+
+
+class NamespaceMatch(Input):
+    """How a namespace must begin or end."""
+
+    match: Literal["prefix", "suffix"]
+    path: list[str] = Field(description='Labels; "*" is any.')
+
+
+class NamespacesInput(Input):
+    """Which namespaces."""
+
+    under: list[str] = Field([], description="Below this one; all if left out.")
+    matches: list[NamespaceMatch] = Field(
+        [], max_length=20, description="What must hold of what follows; all of them."
+    )
+    max_depth: int | None = Field(None, ge=1, description="Cut to so many labels.")
+    limit: int = Field(100, ge=1, le=MAX_LIMIT, description="How many, at most 200.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="How many to pass over.")
+
+
+class NamespacesOutput(Output):
+    """In order; each is what follows `under`."""
+
+    namespaces: list[list[str]]
+
+
+async def _namespaces(
+    memory: Memory, principal: Principal, given: NamespacesInput
+) -> NamespacesOutput:
+    found = await engine.list_namespaces(
+        memory,
+        principal,
+        given.under,
+        [engine.Match(one.match, one.path) for one in given.matches],
+        max_depth=given.max_depth,
+        limit=given.limit,
+        offset=given.offset,
+    )
+    return NamespacesOutput(namespaces=found)
+
+
+NAMESPACES = Operation(
+    name="items_namespaces",
+    title="List the namespaces of records",
+    description="The namespaces that have records of a program's own.",
+    input_model=NamespacesInput,
+    output_model=NamespacesOutput,
+    handler=_namespaces,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("POST", "/api/items/namespaces"),),
+)

@@ -1,0 +1,118 @@
+"""Programs' own records in the database: JSON objects by tenant, namespace and key."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_butler.domain.items import Condition
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("items")
+
+Name = tuple[list[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """A record to be written; without a vector it is not found by meaning."""
+
+    namespace: list[str]
+    key: str
+    value: dict[str, Any]
+    ttl_minutes: float | None
+    vector: Vector | None
+
+
+async def put(tx: Transaction, items: Sequence[NewItem], version_id: int, now: datetime) -> None:
+    """Write records in place of those of the same names."""
+    await tx.connection.executemany(
+        SQL["put"],
+        [
+            (
+                tx.tenant,
+                one.namespace,
+                one.key,
+                one.value,
+                one.vector,
+                None if one.vector is None else version_id,
+                one.ttl_minutes,
+                now,
+            )
+            for one in items
+        ],
+    )
+
+
+async def delete(tx: Transaction, names: Sequence[Name]) -> None:
+    """Remove records; one that is not there is nothing."""
+    await tx.connection.executemany(SQL["delete"], [(tx.tenant, *name) for name in names])
+
+
+async def get(tx: Transaction, names: Sequence[Name], now: datetime) -> list[Row]:
+    """Those of the records that are there, in no order."""
+    return rows(await tx.connection.fetch(SQL["get"], tx.tenant, _named(names), now))
+
+
+async def touch(tx: Transaction, names: Sequence[Name], now: datetime) -> None:
+    """Begin their time to live anew."""
+    await tx.connection.execute(SQL["touch"], tx.tenant, _named(names), now)
+
+
+async def search(
+    tx: Transaction,
+    prefix: list[str],
+    conditions: Sequence[Condition],
+    vector: Vector | None,
+    version_id: int,
+    now: datetime,
+    limit: int,
+    offset: int,
+) -> list[Row]:
+    """Records below `prefix` with their `score`: cosine similarity, None where there is no vector
+    to compare."""
+    return rows(
+        await tx.connection.fetch(
+            SQL["search"],
+            *(tx.tenant, prefix, now, [asdict(one) for one in conditions]),
+            *(vector, version_id, limit, offset),
+        )
+    )
+
+
+async def namespaces(
+    tx: Transaction,
+    under: list[str],
+    matches: Sequence[dict[str, Any]],
+    max_depth: int | None,
+    now: datetime,
+    limit: int,
+    offset: int,
+) -> list[list[str]]:
+    """What follows `under` in the namespaces that have records, cut to `max_depth`, in order.
+
+    A match has `match`, "prefix" or "suffix", and `path`, in which "*" is any label.
+    """
+    found = await tx.connection.fetch(
+        SQL["namespaces"], tx.tenant, under, now, list(matches), max_depth, limit, offset
+    )
+    return [row["namespace"] for row in found]
+
+
+async def expire(tx: Transaction, now: datetime, limit: int) -> int:
+    """Remove up to `limit` records whose time is over; how many it were."""
+    status: str = await tx.connection.execute(SQL["expire"], tx.tenant, now, limit)
+    return int(status.rpartition(" ")[2])
+
+
+async def count_expired(tx: Transaction, now: datetime) -> int:
+    """How many records are still there although their time is over."""
+    counted: int = await tx.connection.fetchval(SQL["count_expired"], tx.tenant, now)
+    return counted
+
+
+def _named(names: Sequence[Name]) -> list[dict[str, Any]]:
+    return [{"namespace": namespace, "key": key} for namespace, key in names]
