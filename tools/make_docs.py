@@ -418,11 +418,28 @@ to do.
 edit one thing the second gets 409, with the state that holds now as `current` and its
 `current_revision`. An edit without `If-Match` is made whatever happened in between. A fact is never
 overwritten: the edit makes a new one that supersedes it, and answers with its id. What is deleted
-can be restored.
+can be restored. Here the second edit comes too late, and is answered with 409:
+
+<!-- The tests run these lines. -->
+```sh
+rules=http://127.0.0.1:8150/api/memory/rules
+stored=$(curl -s $rules --json '{"content": "Write short letters"}')
+id=$(echo "$stored" | grep -o '[0-9a-f-]\\{36\\}' | head -1)
+etag=$(curl -s -o /dev/null -w '%header{etag}' $rules/$id)
+curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write brief letters"}'
+curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write long letters"}'
+```
 
 **Live events.** `GET /api/memory/events/stream` tells what happens as server-sent events. After a
 break a client sends the `Last-Event-ID` that it saw; an event may come twice then. A stream ends
 after five minutes, and browsers come back by themselves.
+
+<!-- The tests run these lines. -->
+```sh
+curl -sN http://127.0.0.1:8150/api/memory/events/stream
+```
+
+A rule stored elsewhere meanwhile, as below, shows here at once.
 
 <!-- The tests run these lines. -->
 ```sh
