@@ -1,6 +1,5 @@
 """Episodes: storing what happened, looking at it, deleting what has had its time."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from memory_butler.operations.views import (
     CONTENT_LENGTH,
     Direction,
     Episode,
+    GivenMoment,
     Input,
     Listing,
     Output,
@@ -36,7 +36,7 @@ class StoreEpisodeInput(Input):
     butler: str = Field(description="Your own name, as the agent in whose session it happened.")
     session_id: UUID | None = Field(None, description="The session, where you have its UUID.")
     importance: float = Field(5.0, description="1 (trivial) to 10 (life-changing).")
-    occurred_at: datetime | None = Field(
+    occurred_at: GivenMoment | None = Field(
         None, description="When it happened, with time zone; now when left out."
     )
     speaker: str | None = Field(None, description="Who said it, for a single utterance.")

@@ -1,6 +1,5 @@
 """Facts: storing what is true, looking at it, correcting it."""
 
-from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from memory_butler.operations.views import (
     CONTENT_LENGTH,
     Direction,
     Fact,
+    GivenMoment,
     Input,
     Listing,
     OfRevision,
@@ -51,8 +51,10 @@ class StoreFactInput(Input):
     entity_id: UUID | None = Field(
         None, description="The entity that the subject is, from entity_resolve or entity_create."
     )
-    valid_from: datetime | None = Field(None, description="Since when it is true; now if left out.")
-    valid_until: datetime | None = Field(None, description="Until when, if that is known.")
+    valid_from: GivenMoment | None = Field(
+        None, description="Since when it is true; now if left out."
+    )
+    valid_until: GivenMoment | None = Field(None, description="Until when, if that is known.")
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
 
@@ -265,10 +267,10 @@ class EditFactInput(OfRevision):
     entity_id: UUID | None = Field(
         None, description="The entity that the subject is; null where it is none."
     )
-    valid_from: datetime | None = Field(
+    valid_from: GivenMoment | None = Field(
         None, description="Since when it is true; left out, the edit corrects what was said."
     )
-    valid_until: datetime | None = Field(
+    valid_until: GivenMoment | None = Field(
         None, description="Until when; null where no end is known."
     )
 

@@ -1,7 +1,6 @@
 """The compiled side of a journal: fragments, and the runs that make them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pydantic import Field
 
@@ -25,7 +24,7 @@ from memory_butler.operations.journal_views import (
     run_view,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Moment, Output
+from memory_butler.operations.views import GivenMoment, Moment, Output, Serial
 
 # So many of the messages that a fragment rests on are told with it, the newest.
 _SOURCES_TOLD = 20
@@ -34,7 +33,7 @@ _SOURCES_TOLD = 20
 class GraphInput(OfCompanion):
     """Which state of the map."""
 
-    as_of: datetime | None = Field(None, description="As it was known then; now when left out.")
+    as_of: GivenMoment | None = Field(None, description="As it was known then; now when left out.")
 
 
 class FragmentNode(Output):
@@ -204,7 +203,7 @@ RUNS = Operation(
 class RunInput(OfCompanion):
     """Which run."""
 
-    run_id: int
+    run_id: Serial
 
 
 class RunOutput(Output):
@@ -309,7 +308,7 @@ MAINTAIN = Operation(
 class UndoInput(OfCompanion):
     """Which run."""
 
-    run_id: int
+    run_id: Serial
 
 
 class UndoOutput(Output):

@@ -24,7 +24,7 @@ from memory_butler.operations.journal_views import (
     shown,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Moment, Output, Serial
 
 
 class OfCompanion(Input):
@@ -161,7 +161,7 @@ LOG = Operation(
 class StreamInput(OfCompanion):
     """Which messages, the newest first."""
 
-    before: int | None = Field(None, description="Only those before this one, by id.")
+    before: Serial | None = Field(None, description="Only those before this one, by id.")
     actor: str | None = Field(None, description="Of this speaker alone.")
     tag: str | None = Field(None, description="With this tag alone, such as plan or say.")
     limit: int = Field(50, ge=1, le=200, description="How many at most.")
@@ -256,7 +256,7 @@ MIND = Operation(
 class PromptInput(OfCompanion):
     """Which message is to be answered."""
 
-    event_id: int | None = Field(None, description="The latest of a user when left out.")
+    event_id: Serial | None = Field(None, description="The latest of a user when left out.")
 
 
 async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> AssembledPrompt:

@@ -1,10 +1,10 @@
 """Memories as callers see them: every column but the vectors (JSON-01..03)."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
 from memory_butler.domain.facts import LifecycleState, Validity
 from memory_butler.domain.links import MemoryType
@@ -18,10 +18,36 @@ from memory_butler.store.rows import Row
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 
 
+def _no_number(value: object) -> object:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return value
+    raise ValueError("a moment is given as ISO 8601, not as a number")
+
+
+# pydantic would take 0.0 for 1970, and its description tells nobody so.
+GivenMoment = Annotated[datetime, BeforeValidator(_no_number)]
+# What SQLite and PostgreSQL can hold as the id of a row.
+Serial = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
 class Input(BaseModel):
     """What an operation takes; unknown keys are refused, so that a typo is not ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_truth_and_numbers_apart(cls, given: Any) -> Any:
+        """Pydantic would take false for 0: a cleanup with `max_entries: false` would delete all."""
+        if isinstance(given, dict):
+            for name, field in cls.model_fields.items():
+                takes = (field.annotation, *get_args(field.annotation))
+                truth = isinstance(given.get(field.alias or name), bool)
+                if truth and not {bool, Any}.intersection(takes):
+                    raise ValueError(f"{name} is not a matter of true or false")
+        return given
 
 
 class Output(BaseModel):
@@ -55,8 +81,8 @@ class Page(Input):
 class Period(Page):
     """A part of a list, of a period."""
 
-    since: datetime | None = Field(None, alias="from", description="Not before this moment.")
-    until: datetime | None = Field(None, alias="to", description="Before this moment.")
+    since: GivenMoment | None = Field(None, alias="from", description="Not before this moment.")
+    until: GivenMoment | None = Field(None, alias="to", description="Before this moment.")
 
 
 class Listing(Output):

@@ -41,6 +41,11 @@ async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None
         ("GET", "/api/memory/stats?scpe=x", 422, "invalid_input"),
         ("GET", "/api/memory/stats?scope=%20", 422, "invalid_input"),
         ("GET", "/api/memory/stats?scope=" + "x" * 501, 422, "invalid_input"),
+        # Found by test_schema.py.
+        ("GET", "/api/memory/activity?to=0.0", 422, "invalid_input"),
+        ("GET", "/api/journal/ada/prompt?event_id=-77499115459007463030784", 422, "invalid_input"),
+        ("GET", f"/api/journal/ada/runs/{2**63}", 422, "invalid_input"),
+        ("GET", f"/api/journal/ada/events?before={2**63}", 422, "invalid_input"),
         ("GET", "/api/nothing", 404, "not_found"),
         ("GET", "/", 404, "not_found"),
         ("DELETE", "/api/memory/stats", 405, "invalid_input"),
@@ -57,6 +62,25 @@ async def test_every_error_is_a_problem(
     assert (problem["status"], problem["code"]) == (status, code)
     assert problem["title"]
     assert problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("episodes/cleanup", {"max_entries": False}), ("recall", {"topic": "tea", "limit": True})],
+)
+async def test_truth_is_no_number(served: Served, path: str, body: dict[str, Any]) -> None:
+    async with served.rest() as rest:
+        answer = await rest.post(f"/api/memory/{path}", json=body)
+    assert answer.status_code == 422
+    assert "true or false" in answer.json()["detail"]
+
+
+async def test_a_body_that_is_no_text_is_a_problem_too(served: Served) -> None:
+    json = {"content-type": "application/json"}
+    async with served.rest() as rest:
+        answer = await rest.post("/api/memory/rules", content=b'{"content": "\x80"}', headers=json)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    assert "UTF-8" in answer.json()["detail"]
 
 
 async def test_a_token_without_the_right_is_forbidden(

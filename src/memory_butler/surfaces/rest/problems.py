@@ -81,8 +81,12 @@ async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
-    """No such path, or not with this method."""
+    """No such path, not with this method, or a body whose bytes are no text."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for it alone
+    if error.status_code == 400:  # the framework's, where a body is not even UTF-8
+        where = BY_CODE["invalid_input"]
+        detail = "the body could not be read: it must be JSON in UTF-8"
+        return problem(where.http_status, where.title, detail, "invalid_input")
     code = "not_found" if error.status_code == 404 else "invalid_input"
     return problem(error.status_code, error.detail, f"{error.detail}: see /api/openapi.json", code)
 

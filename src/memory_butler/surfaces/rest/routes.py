@@ -15,7 +15,7 @@ from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.registry import OPERATIONS
-from memory_butler.operations.views import Revised
+from memory_butler.operations.views import Input, Revised
 from memory_butler.surfaces.calls import call, nothing_found
 from memory_butler.surfaces.errors import explain_validation
 from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
@@ -23,6 +23,12 @@ from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
 # Filled in by this surface: the caller's tenant, and the header If-Match.
 _TENANT: Final = "tenant_id"
 _REVISION: Final = "expected_revision"
+
+
+class _Rest(Input):
+    """What is left of an input; named in Python as well as by its aliases."""
+
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Alive(BaseModel):
@@ -185,7 +191,7 @@ def _rest(operation: Operation[Any, Any], route: Route) -> type[BaseModel] | Non
     name = "".join(word.title() for word in operation_id(operation, route).split("_"))
     made: type[BaseModel] = create_model(
         f"{name}Request",
-        __config__=ConfigDict(extra="forbid", populate_by_name=True),
+        __base__=_Rest,
         __doc__=operation.input_model.__doc__,
         **left,  # type: ignore[call-overload]
     )
