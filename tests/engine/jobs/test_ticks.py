@@ -75,7 +75,7 @@ async def test_a_cleanup_expires_and_enforces_the_capacity(
     assert await run_tick(replace(memory, config=config), CLEANUP, clock.now)
     (run,) = await job_runs(admin)
     assert run["detail"] == {
-        "default": {"expired_deleted": 1, "capacity_deleted": 1, "remaining": 1}
+        "default": {"expired_deleted": 1, "capacity_deleted": 1, "remaining": 1, "items_expired": 0}
     }
 
 
