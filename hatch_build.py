@@ -7,6 +7,7 @@ leaves the reason for the server to show. MEMORY_BUTLER_DASHBOARD=required makes
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,6 +46,8 @@ class DashboardHook(BuildHookInterface[Any]):
         assert spec is not None  # noqa: S101 -- the file is part of every source distribution
         assert spec.loader is not None  # noqa: S101
         module = importlib.util.module_from_spec(spec)
+        # Where its dataclass looks for itself.
+        sys.modules[spec.name] = module
         spec.loader.exec_module(module)
         return module
 

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
@@ -62,8 +63,16 @@ def sources_hash() -> str:
     return digest.hexdigest()
 
 
-def node_of_the_machine() -> Path | None:
-    """The folder of a node and an npm that are new enough, if they are on the path."""
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Where node is, and how its npm is started."""
+
+    folder: Path
+    npm: tuple[str, ...]
+
+
+def node_of_the_machine() -> Node | None:
+    """A node and an npm that are new enough, if they are on the path."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         return None
@@ -71,14 +80,14 @@ def node_of_the_machine() -> Path | None:
     version = re.match(r"v(\d+)\.(\d+)", said.stdout)
     if version is None or (int(version[1]), int(version[2])) < OLDEST_NODE:
         return None
-    return Path(node).parent
+    return Node(Path(node).parent, (npm,))
 
 
-def node_folder() -> Path:
-    """Where node and npm are.
+def find_node() -> Node:
+    """The machine's node, or that of the Python package.
 
     Raises:
-        BuildFailed: nowhere.
+        BuildFailed: there is neither.
     """
     if machine := node_of_the_machine():
         return machine
@@ -87,7 +96,10 @@ def node_folder() -> Path:
         oldest = ".".join(str(part) for part in OLDEST_NODE)
         raise BuildFailed(f"node {oldest} or later is needed, or: pip install '{NODE_PACKAGE}'")
     root = Path(package.origin).parent
-    return root if os.name == "nt" else root / "bin"
+    folder = root if os.name == "nt" else root / "bin"
+    # A wheel holds no symbolic links, and the copy of npm that lies beside node cannot start.
+    modules = root / "node_modules" if os.name == "nt" else root / "lib" / "node_modules"
+    return Node(folder, (str(folder / "node"), str(modules / "npm" / "bin" / "npm-cli.js")))
 
 
 def build() -> None:
@@ -119,11 +131,11 @@ def npm(arguments: Sequence[str]) -> str:
     Raises:
         BuildFailed: it did not end well.
     """
-    folder = node_folder()
+    node = find_node()
     ran = subprocess.run(  # noqa: S603
-        [shutil.which("npm", path=folder) or "npm", *arguments],
+        [*node.npm, *arguments],
         cwd=SOURCES,
-        env=os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"},
+        env=os.environ | {"PATH": f"{node.folder}{os.pathsep}{os.environ.get('PATH', '')}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

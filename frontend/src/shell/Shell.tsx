@@ -1,21 +1,21 @@
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
-import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { SIGNED_OUT } from "@/api/client";
 import { useLiveUpdates } from "@/api/live";
 import { AwayBanner } from "@/shell/AwayBanner";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
-import { ShortcutsHelp } from "@/shell/ShortcutsHelp";
 import { Sidebar } from "@/shell/Sidebar";
 import { useShortcuts } from "@/shell/useShortcuts";
 import { IconButton } from "@/ui/Button";
-import { Toasts } from "@/ui/Toasts";
-import { TooltipProvider } from "@/ui/Tooltip";
+import { useToasts } from "@/ui/toasts";
 
-// Opened by few visits: it comes when it is asked for.
+// Needed by few visits: each comes when it is asked for.
 const Palette = lazy(() => import("@/shell/Palette"));
+const PhoneMenu = lazy(() => import("@/shell/PhoneMenu"));
+const ShortcutsHelp = lazy(() => import("@/shell/ShortcutsHelp"));
+const Toasts = lazy(() => import("@/ui/Toasts"));
 
 /** What surrounds every page. */
 export function Shell() {
@@ -31,10 +31,11 @@ export function Shell() {
   }, [showPalette]);
   useSignInWhenSignedOut();
   useLiveUpdates();
+  const toasted = useToasts().length > 0;
   const main = useFocusOnNewPage();
 
   return (
-    <TooltipProvider delayDuration={300}>
+    <>
       <a
         href="#main"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -61,39 +62,14 @@ export function Shell() {
           </main>
         </div>
       </div>
-      <PhoneMenu open={menu} onClose={() => setMenu(false)} onHelp={showHelp} />
       <Drawers />
-      <ShortcutsHelp open={help} onClose={() => setHelp(false)} />
-      {palette && (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} onHelp={showHelp} />
-        </Suspense>
-      )}
-      <Toasts />
-    </TooltipProvider>
-  );
-}
-
-interface PhoneMenuProps {
-  open: boolean;
-  onClose: () => void;
-  onHelp: () => void;
-}
-
-function PhoneMenu({ open, onClose, onHelp }: PhoneMenuProps) {
-  return (
-    <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
-      <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/45" />
-        <Radix.Content
-          aria-describedby={undefined}
-          className="fixed inset-y-0 left-0 z-40 w-64 animate-appear border-r bg-canvas outline-none"
-        >
-          <Radix.Title className="sr-only">Menu</Radix.Title>
-          <Sidebar onHelp={onHelp} onChoose={onClose} />
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+      <Suspense>
+        {menu && <PhoneMenu onClose={() => setMenu(false)} onHelp={showHelp} />}
+        {help && <ShortcutsHelp onClose={() => setHelp(false)} />}
+        {palette && <Palette onClose={() => setPalette(false)} onHelp={showHelp} />}
+        {toasted && <Toasts />}
+      </Suspense>
+    </>
   );
 }
 

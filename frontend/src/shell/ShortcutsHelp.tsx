@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { ENTRIES } from "@/shell/navigation";
 import { Dialog } from "@/ui/Dialog";
+import { Key } from "@/ui/Key";
 
 const GENERAL: readonly [string[], string][] = [
   [["Ctrl", "K"], "Search everything (⌘ K on a Mac)"],
@@ -12,9 +13,9 @@ const GENERAL: readonly [string[], string][] = [
   [["?"], "Show this list"],
 ];
 
-export function ShortcutsHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+export default function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
+    <Dialog open onClose={onClose} title="Keyboard shortcuts">
       <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
         <Group title="Everywhere">
           {GENERAL.map(([keys, does]) => (
@@ -50,13 +51,5 @@ function Shortcut({ keys, does }: { keys: readonly string[]; does: string }) {
         ))}
       </dd>
     </div>
-  );
-}
-
-export function Key({ children }: { children: string }) {
-  return (
-    <kbd className="min-w-5 rounded border border-line-strong bg-sunken px-1.5 text-center font-sans text-xs text-ink-2">
-      {children}
-    </kbd>
   );
 }

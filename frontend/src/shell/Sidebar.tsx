@@ -2,11 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { CircleHelp, Search } from "lucide-react";
 import { NAVIGATION } from "@/shell/navigation";
 import { openPalette } from "@/shell/palette";
-import { Key } from "@/shell/ShortcutsHelp";
+import { Key } from "@/ui/Key";
 import { ThemeToggle } from "@/shell/ThemeToggle";
 import { SignedIn } from "@/shell/SignedIn";
 import { IconButton } from "@/ui/Button";
-import { Tooltip } from "@/ui/Tooltip";
 
 interface SidebarProps {
   onHelp: () => void;
@@ -61,11 +60,11 @@ export function Sidebar({ onHelp, onChoose }: SidebarProps) {
       </nav>
       <div className="flex items-center gap-1">
         <ThemeToggle />
-        <Tooltip text="Keyboard shortcuts">
-          <IconButton label="Keyboard shortcuts" onClick={onHelp}>
-            <CircleHelp />
-          </IconButton>
-        </Tooltip>
+
+        <IconButton label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={onHelp}>
+          <CircleHelp />
+        </IconButton>
+
         <SignedIn />
       </div>
     </div>

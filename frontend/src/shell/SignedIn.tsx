@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
 import { IconButton } from "@/ui/Button";
-import { Tooltip } from "@/ui/Tooltip";
 
 /** Who one is, and the way out; nothing where the server asks nobody. */
 export function SignedIn() {
@@ -25,11 +24,10 @@ export function SignedIn() {
       >
         {session.actor}
       </span>
-      <Tooltip text="Sign out">
-        <IconButton label="Sign out" onClick={() => void leave()}>
-          <LogOut />
-        </IconButton>
-      </Tooltip>
+
+      <IconButton label="Sign out" title="Sign out" onClick={() => void leave()}>
+        <LogOut />
+      </IconButton>
     </>
   );
 }

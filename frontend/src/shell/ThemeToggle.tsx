@@ -1,7 +1,6 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { setTheme, useTheme, type Theme } from "@/shell/theme";
 import { IconButton } from "@/ui/Button";
-import { Tooltip } from "@/ui/Tooltip";
 
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 const ICON = { system: Monitor, light: Sun, dark: Moon };
@@ -12,13 +11,12 @@ export function ThemeToggle() {
   const theme = useTheme();
   const Icon = ICON[theme];
   return (
-    <Tooltip text={`Theme: ${NAME[theme]}`}>
-      <IconButton
-        label={`Theme: ${NAME[theme]}. Change to: ${NAME[NEXT[theme]]}`}
-        onClick={() => setTheme(NEXT[theme])}
-      >
-        <Icon />
-      </IconButton>
-    </Tooltip>
+    <IconButton
+      title={`Theme: ${NAME[theme]}`}
+      label={`Theme: ${NAME[theme]}. Change to: ${NAME[NEXT[theme]]}`}
+      onClick={() => setTheme(NEXT[theme])}
+    >
+      <Icon />
+    </IconButton>
   );
 }

@@ -8,7 +8,7 @@ import { dismiss, useToasts } from "@/ui/toasts";
 const SHOWN_MILLISECONDS = 8_000;
 
 /** Where toasts appear; F8 takes the focus there. */
-export function Toasts() {
+export default function Toasts() {
   const messages = useToasts();
   return (
     <Radix.Provider duration={SHOWN_MILLISECONDS} swipeDirection="right">

@@ -30,7 +30,7 @@ export function FactFilters({ search, onChange }: FactFiltersProps) {
         placeholder="Words of a fact"
         value={search.q ?? ""}
         onChange={(q) => onChange({ q: q || undefined })}
-        className="col-span-2 min-w-52 flex-1"
+        className="col-span-2 min-w-44 flex-1"
         slash
       />
       <SearchBox
@@ -38,21 +38,21 @@ export function FactFilters({ search, onChange }: FactFiltersProps) {
         placeholder="Any subject"
         value={search.subject ?? ""}
         onChange={(subject) => onChange({ subject: subject || undefined })}
-        className="md:w-36"
+        className="md:w-32"
       />
       <SearchBox
         label="Source butler"
         placeholder="Any butler"
         value={search.source_butler ?? ""}
         onChange={(source) => onChange({ source_butler: source || undefined })}
-        className="md:w-36"
+        className="md:w-32"
       />
       <SearchBox
         label="Scope"
         placeholder="Any scope"
         value={search.scope ?? ""}
         onChange={(scope) => onChange({ scope: scope || undefined })}
-        className="md:w-36"
+        className="md:w-32"
       />
       <Select
         label="Permanence"

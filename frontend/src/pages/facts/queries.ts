@@ -5,8 +5,9 @@ import type { FactsSearch } from "@/pages/facts/route";
 
 export type ListedFact = Schemas["ListedFact"];
 
-// The most that the API gives at once: fewer requests while one scrolls.
-const PAGE = 200;
+// What fills a window comes first and soon; then the most that the API gives at once, so that fewer
+// requests are made while one scrolls.
+const [FIRST, PAGE] = [50, 200];
 
 export function factPages({
   show = "active",
@@ -28,7 +29,7 @@ export function factPages({
               entity_id: entity,
               validity: show,
               sort,
-              limit: PAGE,
+              limit: pageParam === 0 ? FIRST : PAGE,
               offset: pageParam,
             },
           },

@@ -69,7 +69,6 @@ export function FragmentGraph({ nodes, edges, chosen, onChoose }: FragmentGraphP
             role="button"
             tabIndex={0}
             aria-pressed={isChosen}
-            aria-label={node.key}
             transform={`translate(${place.x} ${place.y})`}
             className="cursor-pointer"
             onClick={choose}
@@ -79,13 +78,14 @@ export function FragmentGraph({ nodes, edges, chosen, onChoose }: FragmentGraphP
               choose();
             }}
           >
-            <title>{node.ambient ?? node.key}</title>
             <circle
               r={5 + Math.min(9, Math.sqrt(node.sources))}
               className={clsx(
                 isChosen ? "fill-accent" : near.has(node.key) ? "fill-chart-3" : "fill-chart-2",
               )}
-            />
+            >
+              <title>{node.ambient ?? node.key}</title>
+            </circle>
             <text
               y={-12}
               textAnchor="middle"

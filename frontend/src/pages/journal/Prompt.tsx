@@ -83,7 +83,12 @@ function Part({ part }: { part: PromptPart }) {
       aside={<CopyButton text={part.text} />}
     >
       {part.text && (
-        <p className="memory-text max-h-96 overflow-y-auto rounded-md bg-sunken p-3 font-mono text-xs leading-5">
+        <p
+          tabIndex={0}
+          role="region"
+          aria-label={`Text of ${PARTS[part.part]}`}
+          className="memory-text max-h-96 overflow-y-auto rounded-md bg-sunken p-3 font-mono text-xs leading-5"
+        >
           {part.text}
         </p>
       )}
