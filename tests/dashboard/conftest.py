@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -27,11 +28,17 @@ def needed() -> None:
 
 
 @pytest.fixture(scope="package")
-def demo_dsn(needed: None, template: Template) -> Iterator[str]:
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demonstration's journal lies."""
+    return tmp_path_factory.mktemp("dashboard")
+
+
+@pytest.fixture(scope="package")
+def demo_dsn(needed: None, template: Template, demo_folder: Path) -> Iterator[str]:
     """The runtime's login to a database with the demonstration in it."""
     dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{_NAME}?")
     asyncio.run(_execute(template, _CLONE.format(clone=_NAME, template=_TEMPLATE)))
-    seed(Settings(dsn=SecretStr(dsn)))
+    seed(Settings(dsn=SecretStr(dsn), data_dir=demo_folder))
     yield dsn
     asyncio.run(_execute(template, f"DROP DATABASE {_NAME} WITH (FORCE)"))
 
@@ -45,9 +52,9 @@ async def _execute(template: Template, statement: str) -> None:
 
 
 @pytest.fixture(scope="package")
-def url(demo_dsn: str) -> Iterator[str]:
+def url(demo_dsn: str, demo_folder: Path) -> Iterator[str]:
     """A server that needs no token."""
-    with server("--dsn", demo_dsn) as url:
+    with server("--dsn", demo_dsn, "--data-dir", str(demo_folder)) as url:
         yield url
 
 

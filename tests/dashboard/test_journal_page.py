@@ -1,0 +1,77 @@
+"""The journal's pages: stream, mind, fragments, next prompt, maintenance."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+
+def test_the_stream_shows_what_was_said_and_keeps_what_was_thought(page: Page) -> None:
+    page.goto("/journal")
+    messages = page.get_by_role("article")
+    expect(messages.first).to_contain_text("what should I pack for Ana?")
+    told = messages.filter(has_text="Ten minutes it is.")
+    expect(told.get_by_text("writes it on the kitchen board").first).to_be_visible()
+    written = told.get_by_text('<plan due="in 5 days">', exact=False)
+    expect(written).not_to_be_visible()
+    told.get_by_text("As it was written").click()
+    expect(written).to_be_visible()
+    page.get_by_label("Tag").fill("feeling")
+    expect(messages).to_have_count(1)
+    expect(page).to_have_url(re.compile("tag=feeling"))
+    page.reload()
+    expect(messages).to_have_count(1)
+
+
+def test_the_mind_shows_what_fades_and_what_is_submerged(page: Page) -> None:
+    page.goto("/journal?tab=mind")
+    plans = page.get_by_role("region", name="Plans").get_by_role("listitem")
+    huts = plans.filter(has_text="book the huts")
+    expect(huts).to_contain_text("submerged")
+    expect(huts.get_by_role("meter")).to_have_attribute("aria-valuenow", "0")
+    pin = page.get_by_role("region", name="Pins").get_by_role("listitem")
+    expect(pin).to_contain_text("halves in 14 days or 100 turns")
+    assert 0 < float(pin.get_by_role("meter").get_attribute("aria-valuenow") or 0) < 1
+    expect(page.get_by_role("region", name="No longer on its mind")).to_contain_text("decayed")
+
+
+def test_fragments_are_walked_by_their_links(page: Page) -> None:
+    page.goto("/journal?tab=fragments")
+    graph = page.get_by_role("group", name="Fragments and their links")
+    expect(graph.get_by_role("button")).to_have_count(7)
+    graph.get_by_role("button", name="knee").focus()
+    page.keyboard.press("Enter")
+    knee = page.get_by_role("region", name="knee")
+    expect(knee).to_contain_text("his knee is better since he stretches")
+    knee.get_by_text("1 former state").click()
+    expect(knee.get_by_text("his knee hurts after runs")).to_be_visible()
+    knee.get_by_role("button", name="trail").click()
+    expect(page.get_by_role("region", name="trail")).to_contain_text("Four days along the cliffs")
+    page.go_back()
+    expect(knee).to_be_visible()
+
+
+def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:
+    page.goto("/journal?tab=prompt")
+    prompt = page.request.get("/api/journal/default/prompt").json()
+    expect(page.get_by_role("region", name="The message")).to_contain_text("pack for Ana")
+    tokens = page.get_by_role("region", name="Tokens")
+    expect(tokens).to_contain_text(f"{prompt['total']} in all")
+    recent = tokens.get_by_role("meter", name="Tokens of Recent")
+    expect(recent).to_have_attribute("aria-valuemax", "5000")
+    lingering = page.get_by_role("region", name="Lingering")
+    lingering.get_by_text("2 things left out").click()
+    expect(lingering.get_by_role("listitem").first).to_contain_text("plan")
+
+
+def test_a_run_shows_what_it_changed_and_is_taken_back(page: Page) -> None:
+    page.goto("/journal?tab=maintenance")
+    weekly = (
+        page.get_by_role("region", name="Runs").get_by_role("listitem").filter(has_text="weekly")
+    )
+    weekly.get_by_text("weekly").click()
+    expect(weekly.get_by_text("his knee hurts after runs")).to_be_visible()
+    expect(weekly.get_by_text("his knee is better since he stretches")).to_be_visible()
+    weekly.get_by_role("button", name="Take it all back").click()
+    expect(page.get_by_text("Took back 1 change", exact=True)).to_be_visible()
+    page.goto("/journal?tab=fragments&fragment=knee")
+    expect(page.get_by_role("region", name="knee")).to_contain_text("his knee hurts after runs")

@@ -1,0 +1,43 @@
+"""The pages about the server itself: jobs and tokens."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+
+def test_a_job_is_tried_and_then_run(page: Page) -> None:
+    page.goto("/jobs")
+    plan = page.get_by_role("region", name="Schedule")
+    expect(plan.get_by_role("listitem")).to_have_count(3)
+    sweep = plan.get_by_role("listitem").filter(has_text="Decay sweep")
+    sweep.get_by_role("button", name="Dry run: decay sweep").click()
+    expect(sweep.get_by_role("status")).to_contain_text("nothing was changed")
+    sweep.get_by_role("button", name="Run now: decay sweep").click()
+    expect(sweep.get_by_role("status")).to_contain_text("Done.")
+    runs = page.get_by_role("region", name="Consolidations").get_by_role("listitem")
+    expect(runs.first).to_contain_text("succeeded")
+
+
+def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
+    page.goto("/tokens")
+    expect(page.get_by_role("listitem").filter(has_text="old laptop")).to_contain_text("expired")
+    page.get_by_role("button", name="New token").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
+    dialog.get_by_label("Name").fill("visitor")
+    dialog.get_by_label("write").uncheck()
+    dialog.get_by_role("button", name="Create").click()
+    secret = dialog.locator("code").inner_text()
+    assert secret.startswith("mbt_")
+    heard = page.request.get("/api/memory/stats", headers={"Authorization": f"Bearer {secret}"})
+    assert heard.ok
+    dialog.get_by_role("button", name="I have kept it").click()
+    made = page.get_by_role("listitem").filter(has_text="visitor")
+    expect(made).to_contain_text("read")
+    expect(page.get_by_text(secret)).to_have_count(0)
+    made.get_by_role("button", name="Revoke visitor").click()
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(made.get_by_text("revoked", exact=True).first).to_be_visible()
+    refused = page.request.get("/api/memory/stats", headers={"Authorization": f"Bearer {secret}"})
+    assert refused.status == 401
+    expect(page).to_have_url(re.compile("/tokens$"))
