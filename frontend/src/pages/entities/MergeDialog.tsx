@@ -134,7 +134,9 @@ function Preview({ source, target }: { source: Entity; target: Entity }) {
         <b className="font-semibold">{target.canonical_name}</b>
         {data.facts_superseded > 0 && (
           <>
-            , {plural(data.facts_superseded, "fact")} that say the same thing differently give way
+            , {plural(data.facts_superseded, "fact")}{" "}
+            {data.facts_superseded === 1 ? "gives way as it says" : "give way as they say"} the same
+            thing differently
           </>
         )}
         , and it is called {plural(data.aliases_added, "more name", "more names")}.
