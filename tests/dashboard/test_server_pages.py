@@ -15,7 +15,8 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
     sweep.get_by_role("button", name="Run now: decay sweep").click()
     expect(sweep.get_by_role("status")).to_contain_text("Done.")
     runs = page.get_by_role("region", name="Consolidations").get_by_role("listitem")
-    expect(runs.first).to_contain_text("succeeded")
+    expect(runs.filter(has_text="succeeded").first).to_be_visible()
+    expect(runs.filter(has_text="the answer is not JSON").first).to_contain_text("retrying")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
