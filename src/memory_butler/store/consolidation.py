@@ -6,10 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-import numpy as np
-
 from memory_butler.domain.episodes import ConsolidationStatus
-from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -77,16 +74,6 @@ async def held(tx: Transaction, run_id: UUID, now: datetime) -> list[Claimed]:
         Claimed(*record)
         for record in await tx.connection.fetch(SQL["held"], tx.tenant, run_id, now)
     ]
-
-
-async def vectors(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Vector]:
-    """The vectors of episodes, each of shape (384,)."""
-    found = await tx.connection.fetch(SQL["vectors"], tx.tenant, list(ids))
-    return {
-        row["id"]: np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
-        for row in found
-        if row["embedding"] is not None
-    }
 
 
 async def end_claim(

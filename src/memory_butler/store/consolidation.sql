@@ -37,9 +37,6 @@ SELECT id, content, created_at, occurred_at, speaker, session_id, consolidation_
 FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
 ORDER BY created_at, id FOR UPDATE
 
--- name: vectors
-SELECT id, embedding FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
-
 -- name: end_claim
 UPDATE episodes
 SET consolidation_status = $3, last_consolidation_error = $4, next_consolidation_retry_at = $5,

@@ -99,7 +99,9 @@ async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witn
     sessions = [one.session_id for one in episodes if one.session_id is not None]
     since = min(one.created_at for one in episodes) - _ECHO_WINDOW
     async with transaction(memory.pool, principal.tenant) as tx:
-        vectors = await consolidation.vectors(tx, begun.group.episodes)
         served = await consolidation.served_to(tx, sessions, begun.group.butler, since)
+    # Of the content alone: the stored vectors speak for the day and the speaker too.
+    embedded = await memory.embedder.embed_many([one.content for one in episodes])
+    vectors = {one.id: vector for one, vector in zip(episodes, embedded, strict=True)}
     # In a thread: an episode may have megabytes.
     return await asyncio.to_thread(Witnesses.of, episodes, vectors, served)
