@@ -104,7 +104,9 @@ async def _works(client: Client, served: Served, content: str) -> None:
 
 
 async def _stays_polite(client: Client, served: Served) -> None:
-    with structlog.testing.capture_logs() as logs:
+    # The operation is bound for the whole call, and not given with each line.
+    bound = [structlog.contextvars.merge_contextvars]
+    with structlog.testing.capture_logs(processors=bound) as logs:
         block = await client.call("memory_context", trigger_prompt="anything", butler="home")
         bare = {"context": "# Memory Context\n", "included": [], "left_out": []}
         assert block == bare | {"considered": None}
