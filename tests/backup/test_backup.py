@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 import tarfile
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -214,9 +215,13 @@ async def _any_backup(installation: Installation, folder: Path) -> Path:
 async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
     settings, memory, admin = installation
     await _fill(memory)
-    for seconds in (0.05, 0.4, 0.8):
+    began = time.monotonic()
+    await _backed_up(settings, tmp_path / "one.tar", admin)
+    whole = time.monotonic() - began
+    (tmp_path / "one.tar").unlink()
+    for share in (0.1, 0.3, 0.5):
         task = asyncio.create_task(_backed_up(settings, tmp_path / "one.tar", admin))
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(share * whole)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -38,9 +38,11 @@ def demo_dsn(needed: None, template: Template, demo_folder: Path) -> Iterator[st
     """The runtime's login to a database with the demonstration in it."""
     dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{_NAME}?")
     asyncio.run(_execute(template, _CLONE.format(clone=_NAME, template=_TEMPLATE)))
-    seed(Settings(dsn=SecretStr(dsn), data_dir=demo_folder))
-    yield dsn
-    asyncio.run(_execute(template, f"DROP DATABASE {_NAME} WITH (FORCE)"))
+    try:
+        seed(Settings(dsn=SecretStr(dsn)), demo_folder)
+        yield dsn
+    finally:
+        asyncio.run(_execute(template, f"DROP DATABASE {_NAME} WITH (FORCE)"))
 
 
 async def _execute(template: Template, statement: str) -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from dashboard.demo import tell
 from memory_butler.config import Settings
@@ -35,11 +37,15 @@ def server(*arguments: str) -> Iterator[str]:
         process.stdout.close()
 
 
-def seed(settings: Settings) -> None:
-    """Fill the empty memory that the settings name with the demonstration."""
+def seed(settings: Settings, journals: Path | None = None) -> None:
+    """Fill the empty memory that the settings name with the demonstration.
+
+    `journals` is where its journal goes, if not to the settings' folder: a process has one
+    embedding engine, which is set up for one folder.
+    """
 
     async def fill() -> None:
         async with open_memory(settings) as memory:
-            await tell(memory)
+            await tell(memory if journals is None else replace(memory, data_dir=journals))
 
     asyncio.run(fill())

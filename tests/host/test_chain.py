@@ -47,7 +47,8 @@ async def test_what_is_said_in_one_session_is_known_in_the_next(household: House
     assert "MEMORY_BUTLER_DATA_DIR" not in first["environment"]
 
     # Its episode: a summary with the agent's own rating, that expires.
-    (episode,) = await _episodes(household)
+    # The memory butler may have had a tick of its own meanwhile, and kept what came of it.
+    (episode,) = [one for one in await _episodes(household) if one["butler"] == "health"]
     assert episode["content"] == "User mentioned they are lactose intolerant."
     assert (episode["butler"], episode["importance"]) == ("health", 8.0)
     assert episode["expires_at"] > episode["created_at"]

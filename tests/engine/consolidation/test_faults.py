@@ -274,8 +274,11 @@ def own_server() -> Iterator[tuple[embedded.Lease, Callable[[], None]]]:
         pid = embedded.status(data).pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
+        # The killed server may take a moment to die, and its children linger for another.
         for _ in range(100):
-            # The killed server's children linger for a moment.
+            if embedded.status(data).pid == pid:
+                time.sleep(0.1)
+                continue
             with suppress(Unavailable):
                 leases.append(embedded.acquire(data, cluster_root=root))
                 return

@@ -5,11 +5,12 @@ The answers are written by hand.
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from bench.consolidation import Case, Score, narrowed, read_cases, run_case, table
 
-from conftest import Connection
+from conftest import Clock, Connection
 from memory_butler.domain.permanence import PERMANENCES
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.prompt import output_schema
@@ -78,7 +79,9 @@ async def _scored(memory: Memory, admin: Connection, id: str, text: str) -> Scor
 
 
 @pytest.mark.anyio
-async def test_right_answers_score_in_full(memory: Memory, admin: Connection) -> None:
+async def test_right_answers_score_in_full(memory: Memory, admin: Connection, clock: Clock) -> None:
+    # Of two facts the newer is shown first; were they of one moment, chance would choose.
+    memory = replace(memory, clock=lambda: clock.advance(seconds=1))
     deaf = fact("Deaf in the left ear", "E1", predicate="hearing", permanence="permanent")
     one = await _scored(memory, admin, "new-fact-deaf-ear", answer(new_facts=[deaf]))
     assert (one.expected, one.stored, one.right, one.invented) == (1, 1, 1, 0)
@@ -87,7 +90,7 @@ async def test_right_answers_score_in_full(memory: Memory, admin: Connection) ->
     two = await _scored(memory, admin, "update-internet-provider", answer(updated_facts=[provider]))
     assert (two.expected, two.stored, two.right) == (1, 1, 1)
     assert (two.permanences, two.permanences_right) == (1, 0)
-    three = await _scored(memory, admin, "confirmation-goats", answer(confirmations=["F1"]))
+    three = await _scored(memory, admin, "confirmation-goats", answer(confirmations=["F2"]))
     assert (three.expected, three.stored, three.right) == (1, 1, 1)
     rule = {"content": "File the receipt in the tax folder", "source_episode_ids": ["E2"]}
     four = await _scored(memory, admin, "rule-receipts", answer(new_rules=[rule]))
