@@ -136,7 +136,7 @@ async def test_without_a_model_a_run_says_what_to_set(serve: Serve, tmp_path: Pa
     async with serve(data_dir=tmp_path) as served, served.rest() as client:
         await client.post("/api/journal/ada/events", json={"content": "Ada came."})
         refused = await client.post("/api/journal/ada/runs", json={"run_type": "manual"})
-        assert (refused.status_code, refused.json()["code"]) == (500, "configuration")
+        assert (refused.status_code, refused.json()["code"]) == (503, "configuration")
         assert "no language model was found. Set ANTHROPIC_API_KEY" in refused.json()["detail"]
         (run,) = (await ok(client, "ada/runs"))["runs"]
         assert run["state"] == "failed"

@@ -25,7 +25,8 @@ BY_CODE: dict[str, Mapping] = {
     "conflict": Mapping(409, 5, "Conflict"),
     "permission_denied": Mapping(403, 6, "Permission denied"),
     "unavailable": Mapping(503, 7, "Unavailable"),
-    "configuration": Mapping(500, 8, "Configuration error"),
+    # Not a bug: the server lives, but cannot do this until somebody sets what the message names.
+    "configuration": Mapping(503, 8, "Configuration error"),
     "integrity": Mapping(500, 9, "Integrity violation"),
     "internal": Mapping(500, 1, "Internal error"),
 }

@@ -275,6 +275,37 @@ async def test_the_revision_changes_with_the_state_and_not_with_reading(
         assert (await rest.get(f"/api/memory/facts/{fact}")).headers["etag"] != etag
 
 
+async def test_a_rule_of_100_kilobytes_is_kept_whole(served: Served) -> None:
+    long = "Never shorten what was said. " * 4_000
+    async with served.rest() as rest:
+        stored = (await rest.post("/api/memory/rules", json={"content": long})).json()
+        (listed,) = (await rest.get("/api/memory/rules")).json()["items"]
+        assert (listed["content"], listed["content_length"]) == (long[:2_000], len(long))
+        shown = (await rest.get(f"/api/memory/rules/{stored['id']}")).json()
+    assert shown["rule"]["content"] == long
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "said"),
+    [
+        ("POST", "rules", {"content": "x" * 9_000_000}, "at most 8,388,608 are stored; shorten or"),
+        ("POST", "rules", {"content": "x", "scope": "s" * 501}, "at most 500 are stored; shorten"),
+        ("POST", "rules", {"content": "x", "tags": ["t"] * 101}, "at most 100 are kept"),
+        ("GET", "rules", {"limit": 201}, "limit: Input should be less than or equal to 200"),
+        ("GET", "rules", {"offset": 1_000_001}, "less than or equal to 1000000"),
+        ("POST", "search", {"query": "x" * 100_001}, "at most 100,000 are searched for"),
+    ],
+)
+async def test_what_is_beyond_a_limit_is_told_the_limit(
+    served: Served, method: str, path: str, sent: dict[str, Any], said: str
+) -> None:
+    body, query = (sent, None) if method == "POST" else (None, sent)
+    async with served.rest() as rest:
+        answer = await rest.request(method, f"/api/memory/{path}", json=body, params=query)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    assert said in answer.json()["detail"]
+
+
 async def test_a_body_that_is_too_large_is_a_problem(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,7 +114,11 @@ async def test_the_description_is_openapi_31_and_lists_the_routes(served: Served
     assert "/api/memory/stats" in routes
     stats = document["paths"]["/api/memory/stats"]["get"]
     assert stats["operationId"] == "memory_stats"
-    assert {"200", "403", "422", "503"} <= set(stats["responses"])
+    assert {"200", "422", "500"} <= set(stats["responses"])
+    for path in document["paths"].values():
+        for described in path.values():
+            assert {"401", "403", "421", "503"} <= set(described["responses"]), described
+            assert "413" in described["responses"] or "requestBody" not in described
     schemas = document["components"]["schemas"]
     for schema in schemas.values():
         jsonschema.Draft202012Validator.check_schema(schema)

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import Listener, LiveEvents
-from memory_butler.surfaces.rest.routes import told
+from memory_butler.surfaces.rest.routes import refusals
 
 PATH: Final = "/api/memory/events/stream"
 
@@ -44,7 +44,7 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
                 "description": "The stream.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
-            **{status: told(status) for status in (401, 403, 421, 422, 503)},
+            **refusals(422),
         },
     )
     async def events_stream(

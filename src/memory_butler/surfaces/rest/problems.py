@@ -20,11 +20,11 @@ MEANINGS: Final = {
     403: "The token lacks the scope, or the page that asks is of a foreign origin.",
     404: "There is nothing under this id in the caller's tenant.",
     409: "The state of the memory forbids it; `detail` says what stands in the way.",
-    413: "The body is larger than this server takes.",
+    413: "The body is larger than this server takes; `detail` has the limit.",
     421: "The Host header is not a name of this server.",
     422: "Something in the request can never work; `detail` names it.",
     500: "A bug, or a broken installation; the log has the details.",
-    503: "The database or a model is away; the same request may work later.",
+    503: "The database or a model is away: try again later; or `detail` names what is not set up.",
 }
 
 

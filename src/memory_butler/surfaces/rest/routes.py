@@ -1,7 +1,7 @@
 """REST: the operations of the registry that have a route, made by one loop; and health."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import Body, FastAPI, Header, Path, Query, Request, Response
@@ -19,6 +19,9 @@ from memory_butler.operations.views import Input, Revised
 from memory_butler.surfaces.calls import call, nothing_found
 from memory_butler.surfaces.errors import explain_validation
 from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
+
+# What the guard may answer on every route, whatever the route says.
+_AT_THE_DOOR: Final = (401, 403, 421, 503)
 
 # Filled in by this surface: the caller's tenant, and the header If-Match.
 _TENANT: Final = "tenant_id"
@@ -49,7 +52,7 @@ class Ready(BaseModel):
 def add_health(app: FastAPI, memory: Memory) -> None:
     """Add what tells whether the server lives, and nothing else."""
 
-    @app.get("/healthz", summary="Whether the process lives", tags=["health"])
+    @app.get("/healthz", summary="Whether the process lives", tags=["health"], responses=refusals())
     async def healthz() -> Alive:
         return Alive()
 
@@ -57,7 +60,7 @@ def add_health(app: FastAPI, memory: Memory) -> None:
         "/readyz",
         summary="Whether requests can be served",
         tags=["health"],
-        responses={503: {"model": Ready}},
+        responses={**refusals(), 503: {**told(503), "model": Ready}},
         response_model=Ready,
     )
     async def readyz() -> JSONResponse:
@@ -84,7 +87,7 @@ def add_operations(app: FastAPI, memory: Memory) -> None:
             description=operation.description,
             operation_id=operation_id(operation, route),
             tags=[tag_of(route)],
-            responses={status: told(status) for status in _refusals(route)},
+            responses=refusals(*_of_route(route)),
         )
 
 
@@ -107,13 +110,17 @@ def told(status: int) -> dict[str, Any]:
     }
 
 
-def _refusals(route: Route) -> list[int]:
-    statuses = [401, 403, 421, 422, 500, 503]
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route may answer with, for the description: these, and the guard's."""
+    return {status: told(status) for status in sorted({*_AT_THE_DOOR, *statuses})}
+
+
+def _of_route(route: Route) -> Iterator[int]:
+    yield from (422, 500)
     if route.in_path or route.method != "GET":
-        statuses.append(404)
+        yield 404
     if route.method != "GET":
-        statuses += [409, 413]
-    return sorted(statuses)
+        yield from (409, 413)
 
 
 def _endpoint(

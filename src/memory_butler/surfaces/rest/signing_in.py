@@ -10,7 +10,7 @@ from memory_butler.domain.principals import NOBODY, Principal, Scope
 from memory_butler.operations.views import Input, Output
 from memory_butler.surfaces.guard import SESSION_COOKIE, SESSION_PATH
 from memory_butler.surfaces.rest.problems import problem
-from memory_butler.surfaces.rest.routes import told
+from memory_butler.surfaces.rest.routes import refusals
 
 # A month; the token behind it may end sooner, and then so does the session.
 _SECONDS: Final = 30 * 24 * 3600
@@ -37,7 +37,13 @@ def add_session(
 ) -> None:
     """Add what the dashboard's sign-in page needs."""
 
-    @app.get(SESSION_PATH, summary="Who am I?", operation_id="session", tags=["session"])
+    @app.get(
+        SESSION_PATH,
+        summary="Who am I?",
+        operation_id="session",
+        tags=["session"],
+        responses=refusals(),
+    )
     async def session(request: Request) -> Session:
         return _session(request.state.principal, demanded)
 
@@ -48,7 +54,7 @@ def add_session(
         operation_id="session_open",
         tags=["session"],
         response_model=Session,
-        responses={status: told(status) for status in (401, 403, 413, 421, 422, 503)},
+        responses=refusals(413, 422),
     )
     async def session_open(request: Request, given: SignIn) -> Response:
         token = given.token.strip()
@@ -75,6 +81,7 @@ def add_session(
         operation_id="session_close",
         tags=["session"],
         response_model=Session,
+        responses=refusals(),
     )
     async def session_close() -> Response:
         answer = _session(NOBODY if demanded else Principal(), demanded)
