@@ -423,7 +423,8 @@ the limit and what to do; a body beyond 64 MB with 413. Requests are not counted
 edit one thing the second gets 409, with the state that holds now as `current` and its
 `current_revision`. An edit without `If-Match` is made whatever happened in between. A fact is never
 overwritten: the edit makes a new one that supersedes it, and answers with its id. What is deleted
-can be restored. Here the second edit comes too late, and is answered with 409:
+can be restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or
+is refused with 409. Here the second edit comes too late, and is answered with 409:
 
 <!-- The tests run these lines. -->
 ```sh

@@ -114,6 +114,7 @@ _EXTRAS: Final = {
     "memory_search": {"session_id", "explain"},
     "memory_recall": {"min_confidence", "session_id", "explain"},
     "memory_context": {"session_id", "explain"},
+    "entity_merge": {"expected_revision"},
 }
 
 _READ_ONLY: Final = {

@@ -116,6 +116,8 @@ class Entities(Sender):
         self,
         source_entity_id: UUID,
         target_entity_id: UUID,
+        *,
+        expected_revision: str | Unset | None = UNSET,
     ) -> MergeOutput:
         """Merge two entities.
 
@@ -126,8 +128,14 @@ class Entities(Sender):
         Args:
             source_entity_id: The duplicate, which will be merged away.
             target_entity_id: The entity that stays.
+            expected_revision: The revision of a preview: refused if an entity or a fact of
+                it has changed since.
         """
         return await self._send(
             operations.MERGE,
-            left_in(source_entity_id=source_entity_id, target_entity_id=target_entity_id),
+            left_in(
+                source_entity_id=source_entity_id,
+                target_entity_id=target_entity_id,
+                expected_revision=expected_revision,
+            ),
         )

@@ -1,6 +1,6 @@
 """Entities: who or what a name means, and merging two that are one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.text import storable
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
@@ -181,14 +182,18 @@ async def merge_entities(
     target_entity_id: UUID | str,
     *,
     keep_source_name: bool = True,
+    expected_revision: str | None = None,
 ) -> dict[str, Any]:
     """Make two entities one: the source's facts and names move to the target (MRG-01..08).
+
+    `expected_revision` is that of a preview: the merge then does what it showed, or nothing.
 
     Returns:
         The counts of the merge, as the event has them.
 
     Raises:
         InvalidInput: the ids are equal, one is unknown, or one was merged away already.
+        Conflict: an entity or a fact of it has changed since the preview.
     """
     source_id, target_id = inputs.two_entities(source_entity_id, target_entity_id)
     async with transaction(memory.pool, principal.tenant) as tx:
@@ -197,7 +202,13 @@ async def merge_entities(
         now = memory.clock()
         source = mergeable(locked, source_id, "source")
         target = mergeable(locked, target_id, "target")
-        plan = await _move_facts(tx, principal, source_id, target_id, now)
+        found = await facts.of_entities(tx, [source_id, target_id])
+        if expected_revision not in (None, merge_revision(source, target, found)):
+            raise Conflict(
+                "an entity or a fact of it has changed since this merge was previewed; nothing was "
+                "merged, look at the preview again"
+            )
+        plan = await _move_facts(tx, principal, source_id, target_id, found, now)
         names = merge_aliases(
             target["aliases"],
             target["canonical_name"],
@@ -230,9 +241,13 @@ async def merge_entities(
 
 
 async def _move_facts(
-    tx: Transaction, principal: Principal, source_id: UUID, target_id: UUID, now: datetime
+    tx: Transaction,
+    principal: Principal,
+    source_id: UUID,
+    target_id: UUID,
+    rows: Sequence[Row],
+    now: datetime,
 ) -> MergePlan:
-    rows = await facts.of_entities(tx, [source_id, target_id])
     # Writers of these keys wait until the merge is done; sorted, as everyone locks (C-21).
     keys = {
         FactKey.of(row["scope"], row["predicate"], row["subject"], entity_id)
@@ -275,6 +290,12 @@ def mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
 def merge_fact(row: Row) -> MergeFact:
     """What a plan of a merge looks at."""
     return MergeFact(row["id"], row["scope"], row["predicate"], row["validity"], row["confidence"])
+
+
+def merge_revision(source: Row, target: Row, found: Iterable[Row]) -> str:
+    """A name for all that a merge works on; another one once anything of it has changed."""
+    sides = sorted((str(row["entity_id"]), str(merge_fact(row))) for row in found)
+    return revision_of({"source": source, "target": target, "facts": sides})
 
 
 def _candidate(row: Row, texts: Sequence[str]) -> Candidate:

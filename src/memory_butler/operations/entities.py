@@ -223,6 +223,12 @@ class MergeInput(_OfTenant):
 
     source_entity_id: UUID = Field(description="The duplicate, which will be merged away.")
     target_entity_id: UUID = Field(description="The entity that stays.")
+    expected_revision: str | None = Field(
+        None,
+        description=(
+            "The revision of a preview: refused if an entity or a fact of it has changed since."
+        ),
+    )
 
 
 class MergeOutput(Output):
@@ -237,7 +243,13 @@ class MergeOutput(Output):
 
 async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
     _own_tenant(principal, given)
-    merged = await merge_entities(memory, principal, given.source_entity_id, given.target_entity_id)
+    merged = await merge_entities(
+        memory,
+        principal,
+        given.source_entity_id,
+        given.target_entity_id,
+        expected_revision=given.expected_revision,
+    )
     return MergeOutput.model_validate(merged)
 
 

@@ -11,7 +11,7 @@ from memory_butler.engine.browse.entities import list_entities, look_at_entity, 
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.entities import Entity
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Fact, Input, Listing, Output, Page
+from memory_butler.operations.views import Fact, Input, Listing, Output, Page, Revised
 from memory_butler.store.rows import Row
 
 
@@ -121,8 +121,8 @@ class MergeConflict(Output):
     goes: Fact
 
 
-class PreviewOutput(Output):
-    """What the merge would do; nothing was changed."""
+class PreviewOutput(Revised):
+    """What the merge would do; nothing was changed. Merge with its revision to do just this."""
 
     facts_repointed: int
     facts_superseded: int
@@ -135,6 +135,7 @@ class PreviewOutput(Output):
 async def _preview(memory: Memory, principal: Principal, given: PreviewInput) -> PreviewOutput:
     found = await preview_merge(memory, principal, given.source_entity_id, given.target_entity_id)
     return PreviewOutput(
+        revision=found.revision,
         facts_repointed=found.facts_repointed,
         facts_superseded=found.facts_superseded,
         aliases_added=found.aliases_added,

@@ -12,6 +12,8 @@ from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_helped
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.surfaces.rest import examples
+from surfaces.rest.household import move_in
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
@@ -273,6 +275,36 @@ async def test_the_revision_changes_with_the_state_and_not_with_reading(
         assert (await rest.get(f"/api/memory/facts/{fact}")).headers["etag"] == etag
         await rest.post(f"/api/memory/facts/{fact}/confirm")
         assert (await rest.get(f"/api/memory/facts/{fact}")).headers["etag"] != etag
+
+
+async def test_a_merge_does_what_its_preview_showed_or_nothing(
+    served: Served, principal: Principal, admin: Connection
+) -> None:
+    await move_in(served.memory, principal, admin)
+    both = {"source_entity_id": examples.DUPLICATE, "target_entity_id": examples.PERSON}
+    job = {"subject": "Ana", "predicate": "job", "content": "Bakes", "entity_id": examples.PERSON}
+    async with served.rest() as rest:
+
+        async def previewed() -> dict[str, str]:
+            seen = await rest.post("/api/memory/entities/merge/preview", json=both)
+            assert seen.headers["etag"] == f'"{seen.json()["revision"]}"'
+            return {"if-match": seen.headers["etag"]}
+
+        for method, path, change in (
+            ("POST", "facts", job),
+            ("PATCH", f"entities/{examples.DUPLICATE}", {"aliases": ["Aninhas"]}),
+        ):
+            stale = await previewed()
+            changed = await rest.request(method, f"/api/memory/{path}", json=change)
+            assert changed.is_success, changed.text
+            refused = await rest.post("/api/memory/entities/merge", json=both, headers=stale)
+            assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+            assert "look at the preview again" in refused.json()["detail"]
+        assert await admin.fetchval("SELECT count(*) FROM facts WHERE validity <> 'active'") == 0
+        fresh = await previewed()
+        assert await recall(served.memory, principal, "Where does Ana live?")  # counts, no more
+        merged = await rest.post("/api/memory/entities/merge", json=both, headers=fresh)
+    assert merged.status_code == 200, merged.text
 
 
 async def test_a_rule_of_100_kilobytes_is_kept_whole(served: Served) -> None:

@@ -11,7 +11,7 @@ from memory_butler.domain.merges import plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import Part, fact_row, text
-from memory_butler.engine.entities import merge_fact, mergeable
+from memory_butler.engine.entities import merge_fact, merge_revision, mergeable
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, facts
 from memory_butler.store.facts import FactFilter
@@ -24,8 +24,12 @@ MAX_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class MergePreview:
-    """What a merge would do; `conflicts` are pairs of the fact that stays and the one that goes."""
+    """What a merge would do; `conflicts` are pairs of the fact that stays and the one that goes.
 
+    `revision` names the state that it was made from: a merge that is given it does this or nothing.
+    """
+
+    revision: str
     facts_repointed: int
     facts_superseded: int
     moving: list[Row]
@@ -104,6 +108,7 @@ async def preview_merge(
     )
     names = _names(source, target)
     return MergePreview(
+        revision=merge_revision(source, target, found.values()),
         facts_repointed=plan.facts_repointed,
         facts_superseded=plan.facts_superseded,
         moving=[fact_row(found[id], now) for id in plan.repoint[:MAX_SHOWN]],

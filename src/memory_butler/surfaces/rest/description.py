@@ -16,7 +16,7 @@ What an agent's memory knows, and why; everything here can be looked at and corr
 Lists take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`. Errors are
 problems (RFC 9457) with a stable `code`. What can be edited carries an ETag: pass it back as
 `If-Match`, and an edit that comes too late is refused with 409 and the state that holds now. An
-edit without `If-Match` is made whatever happened in between.
+edit without `If-Match` is made whatever happened in between. A merge takes the ETag of its preview.
 """
 
 _SECURITY: Final = {
