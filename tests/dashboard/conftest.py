@@ -8,12 +8,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 from playwright.sync_api import Browser, Page
-from pydantic import SecretStr
 
 from conftest import _CLONE, _TEMPLATE, Template
 from dashboard.browser import CHROMIUM, chromium, window
-from dashboard.serving import seed, server
-from memory_butler.config import Settings
+from dashboard.serving import seed_apart, server
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
@@ -39,7 +37,7 @@ def demo_dsn(needed: None, template: Template, demo_folder: Path) -> Iterator[st
     dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{_NAME}?")
     asyncio.run(_execute(template, _CLONE.format(clone=_NAME, template=_TEMPLATE)))
     try:
-        seed(Settings(dsn=SecretStr(dsn)), demo_folder)
+        seed_apart(dsn, demo_folder)
         yield dsn
     finally:
         asyncio.run(_execute(template, f"DROP DATABASE {_NAME} WITH (FORCE)"))

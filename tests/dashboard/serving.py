@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from dashboard.demo import tell
@@ -37,15 +36,23 @@ def server(*arguments: str) -> Iterator[str]:
         process.stdout.close()
 
 
-def seed(settings: Settings, journals: Path | None = None) -> None:
-    """Fill the empty memory that the settings name with the demonstration.
-
-    `journals` is where its journal goes, if not to the settings' folder: a process has one
-    embedding engine, which is set up for one folder.
-    """
+def seed(settings: Settings) -> None:
+    """Fill the empty memory that the settings name with the demonstration."""
 
     async def fill() -> None:
         async with open_memory(settings) as memory:
-            await tell(memory if journals is None else replace(memory, data_dir=journals))
+            await tell(memory)
 
     asyncio.run(fill())
+
+
+def seed_apart(dsn: str, data_dir: Path) -> None:
+    """The same in a process of its own: one has one embedding engine, of one data directory."""
+    place = {"MEMORY_BUTLER_DSN": dsn, "MEMORY_BUTLER_DATA_DIR": str(data_dir)}
+    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "dashboard.serving"]
+    subprocess.run(command, check=True, env=os.environ | place | path)
+
+
+if __name__ == "__main__":
+    seed(Settings())

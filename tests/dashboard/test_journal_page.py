@@ -38,7 +38,7 @@ def test_fragments_are_walked_by_their_links(page: Page) -> None:
     page.goto("/journal?tab=fragments")
     graph = page.get_by_role("group", name="Fragments and their links")
     expect(graph.get_by_role("button")).to_have_count(7)
-    graph.get_by_role("button", name="knee").focus()
+    graph.get_by_role("button", name="his knee is better").focus()
     page.keyboard.press("Enter")
     knee = page.get_by_role("region", name="knee")
     expect(knee).to_contain_text("his knee is better since he stretches")
@@ -53,7 +53,9 @@ def test_fragments_are_walked_by_their_links(page: Page) -> None:
 def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:
     page.goto("/journal?tab=prompt")
     prompt = page.request.get("/api/journal/default/prompt").json()
-    expect(page.get_by_role("region", name="The message")).to_contain_text("pack for Ana")
+    expect(page.get_by_role("region", name="The message", exact=True)).to_contain_text(
+        "pack for Ana"
+    )
     tokens = page.get_by_role("region", name="Tokens")
     expect(tokens).to_contain_text(f"{prompt['total']} in all")
     recent = tokens.get_by_role("meter", name="Tokens of Recent")

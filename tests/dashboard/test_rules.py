@@ -48,7 +48,7 @@ def test_rules_are_grouped_by_maturity_and_moved_with_a_click(page: Page) -> Non
     expect(_group(page, "Established")).to_contain_text("Quote the tariff")
     page.get_by_role("button", name="Undo").click()
     expect(_group(page, "Candidates")).to_contain_text("Quote the tariff")
-
+    expect(_row(page)).to_have_count(1)  # the other group has let go of it
     _row(page).get_by_role("button", name="Switch off").click()
     expect(_row(page)).to_contain_text("off")
     page.get_by_role("tab", name="Switched off").click()
