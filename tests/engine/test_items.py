@@ -1,6 +1,7 @@
 """Programs' own records: what is refused, what expires, and who sees what."""
 
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -12,12 +13,16 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.items import (
     MAX_ITEMS,
     Change,
+    append_items,
+    clear_items,
     count_expired_items,
     expire_items,
     get_items,
     list_namespaces,
+    pop_item,
     put_items,
     search_items,
+    tail_items,
 )
 from memory_butler.engine.jobs.catalogue import BY_NAME
 from memory_butler.engine.memory import Memory
@@ -174,3 +179,40 @@ async def test_a_vector_of_another_model_is_not_compared(
     moved = replace(memory, embedding_version_id=memory.embedding_version_id + 1)
     (found,) = await search_items(moved, principal, PLACE, "tea")
     assert found["score"] is None
+
+
+async def test_appended_records_count_on_and_are_taken_from_the_end(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    below, other = [*PLACE, "below"], Principal(tenant="other")
+    await append_items(memory, principal, below, [{"n": "below"}])
+    await append_items(memory, other, PLACE, [{"n": "theirs"}])
+    await put_items(memory, principal, [Change(PLACE, "!named", {}, ttl_minutes=1)])
+    clock.advance(minutes=2)
+    keys = await append_items(memory, principal, PLACE, [{"n": n} for n in range(12)])
+    assert [int(key) for key in keys] == list(range(1, 13))
+    assert keys == sorted(keys)
+    assert await append_items(memory, principal, PLACE, []) == []
+
+    async def tail(**wanted: Any) -> list[int]:
+        return [row["value"]["n"] for row in await tail_items(memory, principal, PLACE, **wanted)]
+
+    assert await tail() == list(range(2, 12))
+    assert await tail(before=keys[4], limit=2) == [2, 3]
+    popped = await pop_item(memory, principal, PLACE)
+    assert popped is not None
+    assert (popped["key"], popped["value"]) == (keys[-1], {"n": 11})
+    assert await append_items(memory, principal, PLACE, [{"n": 99}]) == [keys[-1]]
+    assert await clear_items(memory, principal, PLACE) == 13  # with the one whose time was over
+    assert await pop_item(memory, principal, PLACE) is None
+    assert [row["value"]["n"] for row in await tail_items(memory, other, PLACE)] == ["theirs"]
+    assert len(await tail_items(memory, principal, below)) == 1
+
+
+async def test_appending_is_all_or_nothing(memory: Memory, principal: Principal) -> None:
+    for values, told in (([{}] * (MAX_ITEMS + 1), "at most 200"), ([{}, {"n": inf}], "number")):
+        with pytest.raises(InvalidInput, match=told):
+            await append_items(memory, principal, PLACE, values)
+    with pytest.raises(InvalidInput, match="1 to 20 labels"):
+        await append_items(memory, principal, [], [{}])
+    assert await tail_items(memory, principal, PLACE) == []

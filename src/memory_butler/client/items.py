@@ -6,13 +6,17 @@ from memory_butler.client.sender import Sender
 from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import items as operations
 from memory_butler.operations.items import (
+    AppendItemsOutput,
+    ClearItemsOutput,
     GetItemsOutput,
     ItemChange,
     ItemName,
     NamespaceMatch,
     NamespacesOutput,
+    PopItemOutput,
     PutItemsOutput,
     SearchItemsOutput,
+    TailItemsOutput,
 )
 
 
@@ -110,4 +114,77 @@ class Items(Sender):
         return await self._send(
             operations.NAMESPACES,
             left_in(under=under, matches=matches, max_depth=max_depth, limit=limit, offset=offset),
+        )
+
+    async def items_append(
+        self,
+        namespace: list[str],
+        values: list[dict[str, Any]],
+    ) -> AppendItemsOutput:
+        """Append records.
+
+        Write records of a program's own behind the last one of a namespace, under keys that
+        count on: a conversation, a log.
+
+        Args:
+            namespace: Like folders: ["users", "ana"]; 1 to 20 labels.
+            values: JSON objects, in their order.
+        """
+        return await self._send(
+            operations.APPEND,
+            left_in(namespace=namespace, values=values),
+        )
+
+    async def items_tail(
+        self,
+        namespace: list[str],
+        *,
+        before: str | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+    ) -> TailItemsOutput:
+        """Read the last records.
+
+        The last records of exactly one namespace, in the order of their keys.
+
+        Args:
+            namespace: Like folders: ["users", "ana"]; 1 to 20 labels.
+            before: Only those before this key.
+            limit: How many, at most 200.
+        """
+        return await self._send(
+            operations.TAIL,
+            left_in(namespace=namespace, before=before, limit=limit),
+        )
+
+    async def items_pop(
+        self,
+        namespace: list[str],
+    ) -> PopItemOutput:
+        """Take the last record.
+
+        Remove the last record of exactly one namespace and tell it; of several callers each
+        gets another one.
+
+        Args:
+            namespace: Like folders: ["users", "ana"]; 1 to 20 labels.
+        """
+        return await self._send(
+            operations.POP,
+            left_in(namespace=namespace),
+        )
+
+    async def items_clear(
+        self,
+        namespace: list[str],
+    ) -> ClearItemsOutput:
+        """Delete the records of a namespace.
+
+        Delete every record of exactly one namespace; those of namespaces below it stay.
+
+        Args:
+            namespace: Like folders: ["users", "ana"]; 1 to 20 labels.
+        """
+        return await self._send(
+            operations.CLEAR,
+            left_in(namespace=namespace),
         )

@@ -156,6 +156,63 @@ async def list_namespaces(
         return await items.namespaces(tx, place, wanted, max_depth, memory.clock(), limit, offset)
 
 
+async def append_items(
+    memory: Memory, principal: Principal, place: Sequence[str], values: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Write records behind the last one of a namespace, all or none; their keys, which are numbers.
+
+    Whoever appends at the same time comes wholly before or wholly after.
+
+    Raises:
+        InvalidInput: the namespace or a value is not one that can be kept.
+    """
+    _few("values", values)
+    clean, new = namespace(place), [_value(one) for one in values]
+
+    async def write() -> list[str]:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            return await items.append(tx, clean, new, memory.clock())
+
+    return await retried(write)
+
+
+async def tail_items(
+    memory: Memory,
+    principal: Principal,
+    place: Sequence[str],
+    *,
+    before: str | None = None,
+    limit: int = 10,
+) -> list[Row]:
+    """The last records of exactly this namespace, or the last before the key `before`, in order."""
+    clean, limit = namespace(place), inputs.limit(limit)
+    end = None if before is None else _key(before)
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        return await items.tail(tx, clean, end, memory.clock(), limit)
+
+
+async def pop_item(memory: Memory, principal: Principal, place: Sequence[str]) -> Row | None:
+    """Remove the last record of a namespace; each is given to one caller alone."""
+    clean = namespace(place)
+
+    async def take() -> Row | None:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            return await items.pop(tx, clean, memory.clock())
+
+    return await retried(take)
+
+
+async def clear_items(memory: Memory, principal: Principal, place: Sequence[str]) -> int:
+    """Remove every record of exactly this namespace; how many it were."""
+    clean = namespace(place)
+
+    async def remove() -> int:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            return await items.clear(tx, clean)
+
+    return await retried(remove)
+
+
 async def expire_items(memory: Memory, principal: Principal) -> int:
     """Remove every record whose time is over; how many it were."""
     now, gone = memory.clock(), 0

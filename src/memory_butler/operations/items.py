@@ -1,6 +1,6 @@
 """Programs' own records: for the stores of agent frameworks (docs/integrations.md)."""
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -11,11 +11,13 @@ from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
 
+PLACE: Final = 'Like folders: ["users", "ana"]; 1 to 20 labels.'
+
 
 class ItemName(Input):
     """Where a record lies."""
 
-    namespace: list[str] = Field(description='Like folders: ["users", "ana"]; 1 to 20 labels.')
+    namespace: list[str] = Field(description=PLACE)
     key: str = Field(description="Its name there.")
 
 
@@ -233,4 +235,139 @@ NAMESPACES = Operation(
     read_only=True,
     idempotent=True,
     routes=(Route("POST", "/api/items/namespaces"),),
+)
+
+
+class AppendItemsInput(Input):
+    """All of them or none."""
+
+    namespace: list[str] = Field(description=PLACE)
+    values: list[dict[str, Any]] = Field(
+        max_length=engine.MAX_ITEMS, description="JSON objects, in their order."
+    )
+
+
+class AppendItemsOutput(Output):
+    """The keys that they got: numbers of 18 digits, in order."""
+
+    keys: list[str]
+
+
+async def _append(
+    memory: Memory, principal: Principal, given: AppendItemsInput
+) -> AppendItemsOutput:
+    keys = await engine.append_items(memory, principal, given.namespace, given.values)
+    return AppendItemsOutput(keys=keys)
+
+
+APPEND = Operation(
+    name="items_append",
+    title="Append records",
+    description=(
+        "Write records of a program's own behind the last one of a namespace, under keys that "
+        "count on: a conversation, a log."
+    ),
+    input_model=AppendItemsInput,
+    output_model=AppendItemsOutput,
+    handler=_append,
+    needs="write",
+    toolset=None,
+    routes=(Route("POST", "/api/items/append"),),
+)
+
+
+class TailItemsInput(Input):
+    """Which records."""
+
+    namespace: list[str] = Field(description=PLACE)
+    before: str | None = Field(None, description="Only those before this key.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many, at most 200.")
+
+
+class TailItemsOutput(Output):
+    """In the order of their keys."""
+
+    items: list[StoredItem]
+
+
+async def _tail(memory: Memory, principal: Principal, given: TailItemsInput) -> TailItemsOutput:
+    found = await engine.tail_items(
+        memory, principal, given.namespace, before=given.before, limit=given.limit
+    )
+    return TailItemsOutput(items=[StoredItem.model_validate(row) for row in found])
+
+
+TAIL = Operation(
+    name="items_tail",
+    title="Read the last records",
+    description="The last records of exactly one namespace, in the order of their keys.",
+    input_model=TailItemsInput,
+    output_model=TailItemsOutput,
+    handler=_tail,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("POST", "/api/items/tail"),),
+)
+
+
+class OneNamespaceInput(Input):
+    """Which namespace."""
+
+    namespace: list[str] = Field(description=PLACE)
+
+
+class PopItemOutput(Output):
+    """The record, which is no longer kept."""
+
+    item: StoredItem | None = Field(description="Null where there was none.")
+
+
+async def _pop(memory: Memory, principal: Principal, given: OneNamespaceInput) -> PopItemOutput:
+    row = await engine.pop_item(memory, principal, given.namespace)
+    return PopItemOutput(item=row and StoredItem.model_validate(row))
+
+
+POP = Operation(
+    name="items_pop",
+    title="Take the last record",
+    description=(
+        "Remove the last record of exactly one namespace and tell it; of several callers each gets "
+        "another one."
+    ),
+    input_model=OneNamespaceInput,
+    output_model=PopItemOutput,
+    handler=_pop,
+    needs="write",
+    toolset=None,
+    destructive=True,
+    routes=(Route("POST", "/api/items/pop"),),
+)
+
+
+class ClearItemsOutput(Output):
+    """What was removed."""
+
+    removed: int
+
+
+async def _clear(
+    memory: Memory, principal: Principal, given: OneNamespaceInput
+) -> ClearItemsOutput:
+    return ClearItemsOutput(removed=await engine.clear_items(memory, principal, given.namespace))
+
+
+CLEAR = Operation(
+    name="items_clear",
+    title="Delete the records of a namespace",
+    description="Delete every record of exactly one namespace; those of namespaces below it stay.",
+    input_model=OneNamespaceInput,
+    output_model=ClearItemsOutput,
+    handler=_clear,
+    needs="write",
+    toolset=None,
+    idempotent=True,
+    destructive=True,
+    routes=(Route("POST", "/api/items/clear"),),
 )

@@ -102,6 +102,37 @@ async def namespaces(
     return [row["namespace"] for row in found]
 
 
+async def append(
+    tx: Transaction, namespace: list[str], values: Sequence[dict[str, Any]], now: datetime
+) -> list[str]:
+    """Write records behind the last one of the namespace; their keys, in order."""
+    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
+    made = await tx.connection.fetch(SQL["append"], tx.tenant, namespace, list(values), now)
+    return sorted(row["key"] for row in made)
+
+
+async def tail(
+    tx: Transaction, namespace: list[str], before: str | None, now: datetime, limit: int
+) -> list[Row]:
+    """The last `limit` records of the namespace, or of those before a key, in order of keys."""
+    found = await tx.connection.fetch(SQL["tail"], tx.tenant, namespace, now, before, limit)
+    return rows(found[::-1])
+
+
+async def pop(tx: Transaction, namespace: list[str], now: datetime) -> Row | None:
+    """Remove the last record of the namespace; it, or None where there is none."""
+    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
+    row = await tx.connection.fetchrow(SQL["pop"], tx.tenant, namespace, now)
+    return None if row is None else dict(row)
+
+
+async def clear(tx: Transaction, namespace: list[str]) -> int:
+    """Remove every record of the namespace, not those below it; how many it were."""
+    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
+    status: str = await tx.connection.execute(SQL["clear"], tx.tenant, namespace)
+    return int(status.rpartition(" ")[2])
+
+
 async def expire(tx: Transaction, now: datetime, limit: int) -> int:
     """Remove up to `limit` records whose time is over; how many it were."""
     status: str = await tx.connection.execute(SQL["expire"], tx.tenant, now, limit)

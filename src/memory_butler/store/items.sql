@@ -16,6 +16,38 @@ ON CONFLICT (tenant_id, namespace, key) DO UPDATE SET
     created_at = CASE WHEN i.expires_at <= $8 THEN excluded.created_at ELSE i.created_at END,
     updated_at = excluded.updated_at
 
+-- name: take_turns
+-- Of those who append to one namespace or take its last record, one after the other.
+SELECT pg_advisory_xact_lock(
+    hashtextextended('memory-butler items ' || $1 || array_to_string($2::text[], ' '), 0))
+
+-- name: append
+-- Keys of one length, so that their order is that of the numbers.
+INSERT INTO items (tenant_id, namespace, key, value, created_at, updated_at)
+SELECT $1, $2, lpad((last.number + new.place)::text, 18, '0'), new.value, $4, $4
+FROM jsonb_array_elements($3) WITH ORDINALITY AS new (value, place), (
+    SELECT coalesce(max(key)::bigint, 0) AS number FROM items
+    WHERE tenant_id = $1 AND namespace = $2 AND key ~ '^[0-9]{18}$'
+) AS last
+RETURNING key
+
+-- name: tail
+SELECT namespace, key, value, created_at, updated_at FROM items
+WHERE tenant_id = $1 AND namespace = $2 AND (expires_at IS NULL OR expires_at > $3)
+    AND ($4::text IS NULL OR key < $4)
+ORDER BY key DESC LIMIT $5
+
+-- name: pop
+DELETE FROM items WHERE tenant_id = $1 AND namespace = $2 AND key = (
+    SELECT key FROM items
+    WHERE tenant_id = $1 AND namespace = $2 AND (expires_at IS NULL OR expires_at > $3)
+    ORDER BY key DESC LIMIT 1
+)
+RETURNING namespace, key, value, created_at, updated_at
+
+-- name: clear
+DELETE FROM items WHERE tenant_id = $1 AND namespace = $2
+
 -- name: delete
 DELETE FROM items WHERE tenant_id = $1 AND namespace = $2 AND key = $3
 
