@@ -177,7 +177,7 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
     assert "there is no entity" in butler.say("entity", "get", nobody, code=4)
     assert "there is no entity" in butler.say("entity", "update", nobody, code=4)
     answer = installation.inside("get", "fact", nobody, "--json", "--tenant", tenant, code=4)
-    assert answer.json == {"memory": None}
+    assert answer.json == {"memory": None, "deleted": None}
 
 
 @pytest.mark.parametrize(

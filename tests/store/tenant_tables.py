@@ -22,6 +22,8 @@ ROWS = {
     "butler_state": "INSERT INTO butler_state (tenant_id, butler, key, value, updated_at)"
     " VALUES ($1, 'b', 'k', '1', now())",
     "items": "INSERT INTO items (tenant_id, namespace, key, value) VALUES ($1, '{n}', 'k', '{}')",
+    "context_receipts": "INSERT INTO context_receipts (tenant_id, butler, item_ids, receipt,"
+    " sha256) VALUES ($1, 'b', '{}', '{}', sha256('t'))",
 }
 
 TENANT_TABLES = tuple(ROWS)

@@ -54,7 +54,7 @@ async def _as_tenant(runtime: Connection, tenant: str, statement: str) -> list[a
 async def test_row_security_is_forced_on_every_tenant_table(admin: Connection) -> None:
     walls = await admin.fetch(
         "SELECT relname, relrowsecurity AND relforcerowsecurity AS forced FROM pg_class"
-        " WHERE relname = ANY($1)",
+        " WHERE relname = ANY($1) AND relnamespace = 'public'::regnamespace",
         list(TENANT_TABLES),
     )
     assert {row["relname"]: row["forced"] for row in walls} == dict.fromkeys(TENANT_TABLES, True)

@@ -102,6 +102,7 @@ _REQUIREMENT: Final = {
 }
 
 # Further parameters may follow, if optional (C-40, C-66).
+_AXES: Final = {"known_at", "as_of"}
 _EXTRAS: Final = {
     "memory_store_episode": {"episode_id", "occurred_at", "speaker", "turn", "metadata"},
     "memory_store_fact": {
@@ -111,9 +112,13 @@ _EXTRAS: Final = {
         "source_butler",
         "source_episode_id",
     },
-    "memory_search": {"session_id", "explain"},
-    "memory_recall": {"min_confidence", "session_id", "explain"},
-    "memory_context": {"session_id", "explain"},
+    "memory_search": {"session_id", "explain"} | _AXES,
+    "memory_recall": {"min_confidence", "session_id", "explain"} | _AXES,
+    "memory_context": {"session_id", "explain"} | _AXES,
+    "memory_get": _AXES,
+    "memory_stats": _AXES,
+    "entity_get": {"known_at"},
+    "entity_resolve": {"known_at"},
     "entity_merge": {"expected_revision"},
 }
 

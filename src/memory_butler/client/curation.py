@@ -1,10 +1,11 @@
 """The operations of `operations/curation.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from memory_butler.client.sender import Sender
-from memory_butler.client.transport import left_in
+from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import curation as operations
 from memory_butler.operations.curation import ConfirmOutput, ForgetOutput, GetOutput, RestoreOutput
 
@@ -16,15 +17,22 @@ class Curation(Sender):
         self,
         memory_type: Literal["episode", "fact", "rule"],
         memory_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> GetOutput:
         """Get one memory.
 
         One episode, fact or rule by its id, whole and in whatever state it is: also superseded,
         expired or forgotten. Follow source_episode_id and supersedes_id with it.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.GET,
-            left_in(memory_type=memory_type, memory_id=memory_id),
+            left_in(memory_type=memory_type, memory_id=memory_id, known_at=known_at, as_of=as_of),
         )
 
     async def confirm(

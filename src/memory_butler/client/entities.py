@@ -1,5 +1,6 @@
 """The operations of `operations/entities.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -43,15 +44,20 @@ class Entities(Sender):
     async def entity_get(
         self,
         entity_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
     ) -> EntityOutput:
         """Get an entity.
 
         One entity by its id, with its aliases. metadata.merged_into names the entity that it
         was merged into, if it was.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.GET,
-            left_in(entity_id=entity_id),
+            left_in(entity_id=entity_id, known_at=known_at),
         )
 
     async def entity_update(
@@ -88,6 +94,7 @@ class Entities(Sender):
         entity_type: Literal["person", "organization", "place", "other"] | Unset | None = UNSET,
         context_hints: dict[str, Any] | Unset | None = UNSET,
         enable_fuzzy: bool | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> ResolveOutput:
         """Whom does a name mean?.
 
@@ -101,6 +108,7 @@ class Entities(Sender):
             context_hints: What speaks for one or another: {"topic": text, "mentioned_with":
                 [names], "domain_scores": {entity_id: number}}.
             enable_fuzzy: Also try names that are only similar.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.RESOLVE,
@@ -109,6 +117,7 @@ class Entities(Sender):
                 entity_type=entity_type,
                 context_hints=context_hints,
                 enable_fuzzy=enable_fuzzy,
+                known_at=known_at,
             ),
         )
 

@@ -100,6 +100,8 @@ class Episodes(Sender):
         expired: bool | Unset | None = UNSET,
         sort: Literal["occurred", "created", "importance"] | Unset = UNSET,
         direction: Literal["asc", "desc"] | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> EpisodeList:
         """List episodes.
 
@@ -118,6 +120,8 @@ class Episodes(Sender):
             expired: Past its time, but still kept.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.LIST,
@@ -134,18 +138,25 @@ class Episodes(Sender):
                 expired=expired,
                 sort=sort,
                 direction=direction,
+                known_at=known_at,
+                as_of=as_of,
             ),
         )
 
     async def episode_look(
         self,
         episode_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
     ) -> EpisodeDetail:
         """Look at an episode.
 
         One episode with the facts and rules that came from it.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LOOK,
-            left_in(episode_id=episode_id),
+            left_in(episode_id=episode_id, known_at=known_at),
         )

@@ -1,5 +1,7 @@
 """The operations of `operations/everything.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
+
 from memory_butler.client.sender import Sender
 from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import everything as operations
@@ -14,6 +16,8 @@ class Everything(Sender):
         q: str,
         *,
         limit: int | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> FindOutput:
         """Search everything.
 
@@ -23,8 +27,10 @@ class Everything(Sender):
         Args:
             q: What was typed so far.
             limit: How many of each kind.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.FIND,
-            left_in(q=q, limit=limit),
+            left_in(q=q, limit=limit, known_at=known_at, as_of=as_of),
         )

@@ -96,6 +96,8 @@ class Facts(Sender):
         sort: Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
         | Unset = UNSET,
         direction: Literal["asc", "desc"] | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> FactList:
         """List facts.
 
@@ -118,6 +120,8 @@ class Facts(Sender):
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.LIST,
@@ -138,21 +142,30 @@ class Facts(Sender):
                 tag=tag,
                 sort=sort,
                 direction=direction,
+                known_at=known_at,
+                as_of=as_of,
             ),
         )
 
     async def fact_look(
         self,
         fact_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> FactDetail:
         """Look at a fact.
 
         One fact in whatever state it is: its confidence over time, what it came from, what it
         replaced and what replaced it, the rules that it supports. No reference is counted.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.LOOK,
-            left_in(fact_id=fact_id),
+            left_in(fact_id=fact_id, known_at=known_at, as_of=as_of),
         )
 
     async def fact_edit(

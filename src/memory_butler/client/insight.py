@@ -1,5 +1,7 @@
 """The operations of `operations/insight.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
+
 from memory_butler.client.sender import Sender
 from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import insight as operations
@@ -13,6 +15,8 @@ class Insight(Sender):
         self,
         *,
         scope: str | Unset | None = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> StatsOutput:
         """Memory statistics.
 
@@ -21,10 +25,12 @@ class Insight(Sender):
 
         Args:
             scope: Count only global facts and rules and this scope's.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.STATS,
-            left_in(scope=scope),
+            left_in(scope=scope, known_at=known_at, as_of=as_of),
         )
 
     async def butler_stats(

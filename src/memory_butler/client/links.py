@@ -1,5 +1,6 @@
 """The operations of `operations/links.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -18,6 +19,7 @@ class Links(Sender):
         memory_id: UUID,
         *,
         direction: Literal["outgoing", "incoming", "both"] | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> LinksOutput:
         """List the links of a memory.
 
@@ -25,10 +27,13 @@ class Links(Sender):
 
         Args:
             direction: outgoing: it is the source; incoming: the target.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LIST,
-            left_in(memory_type=memory_type, memory_id=memory_id, direction=direction),
+            left_in(
+                memory_type=memory_type, memory_id=memory_id, direction=direction, known_at=known_at
+            ),
         )
 
     async def link_create(

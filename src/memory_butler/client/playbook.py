@@ -33,6 +33,7 @@ class Playbook(Sender):
         sort: Literal["created", "effectiveness", "applied", "confidence", "maturity"]
         | Unset = UNSET,
         direction: Literal["asc", "desc"] | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> RuleList:
         """List rules.
 
@@ -53,6 +54,7 @@ class Playbook(Sender):
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LIST,
@@ -71,21 +73,27 @@ class Playbook(Sender):
                 tag=tag,
                 sort=sort,
                 direction=direction,
+                known_at=known_at,
             ),
         )
 
     async def rule_look(
         self,
         rule_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
     ) -> RuleDetail:
         """Look at a rule.
 
         One rule in whatever state it is, with the history of its use, what it came from, and
         how its confidence fades. No reference is counted.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LOOK,
-            left_in(rule_id=rule_id),
+            left_in(rule_id=rule_id, known_at=known_at),
         )
 
     async def rule_edit(

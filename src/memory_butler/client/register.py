@@ -1,5 +1,6 @@
 """The operations of `operations/register.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -20,6 +21,7 @@ class Register(Sender):
         q: str | Unset | None = UNSET,
         entity_type: Literal["person", "organization", "place", "other"] | Unset | None = UNSET,
         merged: bool | Unset | None = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> EntityList:
         """List entities.
 
@@ -31,23 +33,36 @@ class Register(Sender):
             q: Part of the name or of an alias.
             entity_type: Of this type.
             merged: Those that were merged into another.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LIST,
-            left_in(limit=limit, offset=offset, q=q, entity_type=entity_type, merged=merged),
+            left_in(
+                limit=limit,
+                offset=offset,
+                q=q,
+                entity_type=entity_type,
+                merged=merged,
+                known_at=known_at,
+            ),
         )
 
     async def entity_look(
         self,
         entity_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
     ) -> EntityDetail:
         """Look at an entity.
 
         One entity, merged away or not, with the active facts about it.
+
+        Args:
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.LOOK,
-            left_in(entity_id=entity_id),
+            left_in(entity_id=entity_id, known_at=known_at),
         )
 
     async def entity_merge_preview(

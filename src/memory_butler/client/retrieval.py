@@ -1,5 +1,6 @@
 """The operations of `operations/retrieval.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -23,6 +24,8 @@ class Retrieval(Sender):
         min_confidence: float | Unset = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> SearchOutput:
         """Search memories.
 
@@ -42,6 +45,8 @@ class Retrieval(Sender):
             min_confidence: Leave out what has faded below this; 0 shows all.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return every part of every score.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.SEARCH,
@@ -54,6 +59,8 @@ class Retrieval(Sender):
                 min_confidence=min_confidence,
                 session_id=session_id,
                 explain=explain,
+                known_at=known_at,
+                as_of=as_of,
             ),
         )
 
@@ -66,6 +73,8 @@ class Retrieval(Sender):
         min_confidence: float | Unset = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> RecallOutput:
         """Recall what matters.
 
@@ -82,6 +91,8 @@ class Retrieval(Sender):
             min_confidence: Leave out what has faded below this; 0 shows all.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return every part of every score.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.RECALL,
@@ -92,6 +103,8 @@ class Retrieval(Sender):
                 min_confidence=min_confidence,
                 session_id=session_id,
                 explain=explain,
+                known_at=known_at,
+                as_of=as_of,
             ),
         )
 
@@ -103,6 +116,8 @@ class Retrieval(Sender):
         token_budget: int | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
     ) -> ContextOutput:
         """Build a memory block.
 
@@ -116,6 +131,8 @@ class Retrieval(Sender):
             token_budget: The block has at most four characters a token.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return what was weighed for the block, with every part of its score.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
+            as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.CONTEXT,
@@ -125,5 +142,7 @@ class Retrieval(Sender):
                 token_budget=token_budget,
                 session_id=session_id,
                 explain=explain,
+                known_at=known_at,
+                as_of=as_of,
             ),
         )

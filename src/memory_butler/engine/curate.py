@@ -22,6 +22,9 @@ async def get_memory(
     """One memory of any state, its reference counter bumped; None if there is none (STO-09)."""
     kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
     now = memory.clock()
+    if memory.standpoint is not None:
+        async with memory.reading(principal.tenant) as tx:
+            return await _look(tx, kind, id)
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
         match kind:
             case "episode":
@@ -33,6 +36,22 @@ async def get_memory(
                 return await rules.get(tx, id, now)
             case _:
                 assert_never(kind)
+
+
+async def _look(tx: Transaction, kind: MemoryType, id: UUID) -> Row | None:
+    """One memory as it stands, or stood; the past counts no reference."""
+    match kind:
+        case "episode":
+            return await episodes.look(tx, id)
+        case "fact":
+            row = await facts.look(tx, id)
+            if row is None:
+                return None
+            return _with_state({name: row[name] for name in row if name != "superseded_by"})
+        case "rule":
+            return await rules.look(tx, id)
+        case _:
+            assert_never(kind)
 
 
 async def confirm_memory(

@@ -29,7 +29,7 @@ from memory_butler.store import events, facts, rules, versions
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction, reading, transaction
+from memory_butler.store.transaction import Transaction, transaction
 
 # What an edited fact keeps unless it is given anew (C-81).
 INHERITED: Final = (
@@ -73,7 +73,7 @@ async def edit_fact(
     """
     id = inputs.uuid("fact_id", fact_id)
     _require_some(changes)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         before = await facts.look(tx, id)
     if before is None:
         raise missing("fact", id)
@@ -203,7 +203,7 @@ async def edit_rule(
     """
     id = inputs.uuid("rule_id", rule_id)
     _require_some(changes)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         before = await rules.look(tx, id)
     if before is None:
         raise missing("rule", id)
@@ -216,7 +216,7 @@ async def edit_rule(
             if "content" not in changes and row["content"] != content:
                 raise Conflict(f"rule {id} was edited a moment ago; look at it and try again")
             now = memory.clock()
-            await versions.keep(tx, "rule", [id], now)
+            await versions.keep_text(tx, id, now)
             edited = await rules.edit(
                 tx,
                 id,

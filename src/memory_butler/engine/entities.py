@@ -98,7 +98,7 @@ async def insert_entity(
 async def get_entity(memory: Memory, principal: Principal, entity_id: UUID | str) -> Row | None:
     """One entity, or None (ENT-04)."""
     id = inputs.uuid("entity_id", entity_id)
-    async with transaction(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return await entities.get(tx, id)
 
 
@@ -161,7 +161,7 @@ async def resolve_entity(
         return []
     hints = context_hints or {}
     terms = hint_terms(_topic(hints), _companions(hints))
-    async with transaction(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         found = await entities.candidates(tx, wanted, kind)
         if enable_fuzzy and len(wanted) >= FUZZY_MIN_CHARS:
             found += await entities.fuzzy(tx, wanted, kind, [row["id"] for row in found])

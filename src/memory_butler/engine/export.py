@@ -19,7 +19,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
 from memory_butler.engine.memory import Memory
 from memory_butler.store import transfer
-from memory_butler.store.transaction import Transaction, one_bulk_writer, reading, transaction
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 KIND: Final = "memory-butler-export"
 # Raised when a file of before can no longer be read as it stands.
@@ -46,7 +46,7 @@ async def export_all(
         progress: told how many rows are written, and how many there are.
     """
     written: Counter[str] = Counter()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         tables = await transfer.tables(tx)
         counts = {table.name: await transfer.count(tx, table) for table in tables}
         leave_out = () if vectors else _VECTORS

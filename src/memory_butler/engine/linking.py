@@ -82,7 +82,7 @@ async def get_links(
 ) -> list[Row]:
     """The links of one memory (LINK-08)."""
     kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
-    async with transaction(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return await links.of_item(tx, kind, id, parse_direction(direction))
 
 

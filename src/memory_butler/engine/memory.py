@@ -1,16 +1,20 @@
 """What every use case needs, in one value: the pool, the embedder, the policies, the clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncpg
 
 from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.standpoint import Standpoint, standpoint
+from memory_butler.engine import inputs
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.transaction import Transaction, reading
 
 
 def utc_now() -> datetime:
@@ -25,6 +29,8 @@ class Memory:
     `pool` is of the runtime role, so that row-level security holds; `embedding_version_id` is the
     registry's id of the embedder's model. `language_model` works in consolidation only; None means
     that nothing is consolidated. `data_dir` is where files of this installation lie.
+
+    A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
 
     pool: asyncpg.Pool
@@ -34,6 +40,32 @@ class Memory:
     clock: Callable[[], datetime] = utc_now
     language_model: LanguageModel | None = None
     data_dir: Path | None = None
+    standpoint: Standpoint | None = None
+    _present: "Memory | None" = None
+
+    @property
+    def present(self) -> "Memory":
+        """This memory as it is now."""
+        return self if self._present is None else self._present
+
+    def at(self, known_at: datetime | None, as_of: datetime | None = None) -> "Memory":
+        """This memory as it was known and true at these moments; its clock stands at the first.
+
+        Raises:
+            InvalidInput: a moment without a time zone, or knowledge of the future.
+        """
+        where = standpoint(
+            None if known_at is None else inputs.moment("known_at", known_at),
+            None if as_of is None else inputs.moment("as_of", as_of),
+            self.clock(),
+        )
+        if where is None:
+            return self
+        return replace(self, clock=lambda: where.known_at, standpoint=where, _present=self)
+
+    def reading(self, tenant: str) -> AbstractAsyncContextManager[Transaction]:
+        """A transaction that reads what a tenant's memory holds, from this memory's standpoint."""
+        return reading(self.pool, tenant, self.standpoint)
 
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""

@@ -19,7 +19,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, facts, rules, served
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found
-from memory_butler.store.transaction import Transaction, reading, retried, transaction
+from memory_butler.store.transaction import Transaction, retried, transaction
 from memory_butler.telemetry.tracing import span
 
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
@@ -147,14 +147,17 @@ async def _answer(
     audience: Audience | None,
     judge: Callable[[Match], _Judged],
 ) -> list[Hit]:
-    """Search, order, cut, bump and record, in one transaction; quietly without an audience."""
+    """Search, order, cut, bump and record, in one transaction; quietly without an audience.
 
+    Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
+    """
+    quiet = audience is None or memory.standpoint is not None
     embedding = await embedded(memory, asked)
 
     async def once() -> list[Hit]:
         opened = (
-            reading(memory.pool, principal.tenant)
-            if audience is None
+            memory.reading(principal.tenant)
+            if quiet
             else transaction(memory.pool, principal.tenant, durable=False)
         )
         async with opened as tx:
@@ -162,7 +165,7 @@ async def _answer(
             with span("score", candidates=len(found_by_search)):
                 judged = [judge(match) for match in found_by_search]
             best = sorted(judged, key=lambda one: one.order)[: asked.limit]
-            take = _look if audience is None else _bump
+            take = _look if quiet else _bump
             with span("sql bump", memories=len(best)):
                 found = await take(tx, [one.match for one in best], asked.now)
             hits = [
@@ -177,11 +180,14 @@ async def _answer(
                 for one in best
                 if (row := found.get(one.match.found.id)) is not None
             ]
-            if audience is not None:
+            if audience is not None and not quiet:
                 await _record(tx, audience, hits, asked.now)
             return hits
 
-    return await retried(once)
+    hits = await retried(once)
+    if quiet and audience is not None:
+        await record_served(memory, principal, audience, hits)
+    return hits
 
 
 def _place(match: Match, mode: SearchMode) -> float:
@@ -268,7 +274,7 @@ async def record_served(
 ) -> None:
     """Note what a quiet search came to serve after all."""
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        await _record(tx, audience, hits, memory.clock())
+        await _record(tx, audience, hits, memory.present.clock())
 
 
 def _with_state(row: Row) -> Row:

@@ -6,7 +6,6 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import stats
-from memory_butler.store.transaction import reading
 
 
 async def memory_statistics(
@@ -22,7 +21,7 @@ async def memory_statistics(
     """
     limited_to = inputs.optional_name("scope", scope)
     of_butler = inputs.optional_name("butler", butler)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         counts = await stats.counts(tx, scope=limited_to, butler=of_butler, now=memory.clock())
     facts, rules = dict(counts.facts), dict(counts.rules)
     bands = ("above_080", "from_050_to_080", "from_020_to_050", "from_005_to_020", "below_005")

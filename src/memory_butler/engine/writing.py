@@ -280,9 +280,9 @@ def _after(holder: facts.Holder, fact: NewFact) -> NewFact:
 
     Its moment was read before it waited for the key; another writer may have gone first.
     """
-    if fact.created_at > holder.created_at:
+    if fact.created_at > holder.known_since:
         return fact
-    moment = holder.created_at + timedelta(microseconds=1)
+    moment = holder.known_since + timedelta(microseconds=1)
     period = fact.period
     if period.valid_from == fact.created_at:  # true since it was stored, as far as it is said
         period = replace(period, valid_from=moment)

@@ -13,9 +13,20 @@ from memory_butler.engine.curate import (
     get_memory,
     restore_memory,
 )
+from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Method, Operation, Route
-from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, view
+from memory_butler.operations.views import (
+    AsOf,
+    DeletedEpisode,
+    Fact,
+    Input,
+    KnownAt,
+    MemoryView,
+    Output,
+    Rule,
+    view,
+)
 
 
 def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[Route, ...]:
@@ -41,15 +52,37 @@ class MemoryReference(Input):
     memory_id: UUID
 
 
+class GetInput(MemoryReference):
+    """TOOL-07, at a moment."""
+
+    known_at: KnownAt = None
+    as_of: AsOf = None
+
+
 class GetOutput(Output):
     """`memory` is null where there is none under that id."""
 
     memory: MemoryView | None = None
+    deleted: DeletedEpisode | None = Field(
+        None, description="Where it was known at that moment, and was deleted since."
+    )
 
 
-async def _get(memory: Memory, principal: Principal, given: MemoryReference) -> GetOutput:
+async def _get(memory: Memory, principal: Principal, given: GetInput) -> GetOutput:
     row = await get_memory(memory, principal, given.memory_type, given.memory_id)
-    return GetOutput(memory=None if row is None else view(given.memory_type, row))
+    gone = None
+    if row is None and given.memory_type == "episode":
+        gone = await deleted_episode(memory, principal, given.memory_id)
+    return GetOutput(
+        memory=None if row is None else view(given.memory_type, row),
+        deleted=None if gone is None else DeletedEpisode.model_validate(gone),
+    )
+
+
+def _got(output: GetOutput) -> str | None:
+    if output.deleted is not None:
+        return output.deleted.sentence()
+    return None if output.memory else "There is no such memory."
 
 
 GET = Operation(
@@ -59,13 +92,13 @@ GET = Operation(
         "One episode, fact or rule by its id, whole and in whatever state it is: also superseded, "
         "expired or forgotten. Follow source_episode_id and supersedes_id with it."
     ),
-    input_model=MemoryReference,
+    input_model=GetInput,
     output_model=GetOutput,
     handler=_get,
     needs="read",
     read_only=True,
     idempotent=True,
-    render=lambda output: None if output.memory else "There is no such memory.",
+    render=_got,
 )
 
 

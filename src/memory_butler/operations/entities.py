@@ -17,7 +17,7 @@ from memory_butler.engine.entities import (
 )
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, KnownAt, Moment, Output
 
 _TENANT = "Your tenant; left out, it is the one you are in."
 
@@ -92,6 +92,7 @@ class GetEntityInput(_OfTenant):
     """TOOL-15, C-65."""
 
     entity_id: UUID
+    known_at: KnownAt = None
 
 
 async def _get(memory: Memory, principal: Principal, given: GetEntityInput) -> EntityOutput:
@@ -166,6 +167,7 @@ class ResolveInput(_OfTenant):
         ),
     )
     enable_fuzzy: bool = Field(False, description="Also try names that are only similar.")
+    known_at: KnownAt = None
 
 
 class EntityCandidate(Output):

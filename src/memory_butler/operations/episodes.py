@@ -10,6 +10,7 @@ from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.episodes import list_episodes, look_at_episode
+from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
@@ -18,13 +19,17 @@ from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
+    AsOf,
+    Deleted,
     Direction,
     Episode,
     GivenMoment,
     Input,
+    KnownAt,
     Listing,
     Output,
     Period,
+    deleted,
 )
 from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
 
@@ -107,6 +112,8 @@ class ListEpisodesInput(Period):
     expired: bool | None = Field(False, description="Past its time, but still kept.")
     sort: EpisodeOrder = Field("occurred", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class ListedEpisode(Episode):
@@ -119,6 +126,9 @@ class EpisodeList(Listing):
     """A part of the episodes that were asked for."""
 
     items: list[ListedEpisode]
+    deleted: Deleted | None = Field(
+        None, description="Of the past only: episodes known then that are gone since."
+    )
 
 
 def _statuses(given: ListEpisodesInput) -> tuple[ConsolidationStatus, ...] | None:
@@ -145,6 +155,7 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
         limit=given.limit,
         offset=given.offset,
         items=[ListedEpisode.model_validate(row) for row in found],
+        deleted=deleted(await deleted_since(memory, principal, given.butler)),
     )
 
 
@@ -175,6 +186,7 @@ class EpisodeReference(Input):
     """API-11."""
 
     episode_id: UUID
+    known_at: KnownAt = None
 
 
 class EpisodeDetail(Output):

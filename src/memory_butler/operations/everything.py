@@ -7,7 +7,7 @@ from memory_butler.engine.browse.everything import find
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.register import ListedEntity
-from memory_butler.operations.views import Episode, Fact, Input, Output, Rule, found
+from memory_butler.operations.views import AsOf, Episode, Fact, Input, KnownAt, Output, Rule, found
 
 
 class FindInput(Input):
@@ -15,6 +15,8 @@ class FindInput(Input):
 
     q: str = Field(description="What was typed so far.")
     limit: int = Field(5, ge=1, le=50, description="How many of each kind.")
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class FindOutput(Output):

@@ -18,10 +18,12 @@ from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
+    AsOf,
     Direction,
     Fact,
     GivenMoment,
     Input,
+    KnownAt,
     Listing,
     OfRevision,
     Output,
@@ -142,6 +144,8 @@ class ListFactsInput(Period):
     tag: str | None = Field(None, description="Has this tag.")
     sort: FactOrder = Field("created", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class ListedFact(Fact):
@@ -210,6 +214,8 @@ class FactReference(Input):
     """API-03."""
 
     fact_id: UUID
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class FactDetail(Revised):

@@ -11,7 +11,7 @@ from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.statistics import memory_statistics
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import AsOf, Input, KnownAt, Moment, Output
 
 _SCOPE = "Count only global facts and rules and this scope's."
 
@@ -20,6 +20,8 @@ class StatsInput(Input):
     """TOOL-12."""
 
     scope: str | None = Field(None, description=_SCOPE)
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class EpisodeStats(Output):

@@ -10,7 +10,7 @@ from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.explanations import Link
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Output
+from memory_butler.operations.views import Input, KnownAt, Output
 
 
 class LinksInput(Input):
@@ -21,6 +21,7 @@ class LinksInput(Input):
     direction: Direction = Field(
         "both", description="outgoing: it is the source; incoming: the target."
     )
+    known_at: KnownAt = None
 
 
 class LinksOutput(Output):

@@ -97,7 +97,9 @@ class Operation(Generic[Input, Output]):
             raise PermissionDenied(
                 f"{self.name} needs the scope {self.needs!r}, which this token does not have"
             )
-        return await self.handler(memory, principal, self._configured(memory.config, given))
+        # What can be asked of the past has these two inputs, whatever it is.
+        seen = memory.at(getattr(given, "known_at", None), getattr(given, "as_of", None))
+        return await self.handler(seen, principal, self._configured(memory.config, given))
 
     def _configured(self, config: MemoryModuleConfig, given: Input) -> Input:
         """The input, what the caller left out as the configuration has it (CFG-03)."""

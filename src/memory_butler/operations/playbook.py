@@ -18,6 +18,7 @@ from memory_butler.operations.views import (
     CONTENT_LENGTH,
     Direction,
     Input,
+    KnownAt,
     Listing,
     OfRevision,
     Period,
@@ -58,6 +59,7 @@ class ListRulesInput(Period):
     tag: str | None = Field(None, description="Has this tag.")
     sort: RuleOrder = Field("created", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
+    known_at: KnownAt = None
 
 
 class ListedRule(StatedRule):
@@ -125,6 +127,7 @@ class RuleReference(Input):
     """API-07."""
 
     rule_id: UUID
+    known_at: KnownAt = None
 
 
 class RuleDetail(Revised):

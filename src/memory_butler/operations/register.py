@@ -11,7 +11,7 @@ from memory_butler.engine.browse.entities import list_entities, look_at_entity, 
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.entities import Entity
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Fact, Input, Listing, Output, Page, Revised
+from memory_butler.operations.views import Fact, Input, KnownAt, Listing, Output, Page, Revised
 from memory_butler.store.rows import Row
 
 
@@ -21,6 +21,7 @@ class ListEntitiesInput(Page):
     q: str | None = Field(None, description="Part of the name or of an alias.")
     entity_type: EntityType | None = Field(None, description="Of this type.")
     merged: bool | None = Field(False, description="Those that were merged into another.")
+    known_at: KnownAt = None
 
 
 class ListedEntity(Entity):
@@ -71,6 +72,7 @@ class EntityReference(Input):
     """Which entity."""
 
     entity_id: UUID
+    known_at: KnownAt = None
 
 
 class EntityDetail(Output):

@@ -10,11 +10,23 @@ from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Fact, Input, MemoryView, Output, Rule, found
+from memory_butler.operations.views import (
+    AsOf,
+    Deleted,
+    Fact,
+    Input,
+    KnownAt,
+    MemoryView,
+    Output,
+    Rule,
+    deleted,
+    found,
+)
 
 _SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
 _SESSION = "Your session, so that memory knows what it has told you."
@@ -40,12 +52,17 @@ class SearchInput(Input):
     )
     session_id: UUID | None = Field(None, description=_SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class SearchOutput(Output):
     """Best first."""
 
     results: list[MemoryView]
+    deleted: Deleted | None = Field(
+        None, description="Of the past only: episodes known then that may have been among these."
+    )
 
 
 async def _search(memory: Memory, principal: Principal, given: SearchInput) -> SearchOutput:
@@ -60,7 +77,13 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         min_confidence=given.min_confidence,
         session_id=given.session_id,
     )
-    return SearchOutput(results=[found(hit, explain=given.explain) for hit in hits])
+    gone = None
+    if given.types is None or "episode" in given.types:
+        gone = await deleted_since(memory, principal, given.scope)
+    return SearchOutput(
+        results=[found(hit, explain=given.explain) for hit in hits],
+        deleted=deleted(gone),
+    )
 
 
 SEARCH = Operation(
@@ -96,6 +119,8 @@ class RecallInput(Input):
     )
     session_id: UUID | None = Field(None, description=_SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class RecallOutput(Output):
@@ -155,6 +180,8 @@ class ContextInput(Input):
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
     )
+    known_at: KnownAt = None
+    as_of: AsOf = None
 
 
 class ContextOutput(Output):

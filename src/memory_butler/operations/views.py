@@ -10,6 +10,7 @@ from memory_butler.domain.facts import LifecycleState, Validity
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity, RuleState
+from memory_butler.engine.history import DeletedSince
 from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.recall import Hit
 from memory_butler.store.rows import Row
@@ -28,6 +29,14 @@ def _no_number(value: object) -> object:
 
 # pydantic would take 0.0 for 1970, and its description tells nobody so.
 GivenMoment = Annotated[datetime, BeforeValidator(_no_number)]
+KnownAt = Annotated[
+    GivenMoment | None,
+    Field(description="Memory as it was known at this moment; left out, as it is known now."),
+]
+AsOf = Annotated[
+    GivenMoment | None,
+    Field(description="What was true at this moment, as far as is known; left out, what holds."),
+]
 # What SQLite and PostgreSQL can hold as the id of a row.
 Serial = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
@@ -207,6 +216,30 @@ class StatedRule(Rule):
     state: RuleState
 
 
+class DeletedEpisode(Output):
+    """An episode that was known at the moment asked for; what it said is gone."""
+
+    id: UUID
+    butler: str | None
+    created_at: Moment
+    deleted_at: Moment
+    reason: str = Field(description="expired, or capacity: more than are kept.")
+
+    def sentence(self) -> str:
+        """For a person."""
+        return (
+            f"Episode {self.id} was known then, and was deleted at "
+            f"{self.deleted_at.isoformat()} ({self.reason})."
+        )
+
+
+class Deleted(Output):
+    """Episodes that were known at the moment asked for, and are deleted since."""
+
+    total: int
+    episodes: list[DeletedEpisode] = Field(description="The newest of them, 200 at most.")
+
+
 MemoryView = Annotated[Episode | Fact | Rule, Field(discriminator="memory_type")]
 
 _VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
@@ -214,6 +247,14 @@ _VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
     "fact": Fact,
     "rule": Rule,
 }
+
+
+def deleted(gone: DeletedSince | None) -> Deleted | None:
+    """What is gone since, as callers see it; None where the present was asked for."""
+    if gone is None:
+        return None
+    some = [DeletedEpisode.model_validate(row) for row in gone.episodes]
+    return Deleted(total=gone.total, episodes=some)
 
 
 def view(memory_type: MemoryType, row: Row) -> Episode | Fact | Rule:

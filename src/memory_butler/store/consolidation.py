@@ -191,9 +191,15 @@ async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> in
     return count
 
 
-async def extend_pending(tx: Transaction, ttl: timedelta, now: datetime) -> None:
-    """Give episodes that still wait a longer life."""
-    await tx.connection.execute(SQL["extend_pending"], tx.tenant, ttl, now)
+async def short_lived(tx: Transaction, ttl: timedelta, now: datetime) -> list[UUID]:
+    """The episodes that still wait and would expire before `ttl` is over, locked."""
+    found = await tx.connection.fetch(SQL["short_lived"], tx.tenant, ttl, now)
+    return [row["id"] for row in found]
+
+
+async def extend(tx: Transaction, ids: Sequence[UUID], ttl: timedelta) -> None:
+    """Let episodes live for so long, counted from when they were stored."""
+    await tx.connection.execute(SQL["extend"], tx.tenant, ttl, list(ids))
 
 
 async def served_to(

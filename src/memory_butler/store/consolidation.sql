@@ -117,10 +117,14 @@ WHERE tenant_id = $1 AND id = ANY($2)
 SELECT count(*)::integer FROM episodes
 WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2 AND expires_at <= $3
 
--- name: extend_pending
-UPDATE episodes SET expires_at = created_at + $2::interval
+-- name: short_lived
+SELECT id FROM episodes
 WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $3
   AND expires_at < created_at + $2::interval
+ORDER BY id FOR NO KEY UPDATE
+
+-- name: extend
+UPDATE episodes SET expires_at = created_at + $2::interval WHERE tenant_id = $1 AND id = ANY($3)
 
 -- name: served_to
 -- Sketches of what memory handed to a session, before or while the episode happened.

@@ -65,10 +65,10 @@ class FactFilter:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The fact that is active under a key, and since when it is known."""
+    """The fact that is active under a key, and since when it is known as it is now."""
 
     id: UUID
-    created_at: datetime
+    known_since: datetime
 
 
 async def lock_key(tx: Transaction, key: FactKey) -> None:

@@ -13,14 +13,19 @@ SELECT pg_advisory_xact_lock($1)
 -- name: lock_many
 SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE
 
+-- fragment: known_since
+-- As it is now: since it was stored, or changed last.
+coalesce((SELECT max(v.known_until) FROM memory_versions v
+          WHERE v.tenant_id = facts.tenant_id AND v.kind = 'fact' AND v.id = facts.id), created_at)
+
 -- name: active_of_subject
-SELECT id, created_at FROM facts
+SELECT id, {known_since} FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4
   AND entity_id IS NULL AND validity = 'active'
 FOR UPDATE
 
 -- name: active_of_entity
-SELECT id, created_at FROM facts
+SELECT id, {known_since} FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND entity_id = $3 AND predicate = $4 AND validity = 'active'
 FOR UPDATE
 

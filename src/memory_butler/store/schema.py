@@ -15,6 +15,7 @@ from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 DATABASE = "butler_memory"
 QUEUE_SCHEMA = "pgqueuer"
+HISTORY_SCHEMA = "memory_history"
 
 # The revisions from first to last, in the order of the chain, which is that of their release and
 # not always that of their numbers. A test holds this against the migrations, because reading them
@@ -33,6 +34,7 @@ CHAIN = (
     "mem_009",
     "mem_011",
     "mem_014",
+    "mem_015",
 )
 HEAD = CHAIN[-1]
 
@@ -141,7 +143,8 @@ async def _make_roles(
         await connection.execute(f"ALTER ROLE {runtime} PASSWORD '{scram_verifier(password)}'")
     await connection.execute(f"GRANT {owner} TO CURRENT_USER")
     await connection.execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {owner}")
-    await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {QUEUE_SCHEMA} AUTHORIZATION {owner}")
+    for name in (QUEUE_SCHEMA, HISTORY_SCHEMA):
+        await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name} AUTHORIZATION {owner}")
     return password
 
 

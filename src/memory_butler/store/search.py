@@ -15,6 +15,7 @@ from memory_butler.store.transaction import Transaction
 from memory_butler.telemetry.tracing import span
 
 SQL = load("search")
+PAST = load("history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,14 @@ async def candidates(
         min_confidence: of the effective confidence; episodes are exempt (C-39).
         version_id: the model that made `embedding`; only vectors of it are compared.
     """
+    named = PAST if tx.past else SQL
     match memory_type:
         case "episode":
-            query = SQL["episodes"]
+            query = named["episodes"]
         case "fact":
-            query = SQL["facts"]
+            query = named["facts"]
         case "rule":
-            query = SQL["rules"]
+            query = named["rules"]
         case _:
             assert_never(memory_type)
     period = None if deep is None else deep.period

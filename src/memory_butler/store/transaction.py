@@ -10,13 +10,14 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import asyncpg
 from pgvector.asyncpg import register_vector
 
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
+from memory_butler.domain.standpoint import Standpoint
 from memory_butler.telemetry import metrics
 
 Result = TypeVar("Result")
@@ -48,12 +49,13 @@ OUTAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """An open transaction of one tenant."""
+    """An open transaction of one tenant; `past` where it reads memory as it once stood."""
 
     connection: "asyncpg.Connection[asyncpg.Record]"
     tenant: str
     # How many events of which type it wrote: told to the metrics once they are committed.
     recorded: Counter[str] = field(default_factory=Counter)
+    past: bool = False
 
 
 async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> asyncpg.Pool:
@@ -93,15 +95,23 @@ def describe(error: BaseException) -> str:
 
 
 @asynccontextmanager
-async def reading(pool: asyncpg.Pool, tenant: str) -> AsyncIterator[Transaction]:
+async def reading(
+    pool: asyncpg.Pool, tenant: str, standpoint: Standpoint | None = None
+) -> AsyncIterator[Transaction]:
     """One tenant transaction that PostgreSQL keeps from writing anything (GEN-08).
 
-    All its statements see one moment, so that a page and its total agree.
+    All its statements see one moment, so that a page and its total agree. From a standpoint that is
+    the moment it names: the same queries then read the views of the past (mem_015) by the names of
+    the tables.
 
     Raises:
         Unavailable: the database went away, before or during the block.
     """
     async with _open(pool, tenant, _READ, isolation="repeatable_read", readonly=True) as tx:
+        if standpoint is not None:
+            known_at, as_of = standpoint.known_at.isoformat(), standpoint.as_of
+            await tx.connection.execute(_PAST, known_at, as_of.isoformat() if as_of else "")
+            tx = replace(tx, past=True)
         yield tx
 
 
@@ -217,6 +227,12 @@ _READ = (
     f"SELECT {_TENANT}, set_config('lock_timeout', '3000', true), "
     "set_config('statement_timeout', '20000', true), "
     "set_config('plan_cache_mode', 'force_custom_plan', true)"
+)
+
+
+_PAST = (
+    "SELECT set_config('butler.known_at', $1, true), set_config('butler.as_of', $2, true), "
+    "set_config('search_path', 'memory_history, public', true)"
 )
 
 

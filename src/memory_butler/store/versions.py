@@ -19,6 +19,11 @@ async def keep(tx: Transaction, kind: Kind, ids: Sequence[UUID], now: datetime) 
     await tx.connection.execute(SQL[kind], tx.tenant, list(ids), now)
 
 
+async def keep_text(tx: Transaction, id: UUID, now: datetime) -> None:
+    """Keep the present state of a rule whose text is about to change, its vector among it."""
+    await tx.connection.execute(SQL["rule_text"], tx.tenant, [id], now)
+
+
 async def of_item(tx: Transaction, kind: Kind, id: UUID) -> list[Row]:
     """The past states of one item, the oldest first: `known_from`, `known_until`, `state`."""
     return rows(await tx.connection.fetch(SQL["of_item"], tx.tenant, kind, id))

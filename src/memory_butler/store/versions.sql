@@ -12,16 +12,26 @@ FROM facts f, LATERAL (
 ) since
 WHERE f.tenant_id = $1 AND f.id = ANY($2) AND since.known_from < $3
 
--- name: rule
-INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
-SELECT r.tenant_id, 'rule', r.id, since.known_from, $3,
-       to_jsonb(r) - ARRAY['tenant_id', 'id', 'embedding', 'search_vector', 'reference_count',
-                           'last_referenced_at', 'created_at']
+-- fragment: rule_since
 FROM rules r, LATERAL (
     SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
     WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
 ) since
 WHERE r.tenant_id = $1 AND r.id = ANY($2) AND since.known_from < $3
+
+-- name: rule
+INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
+SELECT r.tenant_id, 'rule', r.id, since.known_from, $3,
+       to_jsonb(r) - ARRAY['tenant_id', 'id', 'embedding', 'search_vector', 'reference_count',
+                           'last_referenced_at', 'created_at']
+{rule_since}
+
+-- name: rule_text
+-- With what the text is found by: it holds for every version of the rule before this one as well.
+INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
+SELECT r.tenant_id, 'rule', r.id, since.known_from, $3,
+       to_jsonb(r) - ARRAY['tenant_id', 'id', 'reference_count', 'last_referenced_at', 'created_at']
+{rule_since}
 
 -- name: episode
 INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)

@@ -69,4 +69,6 @@ def _measured(operation: str) -> Iterator[_Measured]:
 
 def nothing_found(output: BaseModel) -> bool:
     """Whether an operation that looks for one thing answers that there is none."""
+    if getattr(output, "deleted", None) is not None:
+        return False  # it was known once, and the answer says what became of it
     return any(getattr(output, name, output) is None for name in ("memory", "entity"))

@@ -11,7 +11,6 @@ from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.memory import Memory
 from memory_butler.store import butlers, facts, sessions
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 # attention: consolidation gave up on episodes. behind: episodes wait for more than a day.
 Health = Literal["well", "behind", "attention"]
@@ -33,7 +32,7 @@ class LookedAtButler:
 async def list_butlers(memory: Memory, principal: Principal) -> list[Row]:
     """Every butler that told something or has a scope of its own, by name, with its health."""
     now = memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return [_with_health(row, now) for row in await butlers.known(tx)]
 
 
@@ -44,7 +43,7 @@ async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> L
         NotFound: memory knows none of this name.
     """
     name, now = inputs.name("butler", butler), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         found = await butlers.known(tx, name)
         if not found:
             raise NotFound(f"no butler named {name[:60]!r} has told memory anything yet")

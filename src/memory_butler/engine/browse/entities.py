@@ -16,7 +16,6 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, facts
 from memory_butler.store.facts import FactFilter
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 # What a preview shows one by one; the counts are of all.
 MAX_SHOWN = 200
@@ -49,7 +48,7 @@ async def list_entities(
 ) -> tuple[int, list[Row]]:
     """How many entities there are, and one part of them by name, with their number of facts."""
     typed = None if q is None else text(q)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return await entities.page(
             tx,
             entity_type=entity_type,
@@ -69,7 +68,7 @@ async def look_at_entity(
         NotFound: there is none.
     """
     id, now = inputs.uuid("entity_id", entity_id), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         row = await entities.get(tx, id)
         if row is None:
             raise NotFound(f"there is no entity {id}")
@@ -98,7 +97,7 @@ async def preview_merge(
     """
     ids = inputs.two_entities(source_entity_id, target_entity_id)
     now = memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         both = {id: row for id in ids if (row := await entities.get(tx, id)) is not None}
         source, target = mergeable(both, ids[0], "source"), mergeable(both, ids[1], "target")
         found = {row["id"]: row for row in await facts.about_entities(tx, list(ids))}

@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import Part, checked
 from memory_butler.engine.browse.provenance import Graph, provenance
 from memory_butler.engine.curate import missing
+from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, links
 from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ async def list_episodes(
         InvalidInput: a criterion that nothing could meet.
     """
     criteria = checked(wanted)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return await episodes.page(
             tx,
             criteria,
@@ -54,9 +55,19 @@ async def look_at_episode(
         NotFound: there is none.
     """
     id = inputs.uuid("episode_id", episode_id)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         row = await episodes.look(tx, id)
         if row is None:
-            raise missing("episode", id)
+            raise await _gone(memory, principal, id)
         graph = await provenance(tx, "episode", id, memory.clock())
         return LookedAtEpisode(row, graph, await links.of_item(tx, "episode", id, "both"))
+
+
+async def _gone(memory: Memory, principal: Principal, id: UUID) -> NotFound:
+    left = await deleted_episode(memory, principal, id)
+    if left is None:
+        return missing("episode", id)
+    deleted_at = left["deleted_at"].isoformat()
+    return NotFound(
+        f"episode {id} was known then, and was deleted at {deleted_at} ({left['reason']})"
+    )

@@ -12,7 +12,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, events
 from memory_butler.store.events import EventFilter
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction, reading
+from memory_butler.store.transaction import Transaction
 
 # What consolidation and the passing of time do to knowledge (C-84, DASH-12).
 ACTIVITY: Final[tuple[EventType, ...]] = (
@@ -43,7 +43,7 @@ async def list_events(
     None where the event is about no memory, or where that is gone.
     """
     criteria = checked(wanted)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         total, found = await events.page(tx, criteria, limit=part.limit, offset=part.offset)
         items = {id: kind for row in found for kind, id in [_item(row["payload"])] if id and kind}
         known = await labels(tx, items, memory.clock())

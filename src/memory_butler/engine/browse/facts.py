@@ -14,7 +14,6 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import facts, links
 from memory_butler.store.facts import FactFilter, FactOrder
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ async def list_facts(
         InvalidInput: a criterion that nothing could meet.
     """
     criteria, now = checked(wanted), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         total, found = await facts.page(
             tx,
             criteria,
@@ -57,7 +56,7 @@ async def look_at_fact(memory: Memory, principal: Principal, fact_id: UUID | str
         NotFound: there is none.
     """
     id, now = inputs.uuid("fact_id", fact_id), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         row = await facts.look(tx, id)
         if row is None:
             raise missing("fact", id)

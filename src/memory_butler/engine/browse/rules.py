@@ -14,7 +14,6 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import links, rules
 from memory_butler.store.rows import Row
 from memory_butler.store.rules import RuleFilter, RuleOrder
-from memory_butler.store.transaction import reading
 
 MAX_APPLICATIONS = 200
 
@@ -41,7 +40,7 @@ async def list_rules(
         InvalidInput: a criterion that nothing could meet.
     """
     criteria, now = checked(wanted), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         total, found = await rules.page(
             tx,
             criteria,
@@ -61,7 +60,7 @@ async def look_at_rule(memory: Memory, principal: Principal, rule_id: UUID | str
         NotFound: there is none.
     """
     id, now = inputs.uuid("rule_id", rule_id), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         row = await rules.look(tx, id)
         if row is None:
             raise missing("rule", id)

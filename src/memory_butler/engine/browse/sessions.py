@@ -13,7 +13,7 @@ from memory_butler.engine.browse.provenance import labels
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, facts, rules, served, sessions
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction, reading
+from memory_butler.store.transaction import Transaction
 
 MAX_SHOWN = 200  # of each kind
 
@@ -34,7 +34,7 @@ async def list_sessions(
 ) -> tuple[int, list[Row]]:
     """How many sessions there are, and one part of them, the latest first."""
     of = inputs.optional_name("butler", butler)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         return await sessions.page(tx, butler=of, limit=part.limit, offset=part.offset)
 
 
@@ -47,7 +47,7 @@ async def look_at_session(
         NotFound: nothing that is still kept came from it, and nothing was served to it.
     """
     id, now = inputs.uuid("session_id", session_id), memory.clock()
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         _, found = await sessions.page(tx, session_id=id, limit=1, offset=0)
         if not found:
             raise NotFound(f"there is no session {id}; its episodes may have expired")

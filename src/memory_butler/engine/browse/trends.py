@@ -10,7 +10,6 @@ from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import events, stats
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 MAX_DAYS: Final = 366
 BUCKETS: Final = 20
@@ -43,7 +42,7 @@ async def trends(
     limited_to, now = inputs.optional_name("scope", scope), memory.clock()
     since = now - timedelta(days=days - 1)
     midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         confidence = await stats.confidence_buckets(tx, buckets=BUCKETS, scope=limited_to, now=now)
         effectiveness = await stats.effectiveness_buckets(tx, buckets=BUCKETS, scope=limited_to)
         return Trends(

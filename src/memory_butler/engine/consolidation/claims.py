@@ -151,11 +151,12 @@ async def fail(
 
     A run that lost its lease changes nothing: the episodes are another's.
     """
-    config, now = memory.config.consolidation, memory.clock()
+    config = memory.config.consolidation
     policy = RetryPolicy(config.max_retry_attempts, timedelta(minutes=config.retry_base_minutes))
     buried = 0
     async with transaction(memory.pool, principal.tenant) as tx:
-        held = await consolidation.held(tx, begun.run_id, now)
+        held = await consolidation.held(tx, begun.run_id, memory.clock())
+        now = memory.clock()  # under the locks: nothing of theirs was changed later than that
         await versions.keep(tx, "episode", [one.id for one in held], now)
         for attempts in sorted({one.attempts for one in held}):
             ids = [one.id for one in held if one.attempts == attempts]

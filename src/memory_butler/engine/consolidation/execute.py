@@ -1,7 +1,6 @@
 """Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -35,7 +34,7 @@ async def execute(
     await facts.lock_many(tx, [*plan.confirmations, *plan.targets, *plan.restated])
     for draft, embedded in plan.writes:
         what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
-        action = partial(_store, principal, tx, group, draft, embedded, stored, outcome)
+        action = partial(_store, memory, principal, tx, group, draft, embedded, stored, outcome)
         await _attempt(tx, outcome, what, action)
     for id in plan.confirmations:
         action = partial(_confirm, memory, principal, tx, group, id, outcome)
@@ -70,6 +69,7 @@ async def _attempt(
 
 
 async def _store(
+    memory: Memory,
     principal: Principal,
     tx: Transaction,
     group: Group,
@@ -81,7 +81,7 @@ async def _store(
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
     new = draft.new
     if isinstance(new, NewFact):
-        known = await _confirm_known(principal, tx, new, draft.restates, outcome)
+        known = await _confirm_known(memory, principal, tx, new, draft.restates, outcome)
         if known is not None:
             _note(stored, draft, known)
             return
@@ -90,7 +90,7 @@ async def _store(
     for source in draft.sources[1:]:  # the first one is linked with the row itself
         await links.insert(tx, item, ("episode", source), "derived_from", new.created_at)
     if draft.target is not None and draft.target != superseded:
-        await _supersede_target(principal, tx, group, new, draft.target, outcome)
+        await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
         await _link_support(tx, group, new.id, support, stored, outcome, new)
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
@@ -104,7 +104,12 @@ def _note(stored: dict[int, UUID], draft: Draft, id: UUID) -> None:
 
 
 async def _confirm_known(
-    principal: Principal, tx: Transaction, new: NewFact, restated: UUID | None, outcome: Outcome
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    new: NewFact,
+    restated: UUID | None,
+    outcome: Outcome,
 ) -> UUID | None:
     """A fact that memory has, under its key or another, is confirmed, not stored again (C-23)."""
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
@@ -112,7 +117,7 @@ async def _confirm_known(
     if restated is not None:
         row = await facts.for_update(tx, restated)
         if row is not None and row["validity"] == "active":
-            await _confirm_locked(principal, tx, restated, new.created_at, outcome)
+            await _confirm_locked(memory, principal, tx, restated, outcome)
             return restated
     holder = await facts.active_of(tx, key)
     if holder is None:
@@ -120,13 +125,14 @@ async def _confirm_known(
     row = await facts.for_update(tx, holder.id)
     if row is None or row["content"].strip().casefold() != new.content.strip().casefold():
         return None
-    await _confirm_locked(principal, tx, holder.id, new.created_at, outcome)
+    await _confirm_locked(memory, principal, tx, holder.id, outcome)
     return holder.id
 
 
 async def _confirm_locked(
-    principal: Principal, tx: Transaction, id: UUID, now: datetime, outcome: Outcome
+    memory: Memory, principal: Principal, tx: Transaction, id: UUID, outcome: Outcome
 ) -> None:
+    now = memory.clock()  # under the lock: somebody may have confirmed it since the draft was made
     await versions.keep(tx, "fact", [id], now)
     await facts.confirm(tx, id, now)
     payload = {"memory_type": "fact", "memory_id": str(id)}
@@ -135,6 +141,7 @@ async def _confirm_locked(
 
 
 async def _supersede_target(
+    memory: Memory,
     principal: Principal,
     tx: Transaction,
     group: Group,
@@ -147,7 +154,7 @@ async def _supersede_target(
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
         return
-    now = new.created_at
+    now = memory.clock()
     await versions.keep(tx, "fact", [target], now)
     await facts.supersede(tx, target, now, new.period.valid_from)
     await facts.set_supersedes(tx, new.id, target)
@@ -185,7 +192,7 @@ async def _confirm(
     """EXE-06: only what the model was shown; a miss is reported."""
     if id not in group.facts or await facts.for_update(tx, id) is None:
         raise InvalidInput(f"{id} is no fact that the model was shown")
-    await _confirm_locked(principal, tx, id, memory.clock(), outcome)
+    await _confirm_locked(memory, principal, tx, id, outcome)
 
 
 async def _contradict(

@@ -21,7 +21,7 @@ from memory_butler.inference.language_models.port import (
     ModelError,
     Request,
 )
-from memory_butler.store import consolidation
+from memory_butler.store import consolidation, versions
 from memory_butler.store.consolidation import RunOutcome
 from memory_butler.store.transaction import transaction
 
@@ -202,8 +202,11 @@ async def _keep_waiting(memory: Memory, principal: Principal) -> None:
     """Give episodes that still wait the longer life that the configuration grants them."""
     days = memory.config.consolidation.pending_ttl_days
     if days is not None:
+        ttl = timedelta(days=days)
         async with transaction(memory.pool, principal.tenant) as tx:
-            await consolidation.extend_pending(tx, timedelta(days=days), memory.clock())
+            ids = await consolidation.short_lived(tx, ttl, memory.clock())
+            await versions.keep(tx, "episode", ids, memory.clock())
+            await consolidation.extend(tx, ids, ttl)
 
 
 class _OverBudget(MemoryButlerError):

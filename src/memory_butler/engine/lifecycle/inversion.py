@@ -61,7 +61,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
             if row is None or _judged_by(row) != _judged_by(before):
                 return False  # marked or edited meanwhile: the next sweep judges it anew
             now = memory.clock()
-            await versions.keep(tx, "rule", [id], now)
+            await versions.keep_text(tx, id, now)
             metadata = row["metadata"] | {
                 "original_content": row["content"],
                 "needs_inversion": False,

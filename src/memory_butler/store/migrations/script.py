@@ -45,3 +45,10 @@ def run_files(*names: str, **parts: str) -> None:
         for placeholder, filling in fillings.items():
             text = text.replace(f"{{{placeholder}}}", filling)
         run_text(text)
+
+
+def history_views() -> None:
+    """Make the views of memory_history anew: for every revision that changes a table's columns."""
+    roles: dict[str, str] = context.config.attributes["roles"]
+    text = (Path(__file__).parent / "history_views.sql").read_text(encoding="utf-8")
+    run_text(text.replace("{runtime}", quoted(roles["runtime"])))

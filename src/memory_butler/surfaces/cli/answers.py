@@ -135,12 +135,21 @@ def _memories(found: Iterable[View]) -> None:
             print(f"{one.id}: {', '.join(parts)}")
 
 
+def _searched(output: Any) -> None:
+    _memories(output.results)
+    if output.deleted is not None and output.deleted.total:
+        print(f"{output.deleted.total} episodes that were known then are deleted since.")
+
+
 def _part(value: float | None) -> str:
     return f"{value:.4f}" if isinstance(value, float) else "–" if value is None else str(value)
 
 
 def _one(output: Any) -> None:
     """A memory with everything that is known of it."""
+    if output.memory is None:
+        print(output.deleted.sentence())
+        return
     _fields(output.memory.model_dump(mode="json", exclude={"scores"}))
 
 
@@ -315,7 +324,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
     "memory_store_fact": _stored_fact,
     "memory_store_rule": lambda output: print(f"Stored rule {output.id}."),
-    "memory_search": lambda output: _memories(output.results),
+    "memory_search": _searched,
     "memory_recall": lambda output: _memories(output.results),
     "memory_get": _one,
     "memory_confirm": _confirmed,

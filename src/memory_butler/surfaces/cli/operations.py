@@ -218,4 +218,7 @@ def _missing(asked: "BaseModel") -> Exception:
 
     given = asked.model_dump()
     kind = given.get("memory_type", "entity")
-    return NotFound(f"there is no {kind} {given.get('memory_id') or given.get('entity_id')}")
+    told = f"there is no {kind} {given.get('memory_id') or given.get('entity_id')}"
+    axes = (("known_at", "that was known"), ("as_of", "that was true"))
+    asked_of = [f"{said} at {given[one].isoformat()}" for one, said in axes if given.get(one)]
+    return NotFound(" ".join([told, *asked_of]))

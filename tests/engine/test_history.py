@@ -1,0 +1,220 @@
+"""Memory as it stood: what was known at a moment, and what was true at one."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from conftest import Clock, Connection
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.entities import list_entities
+from memory_butler.engine.browse.episodes import look_at_episode
+from memory_butler.engine.browse.facts import list_facts, look_at_fact
+from memory_butler.engine.browse.rules import look_at_rule
+from memory_butler.engine.context import build_context
+from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory
+from memory_butler.engine.edits import edit_rule
+from memory_butler.engine.entities import create_entity, get_entity, merge_entities, resolve_entity
+from memory_butler.engine.history import deleted_episode, deleted_since
+from memory_butler.engine.lifecycle import cleanup, sweep
+from memory_butler.engine.linking import create_link, get_links
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall, search
+from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.statistics import memory_statistics
+from memory_butler.store.facts import FactFilter
+
+from .store_views import count
+
+pytestmark = pytest.mark.anyio
+
+
+async def _told(memory: Memory, principal: Principal, topic: str) -> list[str]:
+    return [hit.row["content"] for hit in await recall(memory, principal, topic)]
+
+
+async def test_what_was_known_is_what_had_been_stored_by_then(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "city", "Lives in Lisbon")
+    lisbon = clock.now
+    clock.advance(days=30)
+    await store_fact(memory, principal, "user", "city", "Lives in Porto")
+    porto = clock.now
+    clock.advance(days=30)
+    assert await _told(memory, principal, "city") == ["Lives in Porto"]
+    assert await _told(memory.at(lisbon), principal, "city") == ["Lives in Lisbon"]
+    assert await _told(memory.at(porto), principal, "city") == ["Lives in Porto"]
+    assert await _told(memory.at(lisbon - timedelta(seconds=1)), principal, "city") == []
+    block = await build_context(memory.at(lisbon), principal, "city", "general")
+    assert "Lives in Lisbon" in block.text
+    assert "confidence: 1.00" in block.text
+
+
+async def test_what_was_true_goes_by_the_periods_as_they_are_known_now(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    """A change ends a period; a correction says that the fact never held (C-109)."""
+    began = clock.now - timedelta(days=400)
+    await store_fact(memory, principal, "user", "city", "Lives in Lisbon", valid_from=began)
+    await store_fact(memory, principal, "user", "pet", "Has a cat", valid_from=began)
+    clock.advance(days=30)
+    moved = clock.now - timedelta(days=10)
+    await store_fact(memory, principal, "user", "city", "Lives in Porto", valid_from=moved)
+    await store_fact(memory, principal, "user", "pet", "Has a dog", valid_from=began)
+    clock.advance(days=30)
+    before = moved - timedelta(days=1)
+    assert set(await _told(memory.at(None, before), principal, "user")) == {
+        "Lives in Lisbon",
+        "Has a dog",
+    }
+    assert "Lives in Porto" in await _told(memory.at(None, moved), principal, "user")
+    assert await _told(memory.at(None, began - timedelta(days=1)), principal, "user") == []
+    # What was true then, as far as it was known before the move was told of.
+    known = began + timedelta(days=401)
+    assert set(await _told(memory.at(known, moved), principal, "user")) == {
+        "Lives in Lisbon",
+        "Has a cat",
+    }
+
+
+async def test_the_past_counts_nothing_but_notes_what_it_told(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    then = clock.now
+    clock.advance(days=1)
+    hits = await search(memory.at(then), principal, "jasmine tea", session_id=uuid4())
+    assert [hit.row["id"] for hit in hits] == [id]
+    assert await get_memory(memory.at(then), principal, "fact", id) is not None
+    assert await admin.fetchval("SELECT sum(reference_count) FROM facts") == 0
+    assert await admin.fetchval("SELECT served_at FROM served") == clock.now
+
+
+async def test_a_rule_is_found_by_the_text_that_it_had(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    id = await store_rule(memory, principal, "Offer jasmine tea to guests")
+    clock.advance(days=1)
+    await confirm_memory(memory, principal, "rule", id)  # a version without its vector comes first
+    then = clock.now - timedelta(hours=1)
+    clock.advance(days=1)
+    await edit_rule(memory, principal, id, {"content": "Book flights early in the year"})
+    for mode in ("semantic", "keyword"):
+        found = await search(memory.at(then), principal, "jasmine tea", mode=mode, types=["rule"])
+        assert [hit.row["content"] for hit in found] == ["Offer jasmine tea to guests"]
+        similar = found[0].match.found.similarity
+        assert mode == "keyword" or (similar is not None and similar > 0.5)
+    assert await search(memory, principal, "jasmine", mode="keyword", types=["rule"]) == []
+    looked = await look_at_rule(memory.at(then), principal, id)
+    assert looked.row["content"] == "Offer jasmine tea to guests"
+
+
+async def test_what_was_forgotten_or_faded_since_is_as_it_was(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    gone, _ = await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    fades, _ = await store_fact(memory, principal, "user", "mood", "Cheery", permanence="volatile")
+    then = clock.now
+    clock.advance(days=1)
+    await forget_memory(memory, principal, "fact", gone)
+    clock.advance(days=60)
+    await sweep.run(memory, principal)
+    assert await _told(memory, principal, "user drink mood") == []
+    assert len(await _told(memory.at(then), principal, "user drink mood")) == 2
+    row = (await look_at_fact(memory.at(then), principal, gone)).row
+    assert (row["validity"], row["retired_at"], row["metadata"]) == ("active", None, {})
+    total, rows = await list_facts(
+        memory.at(then), principal, FactFilter(validities=("active",)), Part(), "created"
+    )
+    assert (total, {one["id"] for one in rows}) == (2, {gone, fades})
+    stats = await memory_statistics(memory.at(then), principal)
+    assert stats["facts"]["active"] == 2
+    assert (await memory_statistics(memory, principal))["facts"]["active"] == 0
+
+
+async def test_entities_and_links_are_those_of_then(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    ana = await create_entity(memory, principal, "Ana Silva", "person")
+    anna = await create_entity(memory, principal, "Anna", "person")
+    id, _ = await store_fact(
+        memory, principal, "Anna", "city", "Lives in Faro", entity_id=anna["id"]
+    )
+    other, _ = await store_fact(memory, principal, "Ana", "job", "Sails")
+    then = clock.now
+    clock.advance(days=1)
+    await create_link(memory, principal, "fact", id, "fact", other, "related_to")
+    await merge_entities(memory, principal, anna["id"], ana["id"])
+    past = memory.at(then)
+    tombstone = await get_entity(memory, principal, anna["id"])
+    assert tombstone is not None
+    assert "merged_into" in tombstone["metadata"]
+    assert await get_entity(past, principal, anna["id"]) == anna
+    resolved = await resolve_entity(past, principal, "anna")
+    assert resolved[0].entity_id == anna["id"]
+    assert (await look_at_fact(past, principal, id)).row["entity_id"] == anna["id"]
+    assert (await look_at_fact(memory, principal, id)).row["entity_id"] == ana["id"]
+    total, _ = await list_entities(past, principal, Part(), entity_type=None, merged=False, q=None)
+    assert total == 2
+    assert await get_links(past, principal, "fact", id) == []
+    assert len(await get_links(memory, principal, "fact", id)) == 1
+
+
+async def test_deleted_episodes_are_told_of(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    id = await store_episode(memory, principal, "We drank jasmine tea", "general")
+    then = clock.now
+    clock.advance(days=30)
+    await cleanup.clean_up(memory, principal)
+    assert await count(admin, "episodes") == 0
+    past = memory.at(then)
+    assert await search(past, principal, "jasmine tea", types=["episode"]) == []
+    gone = await deleted_since(past, principal, "general")
+    assert gone is not None
+    assert [(one["id"], one["deleted_at"], one["reason"]) for one in gone.episodes] == [
+        (id, clock.now, "expired")
+    ]
+    other = await deleted_since(past, principal, "other")
+    assert other is not None
+    assert other.total == 0
+    assert await deleted_since(memory, principal, None) is None
+    assert await get_memory(past, principal, "episode", id) is None
+    left = await deleted_episode(past, principal, id)
+    assert left is not None
+    with pytest.raises(NotFound, match=r"was known then, and was deleted at .* \(expired\)"):
+        await look_at_episode(past, principal, id)
+
+
+async def test_the_future_is_not_known(memory: Memory, clock: Clock) -> None:
+    with pytest.raises(InvalidInput, match="lies in the future"):
+        memory.at(clock.now + timedelta(seconds=1))
+    with pytest.raises(InvalidInput, match="time zone"):
+        memory.at(clock.now.replace(tzinfo=None))
+    assert memory.at(None) is memory
+
+
+async def test_another_tenants_past_stays_its_own(
+    memory: Memory, principal: Principal, other_tenant: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    past = memory.at(clock.now)
+    assert await _told(past, other_tenant, "jasmine tea") == []
+    assert (await memory_statistics(past, other_tenant))["facts"]["active"] == 0
+
+
+async def test_the_views_have_every_column_of_their_tables(admin: Connection) -> None:
+    """A revision that adds a column ends with `history_views()`."""
+    columns = await admin.fetch(
+        "SELECT table_schema, table_name, array_agg(column_name::text ORDER BY ordinal_position)"
+        " AS names FROM information_schema.columns"
+        " WHERE table_schema IN ('public', 'memory_history') GROUP BY 1, 2"
+    )
+    by = {(row["table_schema"], row["table_name"]): row["names"] for row in columns}
+    views = [name for schema, name in by if schema == "memory_history"]
+    assert len(views) == 7
+    for name in views:
+        assert by["memory_history", name] == by["public", name]
