@@ -35,7 +35,7 @@ from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
 from memory_butler.store import search
-from memory_butler.store.transaction import prepare_connection
+from memory_butler.store.transaction import Transaction, prepare_connection
 
 WARM_UP = 20
 DEPTH = 20
@@ -137,10 +137,10 @@ async def _measure(
         vector = engine.embed_arrays([asked])[0]
         async with connection.transaction():
             await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
-            for query in (search.SQL["facts"], search.SQL["rules"]):
-                await connection.fetch(
-                    query, vector, asked, None, 0.2, datetime.now(UTC), DEPTH, version
-                )
+            tx = Transaction(connection, TENANT)
+            wanted = search.Wanted(("fact", "rule"), None, 0.2, datetime.now(UTC), DEPTH, version)
+            await search.worded(tx, wanted, asked)
+            await search.nearest(tx, wanted, vector)
 
     async def bare_insert() -> None:
         subject, predicate, text = "someone", f"bare_{next(numbers)}", sentence(rng)

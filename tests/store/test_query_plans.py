@@ -16,7 +16,10 @@ INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vec
 SELECT 'default', 's' || n, 'p', 'note ' || n, e::vector, to_tsvector('english', 'note word' || n)
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
 """
-SEARCH = "SELECT * FROM find_facts($1, $2, NULL, 0.2, $3, 10)"
+# The arms by themselves, as an everyday search runs them, and the deep search.
+WORDED = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10)"
+NEAREST = "SELECT * FROM nearest_facts($1, NULL, 0.2, $2, 10)"
+DEEP = "SELECT * FROM find_facts($1, $2, NULL, 0.2, $3, 10, NULL, true)"
 
 
 @pytest.fixture
@@ -32,10 +35,10 @@ def _vector() -> Any:
     return np.random.default_rng(2).standard_normal(384).astype(np.float32)
 
 
-async def _plan_inside(
-    connection: Connection, question: str, *, vector: bool, role: str = ""
+async def _plans_inside(
+    connection: Connection, search: str, *arguments: object, role: str = ""
 ) -> str:
-    """The plan of the statement inside the function; a plain EXPLAIN shows a Function Scan only."""
+    """The plans of the statements inside a function; a plain EXPLAIN shows a Function Scan only."""
     notices: list[str] = []
     connection.add_log_listener(lambda _, message: notices.append(str(message)))
     await connection.execute(
@@ -45,9 +48,8 @@ async def _plan_inside(
     )
     if role:
         await connection.execute(f"SET SESSION AUTHORIZATION {role}")
-    await connection.fetch(SEARCH, _vector() if vector else None, question, NOW)
-    (plan,) = [notice for notice in notices if "WITH nearest" in notice]
-    return plan
+    await connection.fetch(search, *arguments)
+    return "\n".join(notice for notice in notices if " on facts" in notice)
 
 
 @pytest.mark.usefixtures("filled")
@@ -61,29 +63,48 @@ async def test_a_similarity_query_uses_the_ivfflat_index(admin: Connection) -> N
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("FACT-26", "SRCH-04")
-async def test_the_keyword_arm_uses_a_text_index(admin: Connection) -> None:
-    plan = await _plan_inside(admin, "word17 word23", vector=False)
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("as_runtime", [False, True])
+async def test_words_are_found_by_a_text_index(
+    admin: Connection, database: Database, deep: bool, as_runtime: bool
+) -> None:
+    # Under a row policy the text match would be no index condition: the function runs as the owner.
+    role = database.roles.runtime if as_runtime else ""
+    question = "word17 word23"
+    plan = (
+        await _plans_inside(admin, DEEP, None, question, NOW, role=role)
+        if deep
+        else await _plans_inside(admin, WORDED, question, NOW, role=role)
+    )
     assert "Bitmap Index Scan on idx_facts_search" in plan
     assert "Seq Scan on facts" not in plan
 
 
 @pytest.mark.usefixtures("filled")
-async def test_the_runtime_role_gets_the_same_plan_through_the_function(
-    admin: Connection, database: Database
+async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
+    admin: Connection,
 ) -> None:
-    # Under a row policy the text match would be no index condition: the function runs as the owner.
-    plan = await _plan_inside(admin, "word17 word23", vector=False, role=database.roles.runtime)
-    assert "Bitmap Index Scan on idx_facts_search" in plan
-    assert "Seq Scan on facts" not in plan
+    # Every text has "note": 3,000 are more than are read for it.
+    await admin.execute("SET butler.tenant_id = 'default'")
+    found = await admin.fetch(WORDED, "note word17 word23", NOW)
+    assert len(found) == 2
+    alone = await admin.fetch(WORDED, "note", NOW)
+    assert len(alone) == 10
+    read_all = await admin.fetch(
+        "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 1000000)", "note word17 word23", NOW
+    )
+    assert len(read_all) == 10
+    assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
 
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("SRCH-02", "GEN-11")
-async def test_the_semantic_arm_is_exact(admin: Connection) -> None:
+async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connection) -> None:
     vector = _vector()
     exact = await admin.fetch(
         "SELECT id FROM facts ORDER BY (embedding <=> $1) + 0, id LIMIT 10", vector
     )
     await admin.execute("SET butler.tenant_id = 'default'")
-    found = await admin.fetch(SEARCH, vector, "", NOW)
-    assert [row["id"] for row in found] == [row["id"] for row in exact]
+    for search, arguments in ((NEAREST, (vector, NOW)), (DEEP, (vector, "", NOW))):
+        found = await admin.fetch(search, *arguments)
+        assert [row["id"] for row in found] == [row["id"] for row in exact]

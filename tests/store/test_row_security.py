@@ -26,6 +26,10 @@ SEARCHES = (
     "find_facts",
     "find_rules",
 )
+# Like the searches, each arm by itself: what finds what `remembered` holds.
+ARMS = tuple(
+    f"{arm}_{table}" for arm in ("worded", "nearest") for table in ("episodes", "facts", "rules")
+)
 FILTERS = ("facts_with_terms", "facts_with_tag")
 
 
@@ -224,7 +228,17 @@ async def _search(runtime: Connection, function: str, memory: Memory) -> list[as
     if function in FILTERS:
         filtered: list[asyncpg.Record] = await runtime.fetch(f"SELECT {function}('tea')")
         return filtered
+    if function.startswith("worded"):
+        by_words: list[asyncpg.Record] = await runtime.fetch(
+            f"SELECT * FROM {function}('tea', NULL, 0, $1, 10)", memory.clock()
+        )
+        return by_words
     vector = await memory.embedder.embed("tea")
+    if function.startswith("nearest"):
+        by_meaning: list[asyncpg.Record] = await runtime.fetch(
+            f"SELECT * FROM {function}($1, NULL, 0, $2, 10)", vector, memory.clock()
+        )
+        return by_meaning
     search = f"SELECT * FROM {function}($1, 'tea', NULL, 0, $2, 10)"
     found: list[asyncpg.Record] = await runtime.fetch(search, vector, memory.clock())
     return found
@@ -238,7 +252,7 @@ async def remembered(memory: Memory, principal: Principal) -> None:
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("function", SEARCHES + FILTERS)
+@pytest.mark.parametrize("function", SEARCHES + ARMS + FILTERS)
 async def test_a_search_function_without_a_tenant_finds_nothing(
     runtime: Connection, memory: Memory, function: str
 ) -> None:
@@ -248,7 +262,7 @@ async def test_a_search_function_without_a_tenant_finds_nothing(
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("function", SEARCHES + FILTERS)
+@pytest.mark.parametrize("function", SEARCHES + ARMS + FILTERS)
 async def test_a_search_function_forgets_the_tenant_of_the_transaction_before(
     runtime: Connection, memory: Memory, function: str
 ) -> None:
@@ -271,7 +285,7 @@ async def test_functions_of_the_owner_are_closed_to_others(
         WHERE prosecdef AND pronamespace = 'public'::regnamespace
         """
     )
-    assert {row["proname"] for row in functions} >= {*SEARCHES, *FILTERS, "authenticate"}
+    assert {row["proname"] for row in functions} >= {*SEARCHES, *ARMS, *FILTERS, "authenticate"}
     for row in functions:
         assert "search_path=pg_catalog, public, pg_temp" in row["proconfig"], row["proname"]
         grantees = {grant.split("=")[0] for grant in row["granted"].strip("{}").split(",")}

@@ -47,7 +47,7 @@ async def test_a_right_that_is_missing_is_an_outage_for_those_who_must_go_on(
     ask: Ask, admin: Connection, memory: Memory
 ) -> None:
     runtime = await memory.pool.fetchval("SELECT current_user")
-    await admin.execute(f'REVOKE EXECUTE ON FUNCTION find_facts FROM "{runtime}"')
+    await admin.execute(f'REVOKE EXECUTE ON FUNCTION worded_facts FROM "{runtime}"')
     assert (await ask(retrieval.CONTEXT, CONTEXT)).context == "# Memory Context\n"
     await admin.execute(f'REVOKE INSERT ON memory_events FROM "{runtime}"')
     stored = await ask(episodes.STORE_EPISODE, EPISODE)

@@ -1,7 +1,7 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
 from uuid import UUID
@@ -16,7 +16,7 @@ from memory_butler.domain.text import preprocess_search_query
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.search import Deep, Found, candidates
+from memory_butler.store.search import Deep, Found, Wanted, candidates, joined, nearest, worded
 from memory_butler.store.transaction import Transaction
 
 
@@ -82,64 +82,57 @@ async def embedded(memory: Memory, asked: Question) -> Vector | None:
 
 
 async def matches(
-    tx: Transaction, wanted: Sequence[MemoryType], asked: Question, embedding: Vector | None
-) -> list[Match]:
-    """Every candidate of these types, unordered."""
-    if asked.mode != "deep":
-        return [
-            match
-            for memory_type in wanted
-            for match in await _search_one(tx, memory_type, asked, embedding, None)
-        ]
-    period = period_of(asked.text, asked.now)
-    deep = Deep(spellings(asked.text), period)
-    every = [
-        match
-        for memory_type in wanted
-        for match in await _search_one(tx, memory_type, asked, embedding, deep)
-    ]
-    # Over all types together: the best of a type that has nothing to the point is not the best.
-    scores = deep_scores({match.found.id: _evidence(match.found, period) for match in every})
-    return [
-        Match(
-            match.memory_type,
-            match.found,
-            match.rrf_score,
-            match.semantic_rank,
-            match.keyword_rank,
-            scores[match.found.id],
-        )
-        for match in every
-    ]
-
-
-async def _search_one(
     tx: Transaction,
-    memory_type: MemoryType,
+    types: Sequence[MemoryType],
     asked: Question,
-    embedding: Vector | None,
-    deep: Deep | None,
+    embedding: Awaitable[Vector | None],
 ) -> list[Match]:
-    """One table, both arms `depth` deep, fused by rank."""
-    found = await candidates(
-        tx,
-        memory_type,
-        embedding=embedding,
-        question=asked.text if asked.mode != "semantic" else "",
-        scope=asked.scope,
-        min_confidence=asked.min_confidence,
-        now=asked.now,
-        depth=asked.depth,
-        version_id=asked.version_id,
-        deep=deep,
+    """Every candidate of these types, unordered.
+
+    The words are looked up while the question is still being embedded: each takes another core.
+    """
+    wanted = Wanted(
+        types, asked.scope, asked.min_confidence, asked.now, asked.depth, asked.version_id
     )
+    if asked.mode == "deep" or tx.past:
+        return await _of_both_arms(tx, wanted, asked, await embedding)
+    by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
+    vector = await embedding
+    by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
+    found = joined(by_words, by_meaning)
+    return [match for memory_type in found for match in _fused(memory_type, found, asked.depth)]
+
+
+async def _of_both_arms(
+    tx: Transaction, wanted: Wanted, asked: Question, embedding: Vector | None
+) -> list[Match]:
+    period = period_of(asked.text, asked.now) if asked.mode == "deep" else None
+    deep = Deep(spellings(asked.text), period) if asked.mode == "deep" else None
+    question = asked.text if asked.mode != "semantic" else ""
+    found = {
+        memory_type: await candidates(
+            tx, memory_type, wanted, question=question, embedding=embedding, deep=deep
+        )
+        for memory_type in wanted.types
+    }
+    fused = [match for memory_type in found for match in _fused(memory_type, found, asked.depth)]
+    if deep is None:
+        return fused
+    # Over all types together: the best of a type that has nothing to the point is not the best.
+    scores = deep_scores({match.found.id: _evidence(match.found, period) for match in fused})
+    return [replace(match, deep=scores[match.found.id]) for match in fused]
+
+
+def _fused(
+    memory_type: MemoryType, found_by_type: Mapping[MemoryType, Sequence[Found]], depth: int
+) -> list[Match]:
+    """The candidates of one table, their arms fused by rank."""
+    found = found_by_type[memory_type]
     fused = {
         one.id: one
-        for one in fusion.fuse(
-            _arm(found, "semantic_rank"), _arm(found, "keyword_rank"), asked.depth
-        )
+        for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)
     }
-    missing = asked.depth + 1
+    missing = depth + 1
     in_neither = fusion.rrf_score(missing, missing)
     return [
         Match(memory_type, one, place.rrf, place.semantic_rank, place.keyword_rank)

@@ -1,5 +1,6 @@
 """Finding: search in four modes, and recall by composite score. Never a model call."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -152,7 +153,9 @@ async def _answer(
     Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
-    embedding = await embedded(memory, asked)
+    embedding = asyncio.ensure_future(embedded(memory, asked))
+    # Where the database fails first, nobody else asks what became of it.
+    embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     async def once() -> list[Hit]:
         opened = (
@@ -184,7 +187,10 @@ async def _answer(
                 await _record(tx, audience, hits, asked.now)
             return hits
 
-    hits = await retried(once)
+    try:
+        hits = await retried(once)
+    finally:
+        embedding.cancel()
     if quiet and audience is not None:
         await record_served(memory, principal, audience, hits)
     return hits

@@ -35,6 +35,7 @@ CHAIN = (
     "mem_011",
     "mem_014",
     "mem_015",
+    "mem_017",
 )
 HEAD = CHAIN[-1]
 

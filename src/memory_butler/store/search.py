@@ -1,9 +1,9 @@
-"""The hot searches: one statement for both arms and everything that scoring needs."""
+"""The hot searches: the candidates of each arm, and everything that scoring needs of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
+from typing import Any, Final, assert_never
 from uuid import UUID
 
 from memory_butler.domain.links import MemoryType
@@ -17,6 +17,9 @@ from memory_butler.telemetry.tracing import span
 SQL = load("search")
 PAST = load("history")
 
+Records = Sequence[Mapping[str, Any]]
+_ABSENT: Final[Mapping[str, Any]] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -26,9 +29,9 @@ class Found:
     times its rarity, for the length of the text (SRCH-04). What a type has no column for is None:
     importance of rules, confidence of episodes.
 
-    `words` counts the different words of its text. The rest is for a deep search: how well the
-    question fits the whole session, the turns around (the nearest first; None for one that is here
-    only as such a turn), whether the question names its entity, and when it happened.
+    `words` counts the different words of its text. It and the rest are for a deep search alone: how
+    well the question fits the whole session, the turns around (the nearest first; None for one that
+    is here only as such a turn), whether the question names its entity, and when it happened.
     """
 
     id: UUID
@@ -44,12 +47,93 @@ class Found:
     last_referenced_at: datetime | None
     created_at: datetime
     maturity: Maturity | None
-    words: int | None
-    session_rank: float
-    before: Sequence[UUID] | None
-    after: Sequence[UUID] | None
-    named: bool
-    happened_at: datetime | None
+    words: int | None = None
+    session_rank: float = 0.0
+    before: Sequence[UUID] | None = None
+    after: Sequence[UUID] | None = None
+    named: bool = False
+    happened_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What every search is bounded by.
+
+    Attributes:
+        types: the tables to look into.
+        scope: SCP-01 and SCP-02; None searches every scope.
+        min_confidence: of the effective confidence; episodes are exempt (C-39).
+        depth: how many candidates an arm gives.
+        version_id: the model that made the question's vector; only vectors of it are compared.
+    """
+
+    types: Sequence[MemoryType]
+    scope: str | None
+    min_confidence: float
+    now: datetime
+    depth: int
+    version_id: int
+
+
+async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
+    """The arm of words, for a preprocessed question; '' finds nothing (SRCH-05)."""
+    with span("sql words"):
+        found: Records = await tx.connection.fetch(
+            _of_types("worded", wanted.types),
+            question,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.depth,
+        )
+        return found
+
+
+async def nearest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records:
+    """The arm of meaning, for a vector of shape (384,)."""
+    with span("sql nearest"):
+        found: Records = await tx.connection.fetch(
+            _of_types("nearest", wanted.types),
+            embedding,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.depth,
+            wanted.version_id,
+        )
+        return found
+
+
+def _of_types(arm: str, types: Iterable[MemoryType]) -> str:
+    """One statement over some tables: each by itself would cost a round trip."""
+    return "\nUNION ALL\n".join(SQL[f"{arm}_{memory_type}"] for memory_type in types)
+
+
+def joined(by_words: Records, by_meaning: Records) -> dict[MemoryType, list[Found]]:
+    """The candidates of both arms, each once, by type."""
+    meant = {row["id"]: row for row in by_meaning}
+    told = {row["id"]: row for row in by_words}
+    found: dict[MemoryType, list[Found]] = {}
+    for id, row in (told | meant).items():
+        semantic, keyword = meant.get(id, _ABSENT), told.get(id, _ABSENT)
+        found.setdefault(row["memory_type"], []).append(
+            Found(
+                id=id,
+                semantic_rank=semantic.get("rank"),
+                similarity=semantic.get("similarity"),
+                keyword_rank=keyword.get("rank"),
+                text_rank=keyword.get("text_rank"),
+                matches_all=keyword.get("matches_all"),
+                importance=row["importance"],
+                confidence=row["confidence"],
+                decay_rate=row["decay_rate"],
+                last_confirmed_at=row["last_confirmed_at"],
+                last_referenced_at=row["last_referenced_at"],
+                created_at=row["created_at"],
+                maturity=row["maturity"],
+            )
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +150,19 @@ class Deep:
 async def candidates(
     tx: Transaction,
     memory_type: MemoryType,
+    wanted: Wanted,
     *,
-    embedding: Vector | None,
     question: str,
-    scope: str | None,
-    min_confidence: float,
-    now: datetime,
-    depth: int,
-    version_id: int,
+    embedding: Vector | None,
     deep: Deep | None = None,
 ) -> list[Found]:
-    """The candidates of both arms, each `depth` deep, unordered for the caller's purposes.
+    """The candidates of both arms in one statement: for a deep search, and for one of the past.
 
     A deep search adds what the question points at, up to `depth` more, and the turns around each.
 
     Args:
-        embedding: of shape (384,); None leaves the semantic arm out.
-        question: preprocessed; '' leaves the keyword arm out (SRCH-05).
-        scope: SCP-01 and SCP-02; None searches every scope.
-        min_confidence: of the effective confidence; episodes are exempt (C-39).
-        version_id: the model that made `embedding`; only vectors of it are compared.
+        question: preprocessed; '' leaves the arm of words out (SRCH-05).
+        embedding: of shape (384,); None leaves the arm of meaning out.
     """
     named = PAST if tx.past else SQL
     match memory_type:
@@ -103,11 +180,11 @@ async def candidates(
             query,
             embedding,
             question,
-            scope,
-            min_confidence,
-            now,
-            depth,
-            version_id,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.depth,
+            wanted.version_id,
             deep is not None,
             (deep.names or None) if deep else None,
             period and period.start,
