@@ -20,6 +20,7 @@ from memory_butler.engine.tokens import Authenticator
 from memory_butler.surfaces import figures, mcp, web
 from memory_butler.surfaces.body_limit import BodyLimit
 from memory_butler.surfaces.guard import Authenticate, Guard, demands_token
+from memory_butler.surfaces.packing import Packing
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
@@ -69,7 +70,7 @@ def build_app(
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
     app.router.routes.extend(mounted)
-    dashboard = Dashboard(app, web.BUILT)
+    dashboard = Dashboard(Packing(app), web.BUILT)
     return behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
 
 

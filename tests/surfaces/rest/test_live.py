@@ -48,6 +48,8 @@ async def test_an_event_is_told_to_everyone_of_the_tenant_alone(serve: Serve) ->
             other.stream("GET", STREAM) as foreign,
         ):
             assert first.headers["content-type"].startswith("text/event-stream")
+            # httpx takes gzip: packed, a message would wait for the next ones.
+            assert "content-encoding" not in first.headers
             stored = await rest.post("/api/memory/rules", json={"content": "Ask"})
             for answer in (first, second):
                 told = await _next(_messages(answer))
