@@ -32,6 +32,7 @@ from memory_butler.operations.views import (
 def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[Route, ...]:
     """One route for each type of memory, which stands in the path."""
     plurals = {"episode": "episodes", "fact": "facts", "rule": "rules"}
+    one = {"episode": "an episode", "fact": "a fact", "rule": "a rule"}
     tail = "" if method == "DELETE" else f"/{act}"
     return tuple(
         Route(
@@ -39,7 +40,7 @@ def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[R
             f"/api/memory/{plurals[kind]}/{{memory_id}}{tail}",
             fixed={"memory_type": kind},
             name=f"{kind}_{act}",
-            title=title.format(kind),
+            title=title.format(one[kind]),
         )
         for kind in kinds
     )
@@ -135,7 +136,7 @@ CONFIRM = Operation(
     handler=_confirm,
     needs="write",
     idempotent=True,
-    routes=_routes("POST", "confirm", "Confirm a {}", "fact", "rule"),
+    routes=_routes("POST", "confirm", "Confirm {}", "fact", "rule"),
 )
 
 
@@ -169,7 +170,7 @@ FORGET = Operation(
     needs="write",
     destructive=True,
     idempotent=True,
-    routes=_routes("DELETE", "forget", "Forget a {}", "fact", "rule", "episode"),
+    routes=_routes("DELETE", "forget", "Forget {}", "fact", "rule", "episode"),
 )
 
 
@@ -197,5 +198,5 @@ RESTORE = Operation(
     handler=_restore,
     needs="write",
     toolset=None,
-    routes=_routes("POST", "restore", "Bring a {} back", "fact", "rule", "episode"),
+    routes=_routes("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
 )
