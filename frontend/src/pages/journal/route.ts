@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { given, oneOf, text } from "@/shell/filters";
+import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 export const TABS = ["stream", "mind", "fragments", "prompt", "maintenance"] as const;
@@ -24,5 +25,5 @@ export const journal = createRoute({
   getParentRoute: () => root,
   path: "/journal",
   validateSearch: filters,
-  component: lazyRouteComponent(() => import("@/pages/journal/Journal")),
+  component: page(() => import("@/pages/journal/Journal")),
 });
