@@ -48,6 +48,22 @@ export default defineConfig({
     // Inlined files would be data: URLs, which the policy allows for images alone.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // One request for what pages share, instead of one for each icon and component; not for
+        // what brings much of Radix along.
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            {
+              name: "shared",
+              test: /node_modules\/(lucide-react|clsx|openapi-fetch|@tanstack\/(react-)?query)|src\/(api|shell|ui)\/(?!Dialog|Drawer|Table|Tabs|Toasts|Tooltip)/,
+              minShareCount: 3,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: Object.fromEntries(

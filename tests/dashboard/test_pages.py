@@ -210,3 +210,15 @@ def test_a_chosen_theme_stays(page: Page) -> None:
     expect(ground).to_have_css("background-color", "rgb(12, 13, 16)")
     page.reload()
     expect(ground).to_have_css("background-color", "rgb(12, 13, 16)")
+
+
+def test_the_first_load_is_under_200_kilobytes(page: Page) -> None:
+    """As bench/dashboard.py measures it: what came over the wire, headers and answers included."""
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    received: list[float] = []
+    network.on("Network.loadingFinished", lambda told: received.append(told["encodedDataLength"]))
+    page.goto("/memory")
+    expect(page.get_by_text("Facts over time")).to_be_visible()
+    page.wait_for_timeout(1_000)
+    assert 100_000 < sum(received) < 200_000
