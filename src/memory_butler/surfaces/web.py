@@ -26,7 +26,13 @@ _REASON: Final = "not-built.txt"
 # Paths of the other surfaces: a mistyped one is an error, not a page.
 _NOT_OURS: Final = ("/api", "/mcp", "/healthz", "/readyz", "/metrics", "/assets")
 
+# Of every file; the others are of what a browser shows as a page.
+_FILE_HEADERS: Final[Mapping[str, str]] = {
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+}
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
+    **_FILE_HEADERS,
     "content-security-policy": "; ".join(
         (
             "default-src 'none'",
@@ -43,11 +49,9 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
             "trusted-types 'none'",
         )
     ),
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
 }
 
 # What a built page consists of; no other file is served.
@@ -58,6 +62,8 @@ _MEDIA_TYPES: Final = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
+
+_SHOWN_AS_PAGES: Final = ("text/html", "image/svg+xml")
 
 # In the order of preference; the file of each lies beside the plain one.
 _ENCODINGS: Final = {"br": ".br", "gzip": ".gz"}
@@ -77,7 +83,7 @@ class _File:
         """The file as this request takes it, or that it has it already."""
         encoding = _chosen_encoding(request.get("accept-encoding", ""), self.bodies)
         headers = {
-            **SECURITY_HEADERS,
+            **(SECURITY_HEADERS if self.media_type in _SHOWN_AS_PAGES else _FILE_HEADERS),
             "cache-control": "public, max-age=31536000, immutable"
             if self.immutable
             else "no-cache",
