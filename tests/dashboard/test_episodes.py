@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.asking import stored
+
 _SOON = 15_000
 
 
@@ -42,6 +44,26 @@ def test_episodes_are_a_stream_to_unfold_and_filter(page: Page) -> None:
     page.get_by_label("to", exact=True).fill(f"{day - timedelta(days=1):%Y-%m-%d}")
     page.get_by_label("from").fill("")
     expect(page.get_by_text("No episode fits these filters")).to_be_visible()
+
+
+def test_a_forgotten_episode_comes_back_from_among_the_expired(page: Page) -> None:
+    said = "Somebody sang in the stairwell"
+    stored(page, "episodes", content=said, butler="home")
+    page.goto("/memory/episodes?q=stairwell")
+    episode = page.get_by_role("tabpanel").get_by_role("listitem")
+    episode.get_by_role("button").click()
+    episode.get_by_role("link", name="What was drawn from it").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_role("button", name="Forget").click()
+    expect(drawer).to_contain_text("agents no longer find it")
+    drawer.get_by_role("button", name="Close").click()
+    expect(page.get_by_text("No episode fits these filters")).to_be_visible()
+    page.get_by_role("tab", name="Expired").click()
+    episode.get_by_role("button").click()
+    episode.get_by_role("link", name="What was drawn from it").click()
+    drawer.get_by_role("button", name="Restore").click()
+    expect(drawer.get_by_role("button", name="Forget")).to_be_visible()
+    expect(episode).to_have_count(0)
 
 
 @pytest.mark.requirement("DASH-16")

@@ -1,7 +1,9 @@
 import type { Schemas } from "@/api/client";
 import type { Tone } from "@/ui/Badge";
+import { count, words } from "@/ui/format";
 
-type EventType = Schemas["Event"]["event_type"];
+type Event = Schemas["Event"];
+type EventType = Event["event_type"];
 
 const GOOD = /_(created|promoted|recovered|consolidated|confirmed|restored|helpful|enabled)$/;
 const BAD = /_(dead_lettered|failed|expired|retracted|forgotten|harmful|inverted|disabled)$/;
@@ -12,4 +14,12 @@ export function eventTone(type: EventType): Tone {
   if (GOOD.test(type)) return "good";
   if (BAD.test(type)) return "bad";
   return WARN.test(type) ? "warn" : "neutral";
+}
+
+/** What an event is about: a memory, else the figures that it holds, else what its kind means. */
+export function toldOf({ about, payload, said }: Event): string {
+  const figures = Object.entries(payload).flatMap(([name, value]) =>
+    typeof value === "number" && value !== 0 ? [`${words(name)} ${count(value)}`] : [],
+  );
+  return about ?? (figures.join(", ") || said);
 }

@@ -7,6 +7,7 @@ let now = new Date();
 let timer: number | undefined;
 
 function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) now = new Date();
   listeners.add(listener);
   timer ??= window.setInterval(() => {
     now = new Date();

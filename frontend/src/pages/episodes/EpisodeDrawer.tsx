@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { RotateCcw, Trash2 } from "lucide-react";
 import type { Schemas } from "@/api/client";
-import { forget } from "@/memory/changes";
+import { forget, restore } from "@/memory/changes";
 import { EpisodeState, GAVE_UP } from "@/memory/EpisodeState";
 import { History } from "@/memory/History";
 import { LongText } from "@/memory/LongText";
@@ -33,7 +33,9 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
       </Drawer>
     );
   const { episode } = data;
-  const isStuck = GAVE_UP.has(episode.consolidation_status);
+  // By the server's clock: what was forgotten a moment ago has expired already.
+  const isExpired = data.provenance.nodes.some((one) => one.id === id && one.state === "expired");
+  const isStuck = GAVE_UP.has(episode.consolidation_status) && !isExpired;
   return (
     <Drawer kicker={`Episode · ${episode.butler}`} title={episode.content} onClose={onClose}>
       <div className="mb-5 flex flex-wrap gap-2">
@@ -42,14 +44,26 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
             <RotateCcw /> Retry
           </Button>
         )}
-        <Button
-          kind="danger"
-          busy={change.isPending}
-          onClick={() => change.mutate(forget("episode", id))}
-        >
-          <Trash2 /> Forget
-        </Button>
+        {isExpired ? (
+          <Button busy={change.isPending} onClick={() => change.mutate(restore("episode", id))}>
+            <RotateCcw /> Restore
+          </Button>
+        ) : (
+          <Button
+            kind="danger"
+            busy={change.isPending}
+            onClick={() => change.mutate(forget("episode", id))}
+          >
+            <Trash2 /> Forget
+          </Button>
+        )}
       </div>
+      {isExpired && (
+        <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
+          It had its time <TimeAgo at={episode.expires_at} />, or was forgotten: agents no longer
+          find it, and the next cleanup deletes it. What was learned from it stays.
+        </p>
+      )}
       <LongText text={episode.content} />
       <Section title="Consolidation" aside={<EpisodeState status={episode.consolidation_status} />}>
         <Consolidation episode={episode} />
@@ -58,7 +72,7 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
         <Drawn detail={data} />
       </Section>
       <Section title="Details">
-        <EpisodeDetails episode={episode} />
+        <EpisodeDetails episode={episode} isExpired={isExpired} />
       </Section>
       <Section title="History">
         <History kind="episode" id={id} />
@@ -127,7 +141,7 @@ function Consolidation({ episode }: { episode: Episode }) {
   );
 }
 
-function EpisodeDetails({ episode }: { episode: Episode }) {
+function EpisodeDetails({ episode, isExpired }: { episode: Episode; isExpired: boolean }) {
   return (
     <Details>
       <Detail name="Happened">
@@ -147,7 +161,7 @@ function EpisodeDetails({ episode }: { episode: Episode }) {
           "none"
         )}
       </Detail>
-      <Detail name="Expires">
+      <Detail name={isExpired ? "Expired" : "Expires"}>
         <TimeAgo at={episode.expires_at} />
       </Detail>
       <Detail name="Id">

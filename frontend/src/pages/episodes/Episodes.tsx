@@ -7,6 +7,7 @@ import { EpisodeFilters } from "@/pages/episodes/EpisodeFilters";
 import { episodePages } from "@/pages/episodes/queries";
 import { useRetry } from "@/pages/episodes/retry";
 import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
+import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -23,6 +24,7 @@ const TABS: readonly { name: Shown; label: string }[] = [
   { name: "consolidated", label: "Consolidated" },
   { name: "failed", label: "Failed" },
   { name: "dead_letter", label: "Dead letters" },
+  { name: "expired", label: "Expired" },
 ];
 
 const route = getRouteApi("/memory/episodes");
@@ -34,6 +36,9 @@ export default function Episodes() {
   const { show = "all", order: __, ...filters } = search;
   const change = (part: Partial<EpisodesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  // A tab is a view of its own: Back leads to the one before.
+  const turnTo = (show: EpisodesSearch["show"]) =>
+    void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   const pages = useInfiniteQuery(episodePages(search));
   const retry = useRetry();
   const episodes = pages.data?.pages.flatMap((one) => one.items);
@@ -47,7 +52,7 @@ export default function Episodes() {
         label="Which episodes"
         value={show}
         tabs={TABS}
-        onChange={(name) => change({ show: name === "all" ? undefined : name })}
+        onChange={(name) => turnTo(name === "all" ? undefined : name)}
       >
         <EpisodeFilters search={search} onChange={change} />
         <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
@@ -65,7 +70,7 @@ export default function Episodes() {
         ) : episodes.length === 0 ? (
           <Nothing
             show={show}
-            filtered={Object.keys(filters).length > 0}
+            filtered={isFiltered(filters)}
             onClear={() => void navigate({ search: { show } })}
           />
         ) : (
@@ -141,6 +146,13 @@ function Nothing({
         <EmptyState icon={CircleCheck} title="No dead letters">
           An episode that failed too often is kept here with its last error, until somebody retries
           it.
+        </EmptyState>
+      );
+    case "expired":
+      return (
+        <EmptyState icon={CircleCheck} title="Nothing is past its time">
+          Episodes last for some days; what they taught stays. Those that had their time, or were
+          forgotten, can be brought back from here until the next cleanup deletes them.
         </EmptyState>
       );
   }

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { nextOffset } from "@/api/paging";
-import type { EpisodesSearch } from "@/pages/episodes/route";
+import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { span } from "@/shell/days";
 
 const PAGE = 50;
@@ -18,7 +18,7 @@ export function episodePages({ show = "all", order, q, butler, from, to }: Episo
               q,
               butler,
               ...span({ from, to }),
-              status: show === "all" ? undefined : [show],
+              ...state(show),
               sort: order === "important" ? "importance" : "occurred",
               direction: order === "oldest" ? "asc" : "desc",
               limit: PAGE,
@@ -31,6 +31,18 @@ export function episodePages({ show = "all", order, q, butler, from, to }: Episo
     getNextPageParam: nextOffset,
     placeholderData: keepPreviousData,
   });
+}
+
+/** What a tab asks for: those past their time are in a tab of their own. */
+function state(show: (typeof SHOWN)[number]) {
+  switch (show) {
+    case "all":
+      return {};
+    case "expired":
+      return { expired: true };
+    default:
+      return { status: [show] };
+  }
 }
 
 export function episodeDetail(id: string) {

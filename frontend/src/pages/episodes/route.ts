@@ -4,11 +4,18 @@ import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 /** What the tabs show. */
-export const SHOWN = ["all", "pending", "consolidated", "failed", "dead_letter"] as const;
+export const SHOWN = [
+  "all",
+  "pending",
+  "consolidated",
+  "failed",
+  "dead_letter",
+  "expired",
+] as const;
 export const ORDERS = ["oldest", "important"] as const;
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     q: text(search["q"]),
     butler: text(search["butler"]),
     from: day(search["from"]),

@@ -1,7 +1,7 @@
 import { Activity } from "lucide-react";
 import type { Schemas } from "@/api/client";
 import { MemoryLink } from "@/shell/MemoryLink";
-import { eventTone } from "@/shell/events";
+import { eventTone, toldOf } from "@/shell/events";
 import { Badge } from "@/ui/Badge";
 import { Card } from "@/ui/Card";
 import { Code, EmptyState } from "@/ui/EmptyState";
@@ -41,10 +41,10 @@ export function Feed({ events }: { events: readonly Event[] | undefined }) {
                     id={one.memory_id}
                     className="hover:text-ink hover:underline"
                   >
-                    {one.about ?? one.said}
+                    {toldOf(one)}
                   </MemoryLink>
                 ) : (
-                  (one.about ?? one.said)
+                  toldOf(one)
                 )}
               </p>
             </li>

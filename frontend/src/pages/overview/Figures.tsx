@@ -1,5 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
+import { expiredEpisodes } from "@/pages/overview/queries";
 import { PERMANENCES, MATURITIES } from "@/shell/vocabulary";
 import { SERIES, StackedBar, type Part } from "@/ui/charts";
 import { count, plural, words } from "@/ui/format";
@@ -11,19 +14,30 @@ type Stats = Schemas["StatsOutput"];
 export function Figures({ stats }: { stats: Stats | undefined }) {
   return (
     <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
-      <Figure title="Active facts" value={stats && stats.facts.active + stats.facts.fading}>
+      <Figure
+        title="Active facts"
+        to="/memory/facts"
+        value={stats && stats.facts.active + stats.facts.fading}
+      >
         {stats && <StackedBar label="Facts by permanence" parts={byPermanence(stats)} />}
       </Figure>
       <Figure
         title="Rules"
+        to="/memory/rules"
         value={stats && MATURITIES.reduce((sum, one) => sum + stats.rules[one], 0)}
       >
         {stats && <StackedBar label="Rules by maturity" parts={byMaturity(stats)} />}
       </Figure>
-      <Figure title="Active episodes" value={stats?.episodes.total}>
+      <Figure title="Episodes" to="/memory/episodes" value={stats?.episodes.total}>
         {stats && <StackedBar label="Episodes by state" parts={byState(stats)} />}
+        {stats && <Expired total={stats.episodes.total} />}
       </Figure>
-      <Figure title="Fading facts" value={stats?.facts.fading}>
+      <Figure
+        title="Fading facts"
+        to="/memory/facts"
+        search={{ show: "fading" }}
+        value={stats?.facts.fading}
+      >
         {stats && <Fading stats={stats} />}
       </Figure>
     </div>
@@ -32,14 +46,25 @@ export function Figures({ stats }: { stats: Stats | undefined }) {
 
 interface FigureProps {
   title: string;
+  /** The list that it counts. */
+  to: LinkProps["to"];
+  search?: LinkProps["search"];
   value: number | undefined;
   children: ReactNode;
 }
 
-function Figure({ title, value, children }: FigureProps) {
+function Figure({ title, to, search, value, children }: FigureProps) {
   return (
     <section aria-label={title} className="min-w-0 rounded-xl border bg-surface p-5 shadow-card">
-      <h2 className="text-sm text-ink-2">{title}</h2>
+      <h2 className="text-sm text-ink-2">
+        <Link
+          to={to}
+          {...(search && { search })}
+          className="rounded hover:text-ink hover:underline"
+        >
+          {title}
+        </Link>
+      </h2>
       {value === undefined ? (
         <>
           <Skeleton className="mt-1 h-8 w-20" />
@@ -54,6 +79,24 @@ function Figure({ title, value, children }: FigureProps) {
         </>
       )}
     </section>
+  );
+}
+
+/** Those past their time are counted until the cleanup deletes them, and have a list of their own. */
+function Expired({ total }: { total: number }) {
+  const { data: expired } = useQuery(expiredEpisodes);
+  if (!expired) return null;
+  return (
+    <p className="mt-3 text-sm text-ink-2">
+      {count(total - expired)} active,{" "}
+      <Link
+        to="/memory/episodes"
+        search={{ show: "expired" }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        {count(expired)} past their time
+      </Link>
+    </p>
   );
 }
 

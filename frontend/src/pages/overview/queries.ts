@@ -23,6 +23,16 @@ export const trends = queryOptions({
     answer(api.GET("/api/memory/trends", { signal, params: { query: { days: DAYS } } })),
 });
 
+/** How many episodes are past their time and still kept. */
+export const expiredEpisodes = queryOptions({
+  queryKey: ["episodes", "expired", "total"],
+  queryFn: ({ signal }) =>
+    answer(
+      api.GET("/api/memory/episodes", { signal, params: { query: { expired: true, limit: 1 } } }),
+    ),
+  select: ({ total }) => total,
+});
+
 export const activity = queryOptions({
   queryKey: ["activity", EVENTS_SHOWN],
   queryFn: ({ signal }) =>

@@ -5,7 +5,7 @@ import { root } from "@/shell/root";
 import { MEMORY_TYPES, PERMANENCES } from "@/shell/vocabulary";
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     q: text(search["q"]),
     type: oneOf(MEMORY_TYPES, search["type"]),
     permanence: oneOf(PERMANENCES, search["permanence"]),

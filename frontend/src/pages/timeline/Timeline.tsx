@@ -6,7 +6,8 @@ import { titleOf } from "@/pages/timeline/kinds";
 import { eventPages } from "@/pages/timeline/queries";
 import type { TimelineSearch } from "@/pages/timeline/route";
 import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
-import { eventTone } from "@/shell/events";
+import { eventTone, toldOf } from "@/shell/events";
+import { isFiltered } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -43,10 +44,7 @@ export default function Timeline() {
       {!events ? (
         <SkeletonRows rows={12} className="h-12" />
       ) : events.length === 0 ? (
-        <Nothing
-          filtered={Object.keys(search).length > 0}
-          onClear={() => void navigate({ search: {} })}
-        />
+        <Nothing filtered={isFiltered(search)} onClear={() => void navigate({ search: {} })} />
       ) : (
         <Days events={events} />
       )}
@@ -90,7 +88,7 @@ function EventLine({ event }: { event: Event }) {
               {event.about}
             </MemoryLink>
           ) : (
-            (event.about ?? event.said)
+            toldOf(event)
           )}
         </p>
         {typeof reason === "string" && (
