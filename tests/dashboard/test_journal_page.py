@@ -65,6 +65,16 @@ def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:
     expect(lingering.get_by_role("listitem").first).to_contain_text("plan")
 
 
+def test_without_a_model_maintenance_says_what_is_missing(page: Page) -> None:
+    page.goto("/journal?tab=maintenance")
+    compiling = page.get_by_role("region", name="Compile")
+    expect(compiling).to_contain_text("This server has none")
+    compiling.get_by_role("button", name="Run now").click()
+    expect(compiling.get_by_role("status")).to_contain_text("no language model was found")
+    # A model that nobody configured is no outage.
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_run_shows_what_it_changed_and_is_taken_back(page: Page) -> None:
     page.goto("/journal?tab=maintenance")
     weekly = (

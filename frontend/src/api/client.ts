@@ -20,7 +20,7 @@ client.use({
   async onResponse({ response }) {
     if (response.ok || response.status === 304) return;
     const problem = await problemOf(response);
-    if (problem.status === 503) reportAway("database");
+    if (problem.status === 503 && problem.isAway) reportAway("database");
     if (problem.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
     throw problem;
   },

@@ -16,6 +16,8 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed by itself a little later. */
   get isAway(): boolean {
+    // What is not configured, such as a language model, does not come by itself.
+    if (this.code === "configuration") return false;
     return this.status === 0 || this.status === 502 || this.status === 503;
   }
 }

@@ -1,8 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Wrench } from "lucide-react";
+import { FlaskConical, Play, Wrench } from "lucide-react";
 import { useState } from "react";
 import { Diff } from "@/pages/journal/Diff";
-import { run, runs, undoRun, type MaintenanceRun } from "@/pages/journal/queries";
+import {
+  compile,
+  languageModel,
+  run,
+  runs,
+  undoRun,
+  type MaintenanceRun,
+} from "@/pages/journal/queries";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Card } from "@/ui/Card";
@@ -22,23 +29,107 @@ const STATES: Record<MaintenanceRun["state"], Tone> = {
 export function Maintenance({ companion }: { companion: string }) {
   const { data } = useQuery(runs(companion));
   if (!data) return <SkeletonRows rows={5} className="h-16" />;
-  if (data.runs.length === 0)
-    return (
-      <EmptyState icon={Wrench} title="Nothing was compiled yet">
-        {plural(data.unread, "message")} wait to be compiled into fragments, by{" "}
-        <Code>memory-butler journal maintain bootstrap</Code>
-      </EmptyState>
-    );
   return (
-    <Card title="Runs" note={`${plural(data.unread, "message")} said since the last one`}>
-      <ul className="divide-y">
-        {data.runs.map((one) => (
-          <li key={one.id} className="py-3 first:pt-0 last:pb-0">
-            <Run companion={companion} run={one} />
-          </li>
-        ))}
-      </ul>
+    <div className="space-y-4">
+      <Compile companion={companion} unread={data.unread} />
+      {data.runs.length === 0 ? (
+        <EmptyState icon={Wrench} title="Nothing was compiled yet">
+          A run reads what was said and writes what is worth knowing into fragments. Each is listed
+          here with what it changed, and can be taken back.
+        </EmptyState>
+      ) : (
+        <Card title="Runs" note="The latest first">
+          <ul className="divide-y">
+            {data.runs.map((one) => (
+              <li key={one.id} className="py-3 first:pt-0 last:pb-0">
+                <Run companion={companion} run={one} />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </div>
+  );
+}
+
+/** Lets the model read what was said since the last run; or says what is missing for that. */
+function Compile({ companion, unread }: { companion: string; unread: number }) {
+  const queries = useQueryClient();
+  const { data: model } = useQuery(languageModel);
+  const compiling = useMutation({
+    mutationFn: (dryRun: boolean) => compile(companion, dryRun),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["journal", companion] }),
+    // Told beside the buttons.
+    onError: () => undefined,
+  });
+  const { data: done, error } = compiling;
+  return (
+    <Card
+      title="Compile"
+      note={`${plural(unread, "message")} said since the last run`}
+      aside={
+        <div className="flex gap-2">
+          {[true, false].map((dryRun) => (
+            <Button
+              key={String(dryRun)}
+              small
+              disabled={compiling.isPending}
+              busy={compiling.isPending && compiling.variables === dryRun}
+              onClick={() => compiling.mutate(dryRun)}
+            >
+              {dryRun ? <FlaskConical /> : <Play />} {dryRun ? "Dry run" : "Run now"}
+            </Button>
+          ))}
+        </div>
+      }
+    >
+      <p className="text-ink-2">
+        A language model reads them and brings the fragments up to date.{" "}
+        {model ? (
+          <>
+            It is <Code>{model}</Code>, unless the journal names another.
+          </>
+        ) : model === null && !error ? (
+          <>
+            This server has none: set <Code>ANTHROPIC_API_KEY</Code> or <Code>OPENAI_API_KEY</Code>{" "}
+            where it runs, or name a <Code>model</Code> in <Code>[modules.memory.journal]</Code> of
+            butler.toml. <Code>memory-butler doctor</Code> tells whether it works.
+          </>
+        ) : null}
+      </p>
+      <div role="status">
+        {compiling.isPending && <p className="mt-3 text-sm text-ink-3">Under way…</p>}
+        {error && (
+          <p className="memory-text mt-3 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad-ink">
+            {error.message}
+          </p>
+        )}
+        {done && (
+          <div className="mt-3 space-y-3">
+            <p className="memory-text text-sm text-ink-2">
+              {done.run_id === null && "It would do this; nothing was changed. "}
+              {done.message}
+            </p>
+            <Remarks remarks={done.refused} />
+            {done.run_id === null && done.changes.map((one) => <Diff key={one.key} change={one} />)}
+          </div>
+        )}
+      </div>
     </Card>
+  );
+}
+
+/** What the model proposed and was not done. */
+function Remarks({ remarks }: { remarks: readonly string[] }) {
+  if (remarks.length === 0) return null;
+  return (
+    <ul className="mt-2 list-disc space-y-1 pl-5 text-sm text-warn-ink">
+      {remarks.map((said, index) => (
+        <li key={index} className="memory-text">
+          {said}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -58,15 +149,7 @@ function Run({ companion, run: one }: { companion: string; run: MaintenanceRun }
         </span>
       </summary>
       {one.message && <p className="memory-text mt-2 text-sm text-ink-2">{one.message}</p>}
-      {one.refused.length > 0 && (
-        <ul className="mt-2 list-disc space-y-1 pl-5 text-sm text-warn-ink">
-          {one.refused.map((said, index) => (
-            <li key={index} className="memory-text">
-              {said}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Remarks remarks={one.refused} />
       {open && <Changes companion={companion} id={one.id} state={one.state} />}
     </details>
   );

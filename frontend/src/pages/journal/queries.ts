@@ -119,6 +119,23 @@ export function run(companion: string, id: number) {
   });
 }
 
+/** Lets the server's model compile what was said; a dry run only tells what it would do. */
+export function compile(companion: string, dryRun: boolean) {
+  return answer(
+    api.POST("/api/journal/{companion}/runs", {
+      params: { path: { companion } },
+      body: { run_type: "manual", dry_run: dryRun },
+    }),
+  );
+}
+
+/** Whether the server has a model of its own, for consolidation and for the journal alike. */
+export const languageModel = queryOptions({
+  queryKey: ["jobs", "model"],
+  queryFn: ({ signal }) => answer(api.GET("/api/memory/jobs", { signal })),
+  select: (schedule) => schedule.language_model,
+});
+
 export function undoRun(companion: string, id: number) {
   return answer(
     api.POST("/api/journal/{companion}/runs/{run_id}/undo", {

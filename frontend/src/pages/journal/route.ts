@@ -7,7 +7,7 @@ export const TABS = ["stream", "mind", "fragments", "prompt", "maintenance"] as 
 export type JournalTab = (typeof TABS)[number];
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     companion: text(search["companion"]),
     tab: oneOf(TABS, search["tab"]),
     /** Of the stream: who spoke. */
