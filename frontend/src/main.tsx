@@ -5,6 +5,8 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "@/api/problem";
 import { routes } from "@/routes";
+import { ErrorPage } from "@/shell/ErrorPage";
+import { NotFound } from "@/shell/NotFound";
 import { parseSearch, stringifySearch } from "@/shell/search";
 import { toastError } from "@/ui/toasts";
 
@@ -30,6 +32,9 @@ const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",
+  // Within the shell: from a page that failed one can go on to another.
+  defaultErrorComponent: ErrorPage,
+  defaultNotFoundComponent: () => <NotFound />,
   scrollRestoration: true,
   defaultViewTransition: false,
 });

@@ -50,7 +50,7 @@ def test_a_server_that_went_away_is_told_and_found_again(browser: Browser, demo_
         page.goto("/memory")
         expect(page.get_by_text("Facts over time")).to_be_visible()
         context.set_offline(True)
-        page.get_by_role("link", name="Facts").click()
+        page.get_by_role("link", name="Facts", exact=True).click()
         banner = page.get_by_role("alert").filter(has_text="does not answer")
         expect(banner).to_be_visible(timeout=_SOON)
         context.set_offline(False)

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { CatchBoundary, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, type ComponentType } from "react";
 import { splitOpened, type OpenedKind } from "@/shell/opened";
 
@@ -6,6 +6,8 @@ export interface MemoryDrawerProps {
   id: string;
   onClose: () => void;
 }
+
+const FailedDrawer = lazy(() => import("@/shell/FailedDrawer"));
 
 // Each comes when the first of its kind is opened.
 const DRAWERS: Record<OpenedKind, ComponentType<MemoryDrawerProps>> = {
@@ -30,8 +32,13 @@ export function Drawers() {
       resetScroll: false,
     });
   return (
-    <Suspense>
-      <Drawer key={open} id={id} onClose={close} />
-    </Suspense>
+    <CatchBoundary
+      getResetKey={() => open}
+      errorComponent={({ error }) => <FailedDrawer kind={kind} error={error} onClose={close} />}
+    >
+      <Suspense>
+        <Drawer key={open} id={id} onClose={close} />
+      </Suspense>
+    </CatchBoundary>
   );
 }

@@ -1,5 +1,7 @@
+import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { Bug } from "lucide-react";
+import { useEffect } from "react";
 import { ApiError } from "@/api/problem";
 import { NotFound } from "@/shell/NotFound";
 import { Button } from "@/ui/Button";
@@ -8,7 +10,8 @@ import { Page } from "@/ui/Page";
 
 /** A page that could not be shown; the shell around it stays. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
-  if (error instanceof ApiError && error.status === 404) return <NotFound />;
+  useNewAttempt();
+  if (error instanceof ApiError && error.status === 404) return <NotFound said={error.message} />;
   const isApi = error instanceof ApiError;
   return (
     <Page title="Something went wrong">
@@ -33,4 +36,10 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       </EmptyState>
     </Page>
   );
+}
+
+/** Whoever asks next, by pressing a button or coming back, asks the server and not the error's memory. */
+export function useNewAttempt(): void {
+  const boundary = useQueryErrorResetBoundary();
+  useEffect(() => boundary.reset(), [boundary]);
 }

@@ -5,8 +5,8 @@ import { Button, buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { Page } from "@/ui/Page";
 
-/** No such page, or no memory of that id. */
-export function NotFound() {
+/** No such page, or nothing of that name or id, as the server `said`. */
+export function NotFound({ said }: { said?: string }) {
   const { pathname } = useLocation();
   return (
     <Page title="Not found">
@@ -22,7 +22,7 @@ export function NotFound() {
           </>
         }
       >
-        <p className="break-all">{pathname}</p>
+        <p className="break-words">{said ?? pathname}</p>
         <p className="mt-2">
           It may have been forgotten or merged into another, or the address has a typing error. What
           was once known can be found in the archives of facts and rules.

@@ -48,13 +48,17 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   const open = (kind: OpenedKind, id: string) =>
     run(
       () =>
-        void navigate({ to: ".", search: (now) => ({ ...now, open: `${kind}:${id}` as const }) }),
+        void navigate({
+          to: ".",
+          search: (now) => ({ ...now, open: `${kind}:${id}` as const }),
+          resetScroll: false,
+        }),
     );
   const wanted = (title: string) => title.toLowerCase().includes(typed.trim().toLowerCase());
   return (
     <Radix.Root open onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/45" />
+        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed top-[12dvh] left-1/2 z-40 w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 animate-appear overflow-hidden rounded-xl border bg-raised shadow-raised outline-none"
@@ -107,13 +111,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
               {words && found && found.entities.length > 0 && (
                 <Group heading="Entities">
                   {found.entities.map((one) => (
-                    <Item
-                      key={one.id}
-                      value={`entity ${one.id}`}
-                      onSelect={run(
-                        () => void navigate({ to: "/memory/facts", search: { entity: one.id } }),
-                      )}
-                    >
+                    <Item key={one.id} value={`entity ${one.id}`} onSelect={open("entity", one.id)}>
                       <UserRound />{" "}
                       <span className="min-w-0 flex-1 truncate">{one.canonical_name}</span>
                       <span className="text-xs text-ink-3">{one.entity_type}</span>

@@ -11,7 +11,7 @@ export default function PhoneMenu({ onClose, onHelp }: PhoneMenuProps) {
   return (
     <Radix.Root open onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/45" />
+        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed inset-y-0 left-0 z-40 w-64 animate-appear border-r bg-canvas outline-none"

@@ -22,11 +22,26 @@ export function day(given: unknown): string | undefined {
   return isDay && !Number.isNaN(Date.parse(given)) ? given : undefined;
 }
 
-/** The given filters alone, so that the URL names what was chosen and nothing else. */
+/** The id of something. */
+export function uuid(given: unknown): string | undefined {
+  const isUuid =
+    typeof given === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given);
+  return isUuid ? given : undefined;
+}
+
+/**
+ * The filters of a page. The router keeps whatever else the address says, so that it is unset here:
+ * the API would refuse what it does not know.
+ */
 export function given<Filters extends object>(
+  search: Record<string, unknown>,
   filters: Filters,
 ): { [Key in keyof Filters]?: Filters[Key] | undefined } {
-  return Object.fromEntries(
-    Object.entries(filters).filter(([, value]) => value !== undefined),
-  ) as Filters;
+  const others = Object.keys(search).filter((name) => name !== "open");
+  return { ...Object.fromEntries(others.map((name) => [name, undefined])), ...filters };
+}
+
+/** Whether any of these filters is set. */
+export function isFiltered(filters: object): boolean {
+  return Object.values(filters).some((one) => one !== undefined);
 }

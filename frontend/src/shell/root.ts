@@ -1,16 +1,14 @@
 import { createRootRoute } from "@tanstack/react-router";
 import { ErrorPage } from "@/shell/ErrorPage";
-import { NotFound } from "@/shell/NotFound";
 import { parseOpened, type Opened } from "@/shell/opened";
 import { Frame } from "@/shell/Frame";
 
 /** The parent of every page. */
 export const root = createRootRoute({
   validateSearch: (search: Record<string, unknown>): { open?: Opened | undefined } => {
-    const open = parseOpened(search["open"]);
-    return open ? { open } : {};
+    // Unset rather than left out: the router would keep what the address says.
+    return { open: parseOpened(search["open"]) };
   },
   component: Frame,
-  notFoundComponent: NotFound,
   errorComponent: ErrorPage,
 });

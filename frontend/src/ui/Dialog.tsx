@@ -17,7 +17,7 @@ export function Dialog({ open, onClose, title, children, actions }: DialogProps)
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/45" />
+        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed top-1/2 left-1/2 z-40 max-h-[85dvh] w-[min(34rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 animate-appear overflow-y-auto rounded-xl border bg-raised p-6 shadow-raised outline-none"

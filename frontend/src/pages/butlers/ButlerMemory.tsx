@@ -9,6 +9,7 @@ import { Playbook } from "@/pages/butlers/Playbook";
 import { butlerDetail, butlerFacts } from "@/pages/butlers/queries";
 import { FactFilters } from "@/pages/facts/FactFilters";
 import type { FactsSearch } from "@/pages/facts/route";
+import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
@@ -52,7 +53,7 @@ function FactsPanel({ butler }: { butler: string }) {
   );
   const facts = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
   const total = data?.pages[0]?.total;
-  const isFiltered = Object.keys(filters).length > 0;
+  const narrowed = isFiltered(filters);
   return (
     <section aria-label="Facts" className="min-w-0">
       <FactFilters search={filters} onChange={change} />
@@ -77,14 +78,14 @@ function FactsPanel({ butler }: { butler: string }) {
       ) : facts.length === 0 ? (
         <EmptyState
           icon={Quote}
-          title={isFiltered ? "No fact fits these filters" : "No such fact"}
+          title={narrowed ? "No fact fits these filters" : "No such fact"}
           action={
-            isFiltered && (
+            narrowed && (
               <Button onClick={() => void navigate({ search: { show } })}>Clear the filters</Button>
             )
           }
         >
-          {isFiltered
+          {narrowed
             ? "Filters narrow each other; every one that is set must hold."
             : "A butler sees the facts that all share, and those in a scope of its own name."}
         </EmptyState>

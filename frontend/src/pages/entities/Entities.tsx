@@ -31,6 +31,9 @@ export default function Entities() {
   const { show = "known" } = search;
   const change = (part: Partial<EntitiesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  // A tab is a view of its own: Back leads to the one before.
+  const turnTo = (show: EntitiesSearch["show"]) =>
+    void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   return (
     <Page
       title="Entities"
@@ -40,7 +43,7 @@ export default function Entities() {
         label="Which entities"
         value={show}
         tabs={TABS}
-        onChange={(name) => change({ show: name === "known" ? undefined : name })}
+        onChange={(name) => turnTo(name === "known" ? undefined : name)}
       >
         {show === "resolve" ? (
           <ResolvePlayground search={search} onChange={change} />

@@ -127,6 +127,9 @@ function Choice({ entity, onChoose }: ChoiceProps) {
 function Preview({ source, target }: { source: Entity; target: Entity }) {
   const { data } = useQuery(mergePreview(source.id, target.id));
   if (!data) return <SkeletonRows rows={4} />;
+  // Those that give way move as well, and are shown beside what they give way to.
+  const conflicting = new Set(data.conflicts.flatMap(({ stays, goes }) => [stays.id, goes.id]));
+  const moving = data.moving.filter((one) => !conflicting.has(one.id));
   return (
     <div className="space-y-4 text-sm">
       <p>
@@ -139,11 +142,14 @@ function Preview({ source, target }: { source: Entity; target: Entity }) {
             thing differently
           </>
         )}
-        , and it is called {plural(data.aliases_added, "more name", "more names")}.
+        {data.aliases_added > 0 && (
+          <>, and it answers to {plural(data.aliases_added, "more name", "more names")}</>
+        )}
+        .
       </p>
-      {data.moving.length > 0 && (
+      {moving.length > 0 && (
         <Part title="Moving">
-          {data.moving.map((one) => (
+          {moving.map((one) => (
             <Fact key={one.id} fact={one} />
           ))}
         </Part>

@@ -8,7 +8,7 @@ import { ENTITY_TYPES } from "@/shell/vocabulary";
 export const SHOWN = ["known", "merged", "resolve"] as const;
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     q: text(search["q"]),
     entity_type: oneOf(ENTITY_TYPES, search["entity_type"]),
     show: oneOf(SHOWN, search["show"]),

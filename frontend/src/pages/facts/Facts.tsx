@@ -6,6 +6,7 @@ import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
 import { FACT_COLUMNS } from "@/pages/facts/columns";
 import { factPages, type ListedFact } from "@/pages/facts/queries";
 import { SHOWN, type FactsSearch } from "@/pages/facts/route";
+import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -28,6 +29,9 @@ export default function Facts() {
   const { open, show = "active", ...filters } = search;
   const change = (part: Partial<FactsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  // A tab is a view of its own: Back leads to the one before.
+  const turnTo = (show: FactsSearch["show"]) =>
+    void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   const clear = () => void navigate({ search: { show } });
   const look = useCallback(
     (fact: ListedFact) =>
@@ -53,7 +57,7 @@ export default function Facts() {
         label="Which facts"
         value={show}
         tabs={TABS}
-        onChange={(name) => change({ show: name === "active" ? undefined : name })}
+        onChange={(name) => turnTo(name === "active" ? undefined : name)}
       >
         <FactFilters search={filters} onChange={change} />
         <div className="mb-2 flex items-center justify-between">
@@ -65,7 +69,7 @@ export default function Facts() {
         {!rows ? (
           <SkeletonRows rows={12} className="h-11" />
         ) : rows.length === 0 ? (
-          <Nothing show={show} filtered={Object.keys(filters).length > 0} onClear={clear} />
+          <Nothing show={show} filtered={isFiltered(filters)} onClear={clear} />
         ) : (
           <Table
             label="Facts"

@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { given, number, oneOf, text } from "@/shell/filters";
+import { given, number, oneOf, text, uuid } from "@/shell/filters";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 import { PERMANENCES } from "@/shell/vocabulary";
@@ -9,12 +9,12 @@ export const SHOWN = ["active", "fading", "archive"] as const;
 export const SORTS = ["created", "confidence", "importance", "references"] as const;
 
 export function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     q: text(search["q"]),
     subject: text(search["subject"]),
     source_butler: text(search["source_butler"]),
     scope: text(search["scope"]),
-    entity: text(search["entity"]),
+    entity: uuid(search["entity"]),
     permanence: oneOf(PERMANENCES, search["permanence"]),
     min_confidence: number(search["min_confidence"], 0, 1),
     show: oneOf(SHOWN, search["show"]),

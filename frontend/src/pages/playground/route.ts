@@ -7,7 +7,7 @@ import { root } from "@/shell/root";
 const MOST_TOKENS = 1_000_000;
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     prompt: text(search["prompt"]),
     butler: text(search["butler"]),
     budget: number(search["budget"], 0, MOST_TOKENS),

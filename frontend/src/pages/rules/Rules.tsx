@@ -6,6 +6,7 @@ import { RuleGroup } from "@/pages/rules/RuleGroup";
 import { rulesTotal } from "@/pages/rules/queries";
 import { SHOWN, type RulesSearch } from "@/pages/rules/route";
 import { MATURITIES, type Maturity } from "@/shell/vocabulary";
+import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -26,9 +27,13 @@ export default function Rules() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { open, show = "kept", ...filters } = search;
+  const { sort: _, ...narrowing } = filters;
   const wanted = { show, ...filters };
   const change = (part: Partial<RulesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  // A tab is a view of its own: Back leads to the one before.
+  const turnTo = (show: RulesSearch["show"]) =>
+    void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   const groups: readonly Maturity[] = filters.maturity ? [filters.maturity] : MATURITIES;
   const { data: total } = useQuery(rulesTotal(wanted));
   return (
@@ -40,7 +45,7 @@ export default function Rules() {
         label="Which rules"
         value={show}
         tabs={TABS}
-        onChange={(name) => change({ show: name === "kept" ? undefined : name })}
+        onChange={(name) => turnTo(name === "kept" ? undefined : name)}
       >
         <RuleFilters search={filters} onChange={change} />
         <p className="mb-4 text-sm text-ink-3" role="status">
@@ -49,7 +54,7 @@ export default function Rules() {
         {total === 0 ? (
           <Nothing
             show={show}
-            filtered={Object.keys(filters).some((name) => name !== "sort")}
+            filtered={isFiltered(narrowing)}
             onClear={() => void navigate({ search: { show } })}
           />
         ) : (

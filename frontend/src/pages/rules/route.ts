@@ -9,7 +9,7 @@ export const SHOWN = ["kept", "fading", "disabled", "forgotten"] as const;
 export const SORTS = ["created", "effectiveness", "applied", "confidence"] as const;
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     q: text(search["q"]),
     scope: text(search["scope"]),
     source_butler: text(search["source_butler"]),

@@ -4,7 +4,7 @@ import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 function filters(search: Record<string, unknown>) {
-  return given({ butler: text(search["butler"]) });
+  return given(search, { butler: text(search["butler"]) });
 }
 
 export type SessionsSearch = ReturnType<typeof filters>;

@@ -5,7 +5,7 @@ import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
 function filters(search: Record<string, unknown>) {
-  return given({
+  return given(search, {
     about: oneOf(CATEGORIES, search["about"]),
     kind: oneOf(EVENT_TYPES, search["kind"]),
     butler: text(search["butler"]),

@@ -1,0 +1,38 @@
+"""axe-core, which the dashboard's build brings, on what a browser shows."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+_AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+# After another theme, what is not in sight gets its colours with a later frame.
+_TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+# The page's ground in the dark theme.
+DARK = "rgb(12, 13, 16)"
+
+
+def violations_in_both_themes(page: Page, within: str = "html") -> list[str]:
+    """What axe finds wrong in the light theme and in the dark one, which it leaves the page in.
+
+    `within` is a selector: of a drawer, the page behind which is looked at by itself.
+    """
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    light = _violations(page, within)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("body")).to_have_css("background-color", DARK)
+    page.evaluate(_TWO_FRAMES)
+    return light + _violations(page, within)
+
+
+def _violations(page: Page, within: str) -> list[str]:
+    """Each violation with the element and the reason."""
+    found: dict[str, Any] = page.evaluate("(within) => axe.run(within)", within)
+    assert len(found["passes"]) > 10
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
