@@ -4,25 +4,29 @@ import re
 import urllib.parse
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from dashboard.asking import stored
+from dashboard.browser import window
 
 _TRAP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+_ARABIC = "شارع الورد ١٢، بورتو"
+_LONG = "Be thorough. " * 7_800
 
 
-def _store(page: Page, kind: str, **body: object) -> str:
-    answer = page.request.post(f"/api/memory/{kind}", data=body)
-    assert answer.ok, answer.text()
-    identifier: str = answer.json()["id"]
-    return identifier
-
-
-@pytest.fixture
-def traps(page: Page) -> None:
-    """Content that would do harm where it is taken for anything but text."""
-    _store(page, "episodes", content=f"An episode with {_TRAP}", butler="home")
-    _store(page, "facts", subject="🧨 💥", predicate="trap", content=_TRAP)
-    _store(page, "facts", subject="عنوان", predicate="address", content="شارع الورد ١٢، بورتو")
-    _store(page, "rules", content="Be thorough. " * 7_800)
+@pytest.fixture(scope="module")
+def traps(browser: Browser, url: str) -> dict[str, str]:
+    """Content that would do harm where it is taken for anything but text, by what it would do."""
+    with window(browser, url) as context:
+        page = context.new_page()
+        return {
+            "episode": stored(page, "episodes", content=f"An episode with {_TRAP}", butler="home"),
+            "markup": stored(page, "facts", subject="🧨 💥", predicate="trap", content=_TRAP),
+            "arabic": stored(
+                page, "facts", subject="عنوان", predicate="address", content=_ARABIC, tags=["سكن"]
+            ),
+            "long": stored(page, "rules", content=_LONG),
+        }
 
 
 @pytest.mark.usefixtures("traps")
@@ -56,3 +60,48 @@ def test_the_policy_stops_what_the_page_would_not(page: Page) -> None:
     assert re.search("TrustedHTML", refused)
     blocked = page.evaluate("fetch('http://127.0.0.1:1/').then(() => '', error => error.message)")
     assert "Content Security Policy" in blocked or blocked == "Failed to fetch"
+
+
+def _open(page: Page, kind: str, id: str) -> Locator:
+    page.goto(f"/memory/{kind}s?open={kind}:{id}")
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_role("region", name="Details")).to_be_visible()
+    box = drawer.evaluate("node => [node.scrollWidth, node.clientWidth]")
+    assert box[0] <= box[1]
+    return drawer
+
+
+def test_drawers_show_such_texts_as_they_are(page: Page, traps: dict[str, str]) -> None:
+    for kind, name in (("fact", "markup"), ("episode", "episode")):
+        drawer = _open(page, kind, traps[name])
+        expect(drawer.get_by_role("heading", level=2)).to_contain_text(_TRAP)
+        assert drawer.locator("img, script").count() == 0
+    assert page.title() == "Episodes · Memory Butler"
+    expect(_open(page, "fact", traps["markup"])).to_contain_text("🧨 💥")
+
+    title = _open(page, "fact", traps["arabic"]).get_by_role("heading", level=2)
+    expect(title).to_have_text(_ARABIC)
+    # Each text begins where its own writing begins: at the right, for this one.
+    assert title.evaluate(
+        """node => { const range = document.createRange(); range.selectNodeContents(node);
+                     return range.getBoundingClientRect().right
+                         >= node.getBoundingClientRect().right - 2 }"""
+    )
+
+
+def test_a_rule_of_a_hundred_kilobytes_can_be_read_and_edited(
+    page: Page, traps: dict[str, str]
+) -> None:
+    page.goto("/memory/rules?q=thorough")
+    row = page.get_by_role("main").get_by_role("listitem").filter(has_text="Be thorough.")
+    box = row.bounding_box()
+    assert box is not None
+    assert box["height"] < 120
+    drawer = _open(page, "rule", traps["long"])
+    text = drawer.get_by_role("region", name="In full")
+    shown = len(text.inner_text())
+    text.get_by_role("button", name="Show all").click()
+    expect(text.get_by_role("button", name="Show less")).to_be_visible()
+    assert len(text.inner_text()) > 80 * shown
+    drawer.get_by_role("button", name="Edit").click()
+    assert len(drawer.get_by_label("Rule", exact=True).input_value()) == len(_LONG)

@@ -1,0 +1,22 @@
+"""Drawers, forms and dialogs: shutting nobody out, and fit for a phone."""
+
+import pytest
+from playwright.sync_api import Page
+
+from dashboard.accessibility import violations_in_both_themes
+from dashboard.browser import PHONE
+from dashboard.overlays import OVERLAYS, Overlay
+
+
+@pytest.mark.parametrize("shown", OVERLAYS, ids=[one.name for one in OVERLAYS])
+def test_every_overlay(page: Page, shown: Overlay) -> None:
+    """Accessible in both themes, and never wider than a phone."""
+    shown.open(page)
+    assert violations_in_both_themes(page, "[role=dialog]") == []
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    for dialog in page.get_by_role("dialog").all():
+        box = dialog.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE[0]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
