@@ -1,7 +1,9 @@
 """What the hooks of Claude Code add to a session: the whole process, from start to answer.
 
 A server with 10,000 facts, and the hook as Claude Code runs it: `SessionStart` once a session,
-`UserPromptSubmit` at every prompt, and the same where no server runs.
+`UserPromptSubmit` at every prompt, and the same where no server runs. In turn with them
+a Python that does nothing, started likewise: the floor, which grows with the machine's load as they
+do. Beside them stands the server's answer alone, over a connection that is kept.
 
     python bench/hooks.py [--facts 10000] [--calls 60]
 """
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,8 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.latency import PEOPLE, TAILS, TOPICS, VERBS
 from bench.metrics import percentile
-from bench.server import machine, running_server
+from bench.server import Client, machine, running_server
 from memory_butler.integrations.clients import HOOK
+
+WARM_UP = 5
 
 
 def _sentence(chance: random.Random) -> str:
@@ -50,26 +55,52 @@ def _fill(data_dir: Path, facts: int, chance: random.Random) -> None:
     )
 
 
-def _times(event: str, url: str, calls: int, chance: random.Random, home: str) -> list[float]:
-    times = []
-    for _ in range(calls):
-        given = {
-            "session_id": str(uuid4()),
-            "cwd": f"/home/someone/{chance.choice(TOPICS)}",
-            "hook_event_name": event,
-            "source": "startup",
-            "prompt": f"What about {_sentence(chance)}?",
-        }
-        began = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-I", "-S", HOOK, event, "--url", url],
-            input=json.dumps(given).encode(),
-            env={"MEMORY_BUTLER_HOOK_DIR": home, "PATH": os.environ["PATH"]},
-            capture_output=True,
-            check=True,
-        )
-        times.append((time.perf_counter() - began) * 1000)
-    return times
+def _hook(event: str, url: str, home: str, chance: random.Random) -> None:
+    given = {
+        "session_id": str(uuid4()),
+        "cwd": f"/home/someone/{chance.choice(TOPICS)}",
+        "hook_event_name": event,
+        "source": "startup",
+        "prompt": f"What about {_sentence(chance)}?",
+    }
+    _process([HOOK, event, "--url", url], json.dumps(given), home)
+
+
+def _process(arguments: list[str | Path], given: str, home: str) -> None:
+    subprocess.run(
+        [sys.executable, "-I", "-S", *arguments],
+        input=given.encode(),
+        env={"MEMORY_BUTLER_HOOK_DIR": home, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=True,
+    )
+
+
+def _measured(url: str, calls: int, chance: random.Random, home: str) -> dict[str, list[float]]:
+    """Milliseconds of each kind, all kinds in turn so that the machine's load is alike for all."""
+    client = Client(url)
+    kinds: dict[str, Callable[[], object]] = {
+        "Python starts and ends: the floor": lambda: _process(["-c", "pass"], "", home),
+        "SessionStart": lambda: _hook("SessionStart", url, home, chance),
+        "UserPromptSubmit": lambda: _hook("UserPromptSubmit", url, home, chance),
+        "no server: the hook starts, asks and gives up": lambda: _hook(
+            "UserPromptSubmit", "http://127.0.0.1:9", home, chance
+        ),
+        "the server's answer alone": lambda: client.call(
+            "memory_context",
+            trigger_prompt=f"What about {_sentence(chance)}?",
+            butler="claude-code",
+            token_budget=600,
+        ),
+    }
+    taken: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for turn in range(WARM_UP + calls):
+        for kind, run in kinds.items():
+            began = time.perf_counter()
+            run()
+            if turn >= WARM_UP:
+                taken[kind].append((time.perf_counter() - began) * 1000)
+    return taken
 
 
 def main() -> None:
@@ -78,19 +109,14 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=60)
     given = parser.parse_args()
     chance = random.Random(11)
-    rows = {}
     with tempfile.TemporaryDirectory() as home, running_server() as (url, data_dir):
         _fill(data_dir, given.facts, chance)
-        for event in ("SessionStart", "UserPromptSubmit"):
-            _times(event, url, 5, chance, home)
-            rows[event] = _times(event, url, given.calls, chance, home)
-        rows["no server"] = _times(
-            "UserPromptSubmit", "http://127.0.0.1:9", given.calls, chance, home
-        )
-    print(f"{machine()}, {given.facts} facts, {given.calls} calls each\n")
-    print("| hook | p50 ms | p95 ms |\n|---|---|---|")
-    for event, times in rows.items():
-        print(f"| {event} | {percentile(times, 0.5):.0f} | {percentile(times, 0.95):.0f} |")
+        taken = _measured(url, given.calls, chance, home)
+    load = os.getloadavg()[1]
+    print(f"{machine()}, {given.facts} facts, {given.calls} calls each, load average {load:.1f}\n")
+    print("| process | p50 ms | p95 ms |\n|---|---|---|")
+    for kind, times in taken.items():
+        print(f"| {kind} | {percentile(times, 0.5):.0f} | {percentile(times, 0.95):.0f} |")
 
 
 if __name__ == "__main__":

