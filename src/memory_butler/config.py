@@ -334,11 +334,11 @@ class Settings(BaseSettings):
     allowed_origins: tuple[str, ...] = Field(
         (), description="Further origins whose pages may call this server (Origin header)."
     )
-    toolsets: tuple[Literal["memory", "consolidation", "journal"], ...] = Field(
+    toolsets: tuple[Literal["memory", "consolidation", "journal", "trust"], ...] = Field(
         ("memory",),
         description=(
             "What MCP offers. `consolidation` lets an agent's own model distil the episodes, "
-            "where the server has none; `journal` is a companion's own memory."
+            "where there is none; `journal` is a companion's own memory; `trust` undoes changes."
         ),
     )
     pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")

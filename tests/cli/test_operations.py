@@ -47,9 +47,21 @@ def test_every_tool_is_a_command() -> None:
     operations = {one.name for one in OPERATIONS}
     assert {one.operation for one in COMMANDS} <= operations
     # The journal has commands of its own making, which talk for as long as one likes.
-    tools = {one.name for one in OPERATIONS if one.toolset in ("memory", "consolidation")}
+    tools = {one.name for one in OPERATIONS if one.toolset in ("memory", "consolidation", "trust")}
     assert tools <= {one.operation for one in COMMANDS}
     assert len({one.words for one in COMMANDS}) == len(COMMANDS)
+
+
+def test_undo(butler: Typist) -> None:
+    first = id_in(butler.say("store-fact", "user", "pet", "A dog"))
+    butler.say("store-fact", "user", "pet", "A cat")
+    assert "Would undo" in butler.say("undo", "--dry-run")
+    said = butler.say("undo")
+    assert "1 removed, 1 restored; links: 1 removed." in said
+    assert "A cat" in said
+    assert butler.json("get", "fact", first)["memory"]["validity"] == "active"
+    assert butler.json("undo")["removed"] == 1
+    assert "nothing that can be undone" in butler.say("undo", code=4)
 
 
 def test_facts(butler: Typist) -> None:

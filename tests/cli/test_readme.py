@@ -1,4 +1,4 @@
-"""The README's example is what the commands really print."""
+"""The examples of README and docs are what the commands really print."""
 
 import re
 import shlex
@@ -6,16 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from cli.installation import Installation
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+TRUST = ROOT / "docs" / "trust.md"
 _EXAMPLE = re.compile(r"<!-- The tests run these lines.*?-->\n```console\n(.*?)```", re.DOTALL)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def test_the_example_prints_what_it_says(installation: Installation) -> None:
     wide = replace(installation, extra={"COLUMNS": "102"})
-    commands = list(_commands())
+    (example,) = _examples(README)
+    commands = list(_commands(example))
     assert len(commands) == 4
     for words, printed in commands:
         assert words[0] == "memory-butler"
@@ -23,15 +29,28 @@ def test_the_example_prints_what_it_says(installation: Installation) -> None:
         assert _comparable(answer.out) == _comparable(printed)
 
 
-def _commands() -> Iterator[tuple[list[str], str]]:
-    """Each command of the example, and what it prints."""
-    example = _EXAMPLE.search(README.read_text(encoding="utf-8"))
-    assert example is not None
-    for step in re.split(r"^\$ ", example.group(1), flags=re.MULTILINE)[1:]:
+@pytest.mark.parametrize("place", range(len(_EXAMPLE.findall(TRUST.read_text("utf-8")))))
+def test_the_examples_of_trust_print_what_they_say(
+    installation: Installation, tenant: str, place: int
+) -> None:
+    for words, printed in _commands(_examples(TRUST)[place]):
+        answer = installation.inside(*words[1:], "--tenant", tenant)
+        assert _comparable(answer.out) == _comparable(printed)
+
+
+def _examples(page: Path) -> list[str]:
+    return _EXAMPLE.findall(page.read_text(encoding="utf-8"))
+
+
+def _commands(example: str) -> Iterator[tuple[list[str], str]]:
+    """Each command of an example, and what it prints."""
+    for step in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]:
         line, _, printed = step.partition("\n")
         yield shlex.split(line), printed
 
 
 def _comparable(text: str) -> list[str]:
-    """Lines without ids, which differ each time, and without the padding at their ends."""
-    return [_UUID.sub("an id", line).rstrip() for line in text.strip().splitlines()]
+    """Lines without ids and times, which differ each time, and without padding at their ends."""
+    return [
+        _TIME.sub("a time", _UUID.sub("an id", line)).rstrip() for line in text.strip().splitlines()
+    ]

@@ -20,6 +20,7 @@ from memory_butler.client.rules import Rules
 from memory_butler.client.sessions import Sessions
 from memory_butler.client.timeline import Timeline
 from memory_butler.client.tokens import Tokens
+from memory_butler.client.undo import Undo
 
 
 class Methods(
@@ -32,6 +33,7 @@ class Methods(
     Entities,
     Consolidation,
     Jobs,
+    Undo,
     Journal,
     Fragments,
     Playbook,

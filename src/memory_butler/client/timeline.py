@@ -55,6 +55,7 @@ class Timeline(Sender):
                 "entity_updated",
                 "entity_merge",
                 "decay_sweep_completed",
+                "change_undone",
             ]
         ]
         | Unset

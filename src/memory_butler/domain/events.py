@@ -38,6 +38,7 @@ EventType = Literal[
     "entity_updated",
     "entity_merge",
     "decay_sweep_completed",
+    "change_undone",
 ]
 
 EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
@@ -75,5 +76,6 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "entity_updated": "an entity's name, aliases or metadata changed",
         "entity_merge": "one entity was merged into another",
         "decay_sweep_completed": "a decay sweep ended; the payload holds its counts",
+        "change_undone": "a change was taken back; what it had changed is as it was before",
     }
 )

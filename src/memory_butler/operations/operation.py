@@ -17,7 +17,7 @@ Output = TypeVar("Output", bound=BaseModel)
 
 # MCP offers operations in toolsets that an operator turns on; `memory` is the default one (C-63).
 # An operation of no toolset is not offered over MCP.
-Toolset = Literal["memory", "consolidation", "journal"]
+Toolset = Literal["memory", "consolidation", "journal", "trust"]
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

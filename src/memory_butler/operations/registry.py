@@ -24,6 +24,7 @@ from memory_butler.operations import (
     sessions,
     timeline,
     tokens,
+    undo,
 )
 from memory_butler.operations.operation import Operation, Toolset
 
@@ -53,6 +54,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     jobs.JOBS,
     consolidation.BEGIN,
     consolidation.SUBMIT,
+    undo.UNDO,
     journal.COMPANIONS,
     fragments.GRAPH,
     fragments.FRAGMENT,

@@ -13,7 +13,7 @@ from memory_butler.store.transaction import Transaction
 
 SQL = load("consolidation")
 
-RunStatus = Literal["running", "succeeded", "retrying", "failed", "abandoned"]
+RunStatus = Literal["running", "succeeded", "retrying", "failed", "abandoned", "undone"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,19 @@ async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> N
     await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
 
 
+async def set_text(tx: Transaction, id: UUID, content: str, embedded: Embedded) -> None:
+    """Give a rule another text, and nothing else."""
+    await tx.connection.execute(
+        SQL["set_text"],
+        tx.tenant,
+        id,
+        content,
+        embedded.vector,
+        embedded.search_text,
+        embedded.version_id,
+    )
+
+
 async def exists(tx: Transaction, id: UUID) -> bool:
     """Whether the tenant has this rule, forgotten or not."""
     return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None

@@ -91,6 +91,12 @@ SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: set_text
+UPDATE rules
+SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+    embedding_version_id = $6
+WHERE tenant_id = $1 AND id = $2
+
 -- name: set_maturity
 UPDATE rules SET maturity = $3, last_evaluated_at = $4 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}

@@ -36,6 +36,7 @@ CHAIN = (
     "mem_014",
     "mem_015",
     "mem_017",
+    "mem_016",
 )
 HEAD = CHAIN[-1]
 

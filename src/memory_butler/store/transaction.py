@@ -214,8 +214,10 @@ async def one_bulk_writer(tx: Transaction) -> None:
 # A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
 # a whole batch of an import. Milliseconds.
 _TENANT = "set_config('butler.tenant_id', $1, true)"
+# What a transaction writes is one step, which can be taken back as one: see mem_016.
+_STEP = "set_config('butler.step', gen_random_uuid()::text, true)"
 _SETTINGS = {
-    True: f"SELECT {_TENANT}, set_config('lock_timeout', '20000', true)",
+    True: f"SELECT {_TENANT}, {_STEP}, set_config('lock_timeout', '20000', true)",
     False: (
         f"SELECT {_TENANT}, set_config('synchronous_commit', 'off', true), "
         "set_config('lock_timeout', '3000', true), set_config('statement_timeout', '20000', true)"

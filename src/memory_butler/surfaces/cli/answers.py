@@ -320,6 +320,23 @@ def _cleaned(output: Any) -> None:
     )
 
 
+def _undone(output: Any) -> None:
+    what = ", ".join(f"{one.count} × {one.said}" for one in output.did)
+    print(f"{'Would undo' if output.dry_run else 'Undid'}, of {output.at:%Y-%m-%d %H:%M}: {what}.")
+    made = table("", "What", "Says")
+    for one in output.items:
+        made.add_row(one.act, f"{one.kind}\n{one.id}", Text(short(one.about or "–")))
+    if output.items:
+        console().print(made)
+    print(
+        f"Memories and entities: {output.removed} removed, {output.restored} restored; "
+        f"links: {output.links_removed} removed."
+    )
+    for one in output.blocked_by:
+        first = "" if one.event_id is None else f" (undo --event-id {one.event_id})"
+        print(f"In the way: {one.kind} {one.id}: {clean(one.why)}{first}")
+
+
 _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
     "memory_store_fact": _stored_fact,
@@ -331,6 +348,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_mark_helpful": _marked,
     "memory_mark_harmful": _marked,
     "memory_forget": _forgotten,
+    "memory_undo": _undone,
     "memory_stats": _stats,
     "memory_context": _context,
     "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),

@@ -75,6 +75,13 @@ COMMANDS: Final[tuple[Named, ...]] = (
     ),
     Named("confirm", "memory_confirm", CURATE, "Say that a fact or rule still holds."),
     Named("forget", "memory_forget", CURATE, "Take a memory out of retrieval, recoverably."),
+    Named(
+        "undo",
+        "memory_undo",
+        CURATE,
+        "Take a change back, while nothing later depends on it; without an id your last one.",
+        ("memory-butler undo --dry-run", "memory-butler undo --run-id 6f1c…"),
+    ),
     Named("mark-helpful", "memory_mark_helpful", CURATE, "Say that a rule helped."),
     Named("mark-harmful", "memory_mark_harmful", CURATE, "Say that a rule did harm."),
     Named(

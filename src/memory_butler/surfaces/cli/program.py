@@ -40,7 +40,7 @@ _ORDER = (
     ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
-    ("confirm", "forget", "restore", "mark-helpful", "mark-harmful", "entity"),
+    ("confirm", "forget", "restore", "undo", "mark-helpful", "mark-harmful", "entity"),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("backup", "restore-backup"),

@@ -30,8 +30,8 @@ Toolsets = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What MCP offers: memory, consolidation; repeat for several. As configured, else "
-        "memory.",
+        help="What MCP offers: memory, consolidation, journal, trust; repeat for several. As "
+        "configured, else memory.",
     ),
 ]
 
