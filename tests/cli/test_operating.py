@@ -195,3 +195,24 @@ def test_nothing_is_made_by_looking(installation: Installation, tmp_path: Path) 
     answer = installation.inside("doctor", "--data-dir", str(tmp_path / "new"), "--json")
     assert json.loads(answer.out)["healthy"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_approximate_index(installation: Installation, tenant: str) -> None:
+    installation.inside("store-fact", "user", "drink", "Likes green tea", "--tenant", tenant)
+    assert "No table has 10,000 memories" in installation.inside("index", "build").out
+    assert installation.inside("index", "build", "facts").out.startswith("facts: built, ")
+    told = {one["table"]: one for one in installation.inside("index", "status", "--json").json}
+    assert [table for table in told if told[table]["built"]] == ["facts"]
+    assert "approximate where a tenant has many" in installation.inside("index", "status").out
+    recalled = installation.inside("recall", "tea", "--tenant", tenant, "--json").json
+    assert [one["content"] for one in recalled["results"]] == ["Likes green tea"]
+    assert "exact" in installation.inside("index", "drop").out
+    assert "built" not in installation.inside("index", "status").out
+    assert "unknown table" in installation.inside("index", "build", "rows", code=3).err
+
+
+def test_the_index_belongs_to_the_owner(installation: Installation, tenant: str) -> None:
+    with admin_dsn(installation, "butler_memory"):
+        runtime = installation.inside("db-url", "--tenant", tenant).out.strip()
+        refused = installation.inside("index", "build", "facts", "--dsn", runtime, code=8)
+    assert "belongs to the owner of the schema" in refused.err

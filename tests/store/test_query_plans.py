@@ -22,21 +22,27 @@ NEAREST = "SELECT * FROM nearest_facts($1, NULL, 0.2, $2, 10)"
 DEEP = "SELECT * FROM find_facts($1, $2, NULL, 0.2, $3, 10, NULL, true)"
 
 
+def unit_vectors(count: int, *, seed: int) -> Any:
+    """Random directions, of shape (count, 384)."""
+    vectors = np.random.default_rng(seed).standard_normal((count, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
 @pytest.fixture
 async def filled(admin: Connection) -> None:
     """Three thousand facts with random unit vectors, and the statistics of them."""
-    vectors = np.random.default_rng(1).standard_normal((ROWS, 384)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = unit_vectors(ROWS, seed=1)
     await admin.execute(FILL, [str(row.round(4).tolist()) for row in vectors])
     await admin.execute("ANALYZE facts")
 
 
 def _vector() -> Any:
-    return np.random.default_rng(2).standard_normal(384).astype(np.float32)
+    return unit_vectors(1, seed=2)[0]
 
 
-async def _plans_inside(
-    connection: Connection, search: str, *arguments: object, role: str = ""
+async def plans_inside(
+    connection: Connection, search: str, *arguments: object, role: str = "", tenant: str = "default"
 ) -> str:
     """The plans of the statements inside a function; a plain EXPLAIN shows a Function Scan only."""
     notices: list[str] = []
@@ -44,7 +50,7 @@ async def _plans_inside(
     await connection.execute(
         "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0;"
         "SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice;"
-        "SET butler.tenant_id = 'default'"
+        f"SET butler.tenant_id = '{tenant}'"
     )
     if role:
         await connection.execute(f"SET SESSION AUTHORIZATION {role}")
@@ -72,9 +78,9 @@ async def test_words_are_found_by_a_text_index(
     role = database.roles.runtime if as_runtime else ""
     question = "word17 word23"
     plan = (
-        await _plans_inside(admin, DEEP, None, question, NOW, role=role)
+        await plans_inside(admin, DEEP, None, question, NOW, role=role)
         if deep
-        else await _plans_inside(admin, WORDED, question, NOW, role=role)
+        else await plans_inside(admin, WORDED, question, NOW, role=role)
     )
     assert "Bitmap Index Scan on idx_facts_search" in plan
     assert "Seq Scan on facts" not in plan

@@ -64,7 +64,8 @@ class Wanted:
         scope: SCP-01 and SCP-02; None searches every scope.
         min_confidence: of the effective confidence; episodes are exempt (C-39).
         depth: how many candidates an arm gives.
-        version_id: the model that made the question's vector; only vectors of it are compared.
+        version_id: the model that made the question's vector; only vectors of it are compared,
+            all where it is None.
     """
 
     types: Sequence[MemoryType]
@@ -72,7 +73,7 @@ class Wanted:
     min_confidence: float
     now: datetime
     depth: int
-    version_id: int
+    version_id: int | None
 
 
 async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:

@@ -17,6 +17,7 @@ from memory_butler.surfaces.cli import (
     importing,
     journal,
     maintaining,
+    nearest_index,
     operations,
     serving,
     tokens,
@@ -44,7 +45,7 @@ _ORDER = (
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("backup", "restore-backup"),
-    ("token", "db", "psql", "db-url", "model", "version"),
+    ("token", "db", "index", "psql", "db-url", "model", "version"),
 )
 
 
@@ -101,6 +102,14 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     token.command("list")(located(tokens.list_))
     token.command("revoke")(located(tokens.revoke))
     app.add_typer(token, name="token", rich_help_panel=OPERATE)
+
+    index = typer.Typer(
+        help="Find the nearest of many memories faster, and nearly exactly.", no_args_is_help=True
+    )
+    index.command("status")(located(nearest_index.status))
+    index.command("build", epilog=nearest_index.EXAMPLES)(located(nearest_index.build))
+    index.command("drop")(located(nearest_index.drop))
+    app.add_typer(index, name="index", rich_help_panel=OPERATE)
 
     db = typer.Typer(help="Prepare a PostgreSQL server of yours.", no_args_is_help=True)
     db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))

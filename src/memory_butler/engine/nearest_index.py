@@ -1,0 +1,108 @@
+"""Building and dropping the approximate index of vectors, for all tenants of an installation."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import asyncpg
+
+from memory_butler.config import Settings
+from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.principals import DEFAULT_TENANT
+from memory_butler.engine.administration import database_login
+from memory_butler.store import nearest_index
+from memory_butler.store.nearest_index import TABLES, State, Table
+from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+
+__all__ = ["TABLES", "WORTHWHILE", "State", "Table", "build", "drop", "status"]
+
+# Below this an exact search takes a few milliseconds, and is exact.
+WORTHWHILE: Final = 10_000
+_LOOK_SECONDS: Final = 0.5
+
+Progress = Callable[[int, int], None]
+
+
+async def status(settings: Settings) -> list[State]:
+    """How it stands with the index of each table."""
+    async with _owner(settings) as connect:
+        return await nearest_index.states(await connect())
+
+
+async def build(
+    settings: Settings, tables: Sequence[Table] = (), progress: Progress = lambda *_: None
+) -> list[State]:
+    """Build the indexes of these tables, of all large ones if none is named; those that were built.
+
+    Searches and writes go on meanwhile. `progress` is told how many memories of a table are done.
+
+    Raises:
+        ConfigurationError: the login may not act as the owner of the schema.
+        Unavailable: the database cannot be reached.
+    """
+    async with _owner(settings) as connect:
+        working, looking = await connect(), await connect()
+        await nearest_index.count_anew(working)
+        chosen = [
+            one
+            for one in await nearest_index.states(looking)
+            if (one.table in tables if tables else one.memories >= WORTHWHILE)
+        ]
+        for one in chosen:
+            telling = asyncio.create_task(_tell(looking, one.table, progress))
+            try:
+                await nearest_index.build(working, one.table, one.memories)
+            finally:
+                telling.cancel()
+                with suppress(asyncio.CancelledError):
+                    await telling
+        built = {one.table for one in chosen}
+        return [one for one in await nearest_index.states(looking) if one.table in built]
+
+
+async def drop(settings: Settings, tables: Sequence[Table] = ()) -> None:
+    """Drop the indexes of these tables, of all if none is named: searches are exact again."""
+    async with _owner(settings) as connect:
+        connection = await connect()
+        for table in tables or TABLES:
+            await nearest_index.drop(connection, table)
+
+
+async def _tell(connection: nearest_index.Connection, table: Table, progress: Progress) -> None:
+    while True:
+        found = await nearest_index.progress(connection, table)
+        if found is not None:
+            progress(*found)
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+@asynccontextmanager
+async def _owner(
+    settings: Settings,
+) -> AsyncIterator[Callable[[], Awaitable[nearest_index.Connection]]]:
+    """What opens connections that act as the owner of the schema; they are closed at the end."""
+    opened: list[nearest_index.Connection] = []
+    async with database_login(settings, "owner", DEFAULT_TENANT) as dsn:
+
+        async def connect() -> nearest_index.Connection:
+            opened.append(await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT))
+            return opened[-1]
+
+        try:
+            yield connect
+        except (
+            asyncpg.InsufficientPrivilegeError,
+            asyncpg.InvalidParameterValueError,
+            asyncpg.InvalidAuthorizationSpecificationError,
+        ) as error:
+            raise ConfigurationError(
+                "the index belongs to the owner of the schema: pass --dsn with the login of an "
+                "administrator, as for `memory-butler db init`"
+            ) from error
+        except OUTAGES as error:
+            raise Unavailable(f"the database did not answer: {describe(error)}") from error
+        finally:
+            for connection in opened:
+                # Not a close that waits: whoever interrupts a build wants it to end.
+                connection.terminate()

@@ -1,0 +1,105 @@
+"""The approximate index of vectors (HNSW): what a large store is searched by, once it is built.
+
+Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical
+Navigable Small World graphs", 2018. Over halves of the precision, which take half the space; what
+it finds is ordered again by the exact distance (mem_017). It belongs to the schema's owner, and is
+no part of the migrations: a small store is searched exactly, and faster without.
+"""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import asyncpg
+
+from memory_butler.store.reembedding import TABLES, Table
+
+__all__ = ["TABLES", "State", "Table", "build", "count_anew", "drop", "progress", "states"]
+
+_NAME: Final = "idx_{table}_nearest"
+# A build takes minutes, and searches must not look for what is not ready: it gets its name last.
+_BUILDING: Final = "idx_{table}_nearest_building"
+# Of the past nobody asks this index: it holds what is true now.
+_OF: Final = {"episodes": "", "facts": " WHERE validity = 'active'", "rules": ""}
+_CREATE: Final = (
+    "CREATE INDEX CONCURRENTLY {name} ON {table}"
+    " USING hnsw ((embedding::halfvec(384)) halfvec_cosine_ops){of}"
+)
+_DROP: Final = "DROP INDEX CONCURRENTLY IF EXISTS {name}"
+
+# A graph that does not fit is built many times slower. A node is a vector of 2-byte numbers and its
+# links, 1.4 kB measured; more than this the machine may not have, and less is no economy.
+_BYTES_A_ROW: Final = 1_600
+_MOST_MEMORY: Final = 2 * 1024**3
+_LEAST_MEMORY: Final = 64 * 1024**2
+
+_STATES: Final = """
+SELECT c.relname AS "table", greatest(c.reltuples, 0)::bigint AS memories,
+       i.oid IS NOT NULL AS built, coalesce(pg_relation_size(i.oid), 0) AS bytes,
+       EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.relid = c.oid) AS building,
+       to_regclass('public.idx_' || c.relname || '_nearest_building') IS NOT NULL AS unfinished
+FROM pg_class c
+LEFT JOIN pg_class i ON i.oid = to_regclass('public.idx_' || c.relname || '_nearest')
+WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1)
+ORDER BY c.relname
+"""
+_PROGRESS: Final = """
+SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index
+WHERE relid = to_regclass('public.' || $1::text) AND tuples_total > 0
+"""
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The index of one table. `memories` is as the last ANALYZE counted them, of all tenants.
+
+    `building` at this moment; `unfinished` and not building is what an interrupted build left.
+    """
+
+    table: Table
+    memories: int
+    built: bool
+    bytes: int
+    building: bool
+    unfinished: bool
+
+
+async def states(connection: Connection) -> list[State]:
+    """How it stands with each table."""
+    return [State(**row) for row in await connection.fetch(_STATES, list(TABLES))]
+
+
+async def count_anew(connection: Connection) -> None:
+    """Let `states` tell how many memories there are now; a second of work for a million."""
+    for table in TABLES:
+        await connection.execute(f"ANALYZE {table}")
+
+
+async def build(connection: Connection, table: Table, memories: int) -> None:
+    """Build the index beside the readers and writers of the table, in place of an older one.
+
+    Takes minutes for a million memories. Interrupted, it leaves nothing that a search looks for,
+    and the next build begins anew.
+    """
+    name, building = _NAME.format(table=table), _BUILDING.format(table=table)
+    memory = min(max(memories * _BYTES_A_ROW, _LEAST_MEMORY), _MOST_MEMORY)
+    await connection.execute(f"SET maintenance_work_mem = '{memory // 1024}kB'")
+    await connection.execute(_DROP.format(name=building))
+    create = _CREATE.format(name=building, table=table, of=_OF[table])
+    await connection.execute(create, timeout=None)
+    async with connection.transaction():
+        await connection.execute(f"DROP INDEX IF EXISTS {name}")
+        await connection.execute(f"ALTER INDEX {building} RENAME TO {name}")
+
+
+async def drop(connection: Connection, table: Table) -> None:
+    """Go back to exact search, at once."""
+    for name in (_NAME, _BUILDING):
+        await connection.execute(_DROP.format(name=name.format(table=table)))
+
+
+async def progress(connection: Connection, table: Table) -> tuple[int, int] | None:
+    """How many memories of a running build are in the index, and of how many; None: none runs."""
+    row = await connection.fetchrow(_PROGRESS, table)
+    return None if row is None else (row["tuples_done"], row["tuples_total"])

@@ -1,0 +1,112 @@
+"""The approximate index: many are searched by it, few exactly, and nearly everything is found."""
+
+import numpy as np
+import pytest
+
+from conftest import NOW, Connection
+from memory_butler.store import nearest_index
+from memory_butler.store.search import Wanted, nearest
+from memory_butler.store.transaction import Transaction
+
+from .test_query_plans import NEAREST, plans_inside, unit_vectors
+
+pytestmark = pytest.mark.anyio
+
+MANY, FEW = 4_000, 40
+
+FILL = """
+INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector)
+SELECT $2, 's' || n, 'p', 'note ' || n, e::vector, to_tsvector('english', 'note')
+FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
+"""
+
+
+def _texts(count: int, *, seed: int) -> np.ndarray:
+    """Directions as texts have them: some hundred subjects, and what each says of its own."""
+    subjects = unit_vectors(100, seed=0)
+    vectors = subjects[np.arange(count) % 100] + 0.8 * unit_vectors(count, seed=seed)
+    lengths: np.ndarray = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: np.ndarray = vectors / lengths
+    return found
+
+
+@pytest.fixture
+async def filled(admin: Connection) -> None:
+    """A tenant of many facts and one of few, with an index over both."""
+    rows = [str(row.round(4).tolist()) for row in _texts(MANY + FEW, seed=1)]
+    await admin.execute(FILL, rows[:MANY], "many")
+    await admin.execute(FILL, rows[MANY:], "few")
+    await nearest_index.count_anew(admin)
+    await nearest_index.build(admin, "facts", MANY)
+
+
+async def _exactly(admin: Connection, tenant: str, vector: np.ndarray) -> list[object]:
+    rows = await admin.fetch(
+        "SELECT id FROM facts WHERE tenant_id = $2 ORDER BY (embedding <=> $1) + 0, id LIMIT 20",
+        vector,
+        tenant,
+    )
+    return [row["id"] for row in rows]
+
+
+@pytest.mark.usefixtures("filled")
+async def test_the_planner_takes_the_index_for_many_and_reads_few_exactly(
+    admin: Connection,
+) -> None:
+    vector = unit_vectors(1, seed=2)[0]
+    plan = await plans_inside(admin, NEAREST, vector, NOW, tenant="many")
+    assert "Index Scan using idx_facts_nearest on facts" in plan
+    plan = await plans_inside(admin, NEAREST, vector, NOW, tenant="few")
+    assert "idx_facts_nearest" not in plan
+    assert " on facts" in plan
+
+
+@pytest.mark.usefixtures("filled")
+async def test_of_the_true_nearest_99_of_100_are_found(admin: Connection) -> None:
+    wanted = Wanted(("fact",), None, 0.2, NOW, 20, None)
+    found, true = 0, 0
+    for vector in _texts(20, seed=3):
+        for tenant in ("many", "few"):
+            await admin.execute(f"SET butler.tenant_id = '{tenant}'")
+            exact = await _exactly(admin, tenant, vector)
+            got = await nearest(Transaction(admin, tenant), wanted, vector)
+            assert [row["rank"] for row in got] == list(range(1, 21))
+            similarities = [row["similarity"] for row in got]
+            assert similarities == sorted(similarities, reverse=True)
+            found += len({row["id"] for row in got} & set(exact))
+            true += len(exact)
+    assert found / true >= 0.99
+
+
+@pytest.mark.usefixtures("filled")
+async def test_a_dropped_index_leaves_searches_exact(admin: Connection) -> None:
+    before = {one.table: one for one in await nearest_index.states(admin)}
+    assert before["facts"].built
+    assert before["facts"].bytes > 0
+    assert before["facts"].memories == MANY + FEW
+    assert not before["episodes"].built
+    await nearest_index.drop(admin, "facts")
+    assert not any(one.built or one.unfinished for one in await nearest_index.states(admin))
+    vector = unit_vectors(1, seed=4)[0]
+    await admin.execute("SET butler.tenant_id = 'many'")
+    rows = await admin.fetch(NEAREST, vector, NOW)
+    assert [row["id"] for row in rows] == (await _exactly(admin, "many", vector))[:10]
+
+
+@pytest.mark.usefixtures("filled")
+async def test_what_an_interrupted_build_leaves_is_told_and_built_anew(admin: Connection) -> None:
+    # As a killed server leaves it: an index under the name of one that is being built.
+    await nearest_index.drop(admin, "facts")
+    await admin.execute("CREATE INDEX idx_facts_nearest_building ON facts (id)")
+    (left,) = [one for one in await nearest_index.states(admin) if one.unfinished]
+    assert (left.table, left.built, left.building) == ("facts", False, False)
+    await nearest_index.build(admin, "facts", MANY)
+    (built,) = [one for one in await nearest_index.states(admin) if one.built]
+    assert (built.table, built.unfinished) == ("facts", False)
+
+
+@pytest.mark.parametrize("table", nearest_index.TABLES)
+async def test_every_table_can_have_one(admin: Connection, table: nearest_index.Table) -> None:
+    await nearest_index.build(admin, table, 0)
+    await nearest_index.build(admin, table, 0)  # again, in place of the former
+    assert [one.table for one in await nearest_index.states(admin) if one.built] == [table]
