@@ -1,0 +1,26 @@
+"""The server that the harness kills: the real one, with a language model that states plain facts.
+
+python server.py DATA_DIR
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+from engine.consolidation.worker import OneFactEach
+from memory_butler import app
+from memory_butler.config import Settings
+from memory_butler.engine import opening
+
+
+def _told(url: str) -> None:
+    print(url, flush=True)
+
+
+if __name__ == "__main__":
+    settings = Settings(
+        port=0, data_dir=Path(sys.argv[1]), toolsets=("memory", "journal"), log_level="warning"
+    )
+    with patch.object(opening, "find_model", lambda *_: OneFactEach()):
+        asyncio.run(app.serve(settings, _told))
