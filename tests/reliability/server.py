@@ -12,6 +12,7 @@ from engine.consolidation.worker import OneFactEach
 from memory_butler import app
 from memory_butler.config import Settings
 from memory_butler.engine import opening
+from memory_butler.surfaces.logs import configure
 
 
 def _told(url: str) -> None:
@@ -19,6 +20,8 @@ def _told(url: str) -> None:
 
 
 if __name__ == "__main__":
+    # Standard output tells the URL and nothing else: nobody reads that pipe afterwards.
+    configure("warning")
     settings = Settings(
         port=0, data_dir=Path(sys.argv[1]), toolsets=("memory", "journal"), log_level="warning"
     )
