@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-peers conformance
-.PHONY: nightly clean
+.PHONY: crash nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -63,8 +63,12 @@ conformance: $(READY)  ## the protocol's official suite and inspector, on our se
 bench-peers: $(READY)  ## other memories on the same questions, each in an environment of its own
 	$(BIN)/python -m bench.peers.run $(ARGS)
 
-nightly: test  ## the long profile: more generated cases, then the benchmarks
+crash: $(READY)  ## SIGKILL the server and its database under load, and look for what was lost
+	PYTHONPATH=tests $(BIN)/python -m reliability.crashing $(ARGS)
+
+nightly: test  ## the long profile: more generated cases, 200 kills, then the benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
+	$(MAKE) crash ARGS="--kills 200"
 	$(MAKE) bench
 
 clean:  ## remove what setup made

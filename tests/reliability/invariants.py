@@ -26,19 +26,13 @@ class Acknowledged:
     marks_tried: Counter[str] = field(default_factory=Counter)
     turns: set[str] = field(default_factory=set)
 
-    def copy(self) -> "Acknowledged":
-        return Acknowledged(
-            dict(self.facts), dict(self.episodes), dict(self.rules), set(self.entities),
-            set(self.forgotten), dict(self.merged), Counter(self.marks), Counter(self.marks_tried),
-            set(self.turns),
-        )  # fmt: skip
-
 
 # Each must find no row.
 _INVARIANTS: Final = {
     "two active facts of one key": """
         SELECT min(subject) FROM facts WHERE validity = 'active'
-        GROUP BY tenant_id, scope, entity_id, CASE WHEN entity_id IS NULL THEN subject END, predicate
+        GROUP BY tenant_id, scope, entity_id, predicate,
+            CASE WHEN entity_id IS NULL THEN subject END
         HAVING count(*) > 1
     """,
     "an active fact that is retired, or a retired one that is active": """
@@ -59,10 +53,10 @@ _INVARIANTS: Final = {
     "a circle in a chain of supersession": """
         WITH RECURSIVE chain AS (
             SELECT tenant_id, id, supersedes_id FROM facts WHERE supersedes_id IS NOT NULL
-            UNION ALL
+            UNION
             SELECT c.tenant_id, c.id, f.supersedes_id FROM chain c
             JOIN facts f ON f.tenant_id = c.tenant_id AND f.id = c.supersedes_id
-            WHERE f.supersedes_id IS NOT NULL AND c.supersedes_id <> c.id
+            WHERE f.supersedes_id IS NOT NULL
         ) SELECT id FROM chain WHERE supersedes_id = id
     """,
     "a fact without its event": """
@@ -112,8 +106,9 @@ _INVARIANTS: Final = {
     "a link to an episode that has not expired and is not there": """
         SELECT l.source_id FROM memory_links l JOIN facts f
             ON l.source_type = 'fact' AND f.tenant_id = l.tenant_id AND f.id = l.source_id
-        WHERE l.target_type = 'episode' AND l.created_at > now() - interval '6 days' AND NOT EXISTS (
-            SELECT FROM episodes e WHERE e.tenant_id = l.tenant_id AND e.id = l.target_id)
+        WHERE l.target_type = 'episode' AND l.created_at > now() - interval '6 days'
+            AND NOT EXISTS (
+                SELECT FROM episodes e WHERE e.tenant_id = l.tenant_id AND e.id = l.target_id)
     """,
     "a fact drawn twice from one episode": """
         SELECT min(content) FROM facts WHERE source_episode_id IS NOT NULL AND predicate = 'told'
@@ -135,33 +130,29 @@ _INVARIANTS: Final = {
 
 
 async def violations(
-    dsn: str, data_dir: Path, known: Acknowledged, tried: Acknowledged
+    connection: asyncpg.Connection, data_dir: Path, known: Acknowledged, tried: Acknowledged
 ) -> list[str]:
     """Every write of `known` that is missing, and every invariant that does not hold.
 
     `tried` goes on growing while this looks; of it only the marks that were asked for count.
     """
-    connection = await asyncpg.connect(dsn)
-    try:
-        found = [
-            f"{name}: {[str(row[0]) for row in rows[:3]]}"
-            for name, query in _INVARIANTS.items()
-            if (rows := await connection.fetch(query))
+    found = [
+        f"{name}: {[str(row[0]) for row in rows[:3]]}"
+        for name, query in _INVARIANTS.items()
+        if (rows := await connection.fetch(query))
+    ]
+    for table, wanted in (
+        ("facts", known.facts),
+        ("episodes", known.episodes),
+        ("rules", known.rules),
+    ):
+        there = dict(await connection.fetch(f"SELECT id::text, content FROM {table}"))
+        found += [
+            f"{table}: acknowledged {id} is {'changed' if id in there else 'missing'}"
+            for id, content in wanted.items()
+            if there.get(id) != content
         ]
-        for table, wanted in (
-            ("facts", known.facts), ("episodes", known.episodes), ("rules", known.rules)
-        ):  # fmt: skip
-            rows = await connection.fetch(f"SELECT id::text, content FROM {table}")
-            there = dict(rows)
-            found += [
-                f"{table}: acknowledged {id} is {'changed' if id in there else 'missing'}"
-                for id, content in wanted.items()
-                if there.get(id) != content
-            ]
-        found += await _acts(connection, known, tried)
-    finally:
-        await connection.close()
-    return found + _turns(data_dir, known)
+    return [*found, *await _acts(connection, known, tried), *_turns(data_dir, known)]
 
 
 async def _acts(
