@@ -200,6 +200,7 @@ def test_a_fact_opens_and_closes_by_the_keyboard(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(rows.nth(2)).to_be_focused()
     page.keyboard.press("g")
     page.keyboard.press("o")
     expect(page).to_have_url(re.compile("/memory$"))
@@ -222,7 +223,10 @@ def test_the_palette_finds_facts_rules_episodes_and_pages(page: Page) -> None:
     box.fill("rui tav")
     expect(options.filter(has_text="Rui Tavares")).to_be_visible()
     box.fill("facts")
-    page.get_by_role("option", name="Facts", exact=True).click()
+    # Pages come before memories: down and Enter is enough.
+    expect(options.nth(1)).to_have_text("Facts")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/memory/facts$"))
 
 

@@ -21,7 +21,7 @@ export default function FailedDrawer({ kind, error, onClose }: FailedDrawerProps
       title={isMissing ? `There is no such ${kind}` : "This could not be shown"}
       onClose={onClose}
     >
-      <p className="memory-text text-ink-2">
+      <p className="memory-text text-ink-2 first-letter:uppercase">
         {error instanceof Error ? error.message : String(error)}
       </p>
       {isMissing && (

@@ -22,7 +22,9 @@ export function NotFound({ said }: { said?: string }) {
           </>
         }
       >
-        <p className="break-words">{said ?? pathname}</p>
+        <p className={said ? "break-words first-letter:uppercase" : "break-all"}>
+          {said ?? pathname}
+        </p>
         <p className="mt-2">
           It may have been forgotten or merged into another, or the address has a typing error. What
           was once known can be found in the archives of facts and rules.

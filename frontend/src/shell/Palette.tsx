@@ -5,9 +5,10 @@ import { Keyboard, MessageSquare, Moon, Quote, Scale, Search, Sun, UserRound } f
 import { Dialog as Radix } from "radix-ui";
 import { useDeferredValue, useState, type ReactNode } from "react";
 import { answer, api } from "@/api/client";
-import { NAVIGATION } from "@/shell/navigation";
+import { ENTRIES } from "@/shell/navigation";
 import type { OpenedKind } from "@/shell/opened";
 import { setTheme } from "@/shell/theme";
+import { useFocusReturn } from "@/ui/focus";
 
 interface PaletteProps {
   onClose: () => void;
@@ -37,6 +38,7 @@ function everything(words: string) {
 
 /** ⌘K: pages and commands, and whatever memory finds for the words. */
 export default function Palette({ onClose, onHelp }: PaletteProps) {
+  const returnFocus = useFocusReturn();
   const navigate = useNavigate();
   const [typed, setTyped] = useState("");
   const run = (action: () => void) => () => {
@@ -54,13 +56,21 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
           resetScroll: false,
         }),
     );
-  const wanted = (title: string) => title.toLowerCase().includes(typed.trim().toLowerCase());
+  const wanted = ({ title }: { title: string }) =>
+    title.toLowerCase().includes(typed.trim().toLowerCase());
+  const pages = ENTRIES.filter(wanted);
+  const commands = [
+    { title: "Use the light theme", icon: Sun, act: () => setTheme("light") },
+    { title: "Use the dark theme", icon: Moon, act: () => setTheme("dark") },
+    { title: "Show the keyboard shortcuts", icon: Keyboard, act: onHelp },
+  ].filter(wanted);
   return (
     <Radix.Root open onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed top-[12dvh] left-1/2 z-40 w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 animate-appear overflow-hidden rounded-xl border bg-raised shadow-raised outline-none"
         >
           <Radix.Title className="sr-only">Search everything</Radix.Title>
@@ -83,6 +93,15 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                   >
                     <Search /> Everything about “{words}”
                   </Item>
+                </Group>
+              )}
+              {pages.length > 0 && (
+                <Group heading="Pages">
+                  {pages.map(({ to, title, icon: Icon }) => (
+                    <Item key={to} value={`page ${to}`} onSelect={run(() => void navigate({ to }))}>
+                      <Icon /> {title}
+                    </Item>
+                  ))}
                 </Group>
               )}
               {KINDS.map(({ kind, heading, icon: Icon }) => {
@@ -119,28 +138,15 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                   ))}
                 </Group>
               )}
-              <Group heading="Pages">
-                {NAVIGATION.flatMap((one) => one.entries)
-                  .filter((one) => wanted(one.title))
-                  .map(({ to, title, icon: Icon }) => (
-                    <Item key={to} value={`page ${to}`} onSelect={run(() => void navigate({ to }))}>
-                      <Icon /> {title}
-                    </Item>
-                  ))}
-              </Group>
-              <Group heading="Commands">
-                {[
-                  { title: "Use the light theme", icon: Sun, act: () => setTheme("light") },
-                  { title: "Use the dark theme", icon: Moon, act: () => setTheme("dark") },
-                  { title: "Show the keyboard shortcuts", icon: Keyboard, act: onHelp },
-                ]
-                  .filter((one) => wanted(one.title))
-                  .map(({ title, icon: Icon, act }) => (
+              {commands.length > 0 && (
+                <Group heading="Commands">
+                  {commands.map(({ title, icon: Icon, act }) => (
                     <Item key={title} value={`command ${title}`} onSelect={run(act)}>
                       <Icon /> {title}
                     </Item>
                   ))}
-              </Group>
+                </Group>
+              )}
             </Command.List>
           </Command>
         </Radix.Content>

@@ -15,7 +15,7 @@ const GENERAL: readonly [string[], string][] = [
 
 export default function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog open onClose={onClose} title="Keyboard shortcuts">
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
       <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
         <Group title="Everywhere">
           {GENERAL.map(([keys, does]) => (

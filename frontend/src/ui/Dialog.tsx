@@ -2,9 +2,9 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "@/ui/Button";
+import { useFocusReturn } from "@/ui/focus";
 
 interface DialogProps {
-  open: boolean;
   onClose: () => void;
   title: string;
   children: ReactNode;
@@ -13,13 +13,15 @@ interface DialogProps {
 }
 
 /** A question that must be answered first: it takes the focus and gives it back. */
-export function Dialog({ open, onClose, title, children, actions }: DialogProps) {
+export function Dialog({ onClose, title, children, actions }: DialogProps) {
+  const returnFocus = useFocusReturn();
   return (
-    <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
+    <Radix.Root open onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed top-1/2 left-1/2 z-40 max-h-[85dvh] w-[min(34rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 animate-appear overflow-y-auto rounded-xl border bg-raised p-6 shadow-raised outline-none"
         >
           <Radix.Title className="pr-8 text-lg font-semibold">{title}</Radix.Title>

@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "@/ui/Button";
+import { useFocusReturn } from "@/ui/focus";
 
 interface DrawerProps {
   onClose: () => void;
@@ -18,11 +19,13 @@ interface DrawerProps {
  * another row there changes what is shown.
  */
 export function Drawer({ onClose, title, kicker, actions, children }: DrawerProps) {
+  const returnFocus = useFocusReturn();
   return (
     <Radix.Root open modal={false} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           onInteractOutside={(event) => event.preventDefault()}
           onOpenAutoFocus={(event) => {
             // The drawer itself, so that reading begins at its title and not at its close button.

@@ -1,5 +1,5 @@
 import { Tabs as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 
 interface TabsProps<Name extends string> {
   label: string;
@@ -18,9 +18,18 @@ export function Tabs<Name extends string>({
   tabs,
   children,
 }: TabsProps<Name>) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a phone the tabs are wider than the window: the chosen one comes into sight.
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>("[data-state=active]");
+    if (!list.current || !chosen) return;
+    const { left, width } = list.current.getBoundingClientRect();
+    const middle = chosen.getBoundingClientRect().left + chosen.offsetWidth / 2;
+    list.current.scrollLeft += middle - (left + width / 2);
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={(name) => onChange(name as Name)}>
-      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b">
+      <Radix.List ref={list} aria-label={label} className="flex gap-1 overflow-x-auto border-b">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}

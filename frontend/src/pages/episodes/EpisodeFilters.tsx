@@ -15,7 +15,7 @@ interface EpisodeFiltersProps {
 /** Butler, days and words; what state they are in is chosen by the tabs (DASH-09). */
 export function EpisodeFilters({ search, onChange }: EpisodeFiltersProps) {
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
+    <div className="mb-3 flex flex-wrap items-center gap-2 max-sm:[&>*]:grow">
       <SearchBox
         label="Search these episodes"
         placeholder="Words of an episode"

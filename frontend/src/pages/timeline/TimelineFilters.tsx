@@ -12,7 +12,7 @@ interface TimelineFiltersProps {
 export function TimelineFilters({ search, onChange }: TimelineFiltersProps) {
   const kinds = search.about ? kindsOf(search.about) : EVENT_TYPES;
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
+    <div className="mb-3 flex flex-wrap items-center gap-2 max-sm:[&>*]:grow">
       <Select
         label="About"
         any="About anything"

@@ -52,7 +52,6 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
     setScopes((now) => (given ? [...now, scope] : now.filter((one) => one !== scope)));
   return (
     <Dialog
-      open
       onClose={onClose}
       title="New token"
       actions={
@@ -113,7 +112,6 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
 function Secret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
   return (
     <Dialog
-      open
       onClose={onClose}
       title={`The token of ${made.name}`}
       actions={

@@ -114,7 +114,6 @@ function RevokeDialog({ token, onClose }: { token: Token; onClose: () => void })
   });
   return (
     <Dialog
-      open
       onClose={onClose}
       title={`Revoke ${token.name}?`}
       actions={
