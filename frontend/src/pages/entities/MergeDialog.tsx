@@ -23,9 +23,9 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
   const [isTurned, setTurned] = useState(false);
   const change = useChange();
   const [source, target] = isTurned ? [other, entity] : [entity, other];
+  const { data: preview } = useQuery(mergePreview(source?.id, target?.id));
   return (
     <Dialog
-      open
       onClose={onClose}
       title={`Merge ${entity.canonical_name}`}
       actions={
@@ -33,10 +33,13 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            disabled={!source || !target}
+            disabled={!preview}
             busy={change.isPending}
             onClick={() =>
-              source && target && change.mutate(merge(source, target), { onSuccess: onClose })
+              source &&
+              target &&
+              preview &&
+              change.mutate(merge(source, target, preview.revision), { onSuccess: onClose })
             }
           >
             Merge for good
@@ -57,7 +60,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
               <ArrowLeftRight />
             </IconButton>
           </div>
-          <Preview source={source} target={target} />
+          <Preview preview={preview} target={target} />
           <p className="mt-4 flex gap-2.5 rounded-lg border border-warn bg-warn-soft p-3 text-sm text-warn-ink">
             <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
             This cannot be undone: afterwards nothing tells which facts were whose.
@@ -76,7 +79,9 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
 function Side({ entity, role }: { entity: Entity; role: "goes" | "stays" }) {
   return (
     <div className="flex min-w-0 flex-1 items-center gap-2.5 rounded-lg border px-3 py-2">
-      <EntityIcon type={entity.entity_type} />
+      <span className="max-sm:hidden">
+        <EntityIcon type={entity.entity_type} />
+      </span>
       <div className="min-w-0">
         <p className="text-xs text-ink-3">{role}</p>
         <p className="memory-text line-clamp-2 font-medium">{entity.canonical_name}</p>
@@ -124,8 +129,12 @@ function Choice({ entity, onChoose }: ChoiceProps) {
   );
 }
 
-function Preview({ source, target }: { source: Entity; target: Entity }) {
-  const { data } = useQuery(mergePreview(source.id, target.id));
+interface PreviewProps {
+  preview: Schemas["PreviewOutput"] | undefined;
+  target: Entity;
+}
+
+function Preview({ preview: data, target }: PreviewProps) {
   if (!data) return <SkeletonRows rows={4} />;
   // Those that give way move as well, and are shown beside what they give way to.
   const conflicting = new Set(data.conflicts.flatMap(({ stays, goes }) => [stays.id, goes.id]));

@@ -21,11 +21,12 @@ export function editEntity(before: Entity, changes: EntityChanges): Change {
   };
 }
 
-/** Makes two entities one. Nothing takes this back. */
-export function merge(source: Entity, target: Entity): Change {
+/** Makes two entities one, if all is still as its preview was. Nothing takes this back. */
+export function merge(source: Entity, target: Entity, revision: string): Change {
   return async () => {
     const done = await answer(
       api.POST("/api/memory/entities/merge", {
+        params: { header: { "If-Match": `"${revision}"` } },
         body: { source_entity_id: source.id, target_entity_id: target.id },
       }),
     );

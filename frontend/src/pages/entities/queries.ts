@@ -69,15 +69,16 @@ export function candidates({ name, topic, entity_type, fuzzy }: EntitiesSearch) 
 }
 
 /** What merging the first into the second would do. */
-export function mergePreview(source: string, target: string) {
+export function mergePreview(source: string | undefined, target: string | undefined) {
   return queryOptions({
     queryKey: ["merge", source, target],
     queryFn: ({ signal }) =>
       answer(
         api.POST("/api/memory/entities/merge/preview", {
           signal,
-          body: { source_entity_id: source, target_entity_id: target },
+          body: { source_entity_id: source!, target_entity_id: target! },
         }),
       ),
+    enabled: source !== undefined && target !== undefined,
   });
 }
