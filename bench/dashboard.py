@@ -11,6 +11,7 @@ Server, database and browser share the machine's cores. Prints Markdown.
 import argparse
 import asyncio
 import http.client
+import os
 import random
 import sys
 import time
@@ -51,9 +52,15 @@ def main() -> None:
     given = parser.parse_args()
     with running_server() as (url, data_dir):
         asyncio.run(_fill(Settings(data_dir=data_dir), given.facts))
-        print(f"{given.facts} facts; {machine()}\n")
+        print(f"{given.facts} facts; {machine()}; {_load()}\n")
         _visits(url, given.visits)
+        print(f"\n{_load()}")
         _lists(url, given.facts, given.requests)
+
+
+def _load() -> str:
+    """What others do on the machine meanwhile weighs more than anything here."""
+    return f"load of the last minute {os.getloadavg()[0]:.1f}"
 
 
 async def _fill(settings: Settings, facts: int) -> None:
