@@ -1,15 +1,18 @@
-"""Pictures of every page in both themes: `make screenshots` writes them to docs/images."""
+"""Pictures of every page and of what opens over them, in both themes, for `make screenshots`."""
 
 import io
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page
 
 from dashboard.browser import DESKTOP, PHONE, chromium, window
+from dashboard.overlays import OVERLAYS
 from dashboard.pages import PAGES, PageShown
 from dashboard.serving import seed, server
 from memory_butler.config import Settings
@@ -32,16 +35,30 @@ def main() -> None:
                 for size, suffix in ((DESKTOP, ""), (PHONE, "-phone")):
                     with window(browser, url, theme=theme, size=size) as context:
                         page = context.new_page()
-                        for one in PAGES:
-                            if (not wanted or one.name in wanted) and (one.phone or not suffix):
-                                _picture(page, one, IMAGES / f"{one.name}{suffix}-{theme}.webp")
+                        for name, show in _shown(on_phone=bool(suffix)):
+                            if not wanted or name in wanted:
+                                show(page)
+                                _picture(page, IMAGES / f"{name}{suffix}-{theme}.webp")
     finally:
         shutil.rmtree(folder)
 
 
-def _picture(page: Page, shown: PageShown, file: Path) -> None:
+def _shown(*, on_phone: bool) -> Iterator[tuple[str, Callable[[Page], None]]]:
+    """The names of the pictures, and how a browser comes to show what is on them."""
+    for one in PAGES:
+        if one.phone or not on_phone:
+            yield one.name, partial(_open, one)
+    for overlay in OVERLAYS:
+        if overlay.pictured:
+            yield overlay.name, overlay.open
+
+
+def _open(shown: PageShown, page: Page) -> None:
     page.goto(shown.path)
     page.get_by_role("heading", level=1, name=shown.heading).wait_for()
+
+
+def _picture(page: Page, file: Path) -> None:
     page.wait_for_load_state("networkidle")
     png = page.screenshot()
     Image.open(io.BytesIO(png)).save(file, "WEBP", quality=85, method=6)
