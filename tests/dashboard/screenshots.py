@@ -49,7 +49,7 @@ def _shown(*, on_phone: bool) -> Iterator[tuple[str, Callable[[Page], None]]]:
         if one.phone or not on_phone:
             yield one.name, partial(_open, one)
     for overlay in OVERLAYS:
-        if overlay.pictured:
+        if overlay.pictured and not on_phone:
             yield overlay.name, overlay.open
 
 
