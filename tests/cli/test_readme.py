@@ -35,7 +35,8 @@ def test_the_examples_of_trust_print_what_they_say(
 ) -> None:
     for words, printed in _commands(_examples(TRUST)[place]):
         answer = installation.inside(*words[1:], "--tenant", tenant)
-        assert _comparable(answer.out) == _comparable(printed)
+        told = answer.out.replace(tenant, "acme").replace(str(installation.data_dir), "DATA")
+        assert _comparable(told) == _comparable(printed)
 
 
 def _examples(page: Path) -> list[str]:

@@ -21,6 +21,8 @@ ROWS = {
     " model, status, episodes, started_at) VALUES ($1, 'b', 't', 'm', 'running', 1, now())",
     "butler_state": "INSERT INTO butler_state (tenant_id, butler, key, value, updated_at)"
     " VALUES ($1, 'b', 'k', '1', now())",
+    "erasures": "INSERT INTO erasures (tenant_id, id, target, actor, erased_at, report)"
+    " VALUES ($1, gen_random_uuid(), '{}', 'a', now(), '{}')",
     "items": "INSERT INTO items (tenant_id, namespace, key, value) VALUES ($1, '{n}', 'k', '{}')",
     "context_receipts": "INSERT INTO context_receipts (tenant_id, butler, item_ids, receipt,"
     " sha256) VALUES ($1, 'b', '{}', '{}', sha256('t'))",

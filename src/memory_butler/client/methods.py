@@ -5,6 +5,7 @@ from memory_butler.client.consolidation import Consolidation
 from memory_butler.client.curation import Curation
 from memory_butler.client.entities import Entities
 from memory_butler.client.episodes import Episodes
+from memory_butler.client.erasure import Erasure
 from memory_butler.client.everything import Everything
 from memory_butler.client.facts import Facts
 from memory_butler.client.fragments import Fragments
@@ -45,5 +46,6 @@ class Methods(
     Butlers,
     Items,
     Tokens,
+    Erasure,
 ):
     """All topics together."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,7 +28,8 @@ class Memory:
 
     `pool` is of the runtime role, so that row-level security holds; `embedding_version_id` is the
     registry's id of the embedder's model. `language_model` works in consolidation only; None means
-    that nothing is consolidated. `data_dir` is where files of this installation lie.
+    that nothing is consolidated. `data_dir` is where files of this installation lie, `admin_dsn` a
+    login to the embedded database that may do anything; None for a server of somebody else's.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -40,6 +41,7 @@ class Memory:
     clock: Callable[[], datetime] = utc_now
     language_model: LanguageModel | None = None
     data_dir: Path | None = None
+    admin_dsn: str | None = field(default=None, repr=False)
     standpoint: Standpoint | None = None
     _present: "Memory | None" = None
 

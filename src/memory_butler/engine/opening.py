@@ -130,7 +130,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             pool_size=settings.pool_size,
         ) as memory,
     ):
-        yield replace(memory, data_dir=settings.data_dir)
+        yield replace(memory, data_dir=settings.data_dir, admin_dsn=database.admin_dsn)
 
 
 @asynccontextmanager

@@ -113,6 +113,10 @@ class BatchingEmbedder:
         single, bulk = (sum(job.waiting for job in queue) for queue in (self._singles, self._bulk))
         return single, bulk
 
+    def forget_queries(self) -> None:
+        """Forget which queries were asked lately, in this process."""
+        self._cache.clear()
+
     async def embed(self, text: str | None) -> Vectors:
         """Return the unit vector of one text, float32 (384,)."""
         vectors = await self._run([text], self._singles)

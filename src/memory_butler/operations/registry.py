@@ -9,6 +9,7 @@ from memory_butler.operations import (
     curation,
     entities,
     episodes,
+    erasure,
     everything,
     facts,
     fragments,
@@ -108,6 +109,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     tokens.LIST,
     tokens.CREATE,
     tokens.REVOKE,
+    erasure.ERASE,
 )
 
 

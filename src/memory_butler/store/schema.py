@@ -37,6 +37,7 @@ CHAIN = (
     "mem_015",
     "mem_017",
     "mem_016",
+    "mem_018",
 )
 HEAD = CHAIN[-1]
 

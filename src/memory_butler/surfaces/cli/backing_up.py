@@ -62,7 +62,7 @@ def backup(
             place.settings(),
             target,
             utc_now(),
-            admin_dsn=_checked(admin_dsn),
+            admin_dsn=checked(admin_dsn),
             check=check,
             tell=complain,
         )
@@ -102,7 +102,7 @@ def restore_backup(
             place.settings(),
             source,
             utc_now(),
-            admin_dsn=_checked(admin_dsn),
+            admin_dsn=checked(admin_dsn),
             replace=replace,
             tell=complain,
         )
@@ -118,7 +118,8 @@ def restore_backup(
         print(done.runtime_dsn)
 
 
-def _checked(admin_dsn: str | None) -> str | None:
+def checked(admin_dsn: str | None) -> str | None:
+    """The option as it was given; `ConfigurationError` where it is no address."""
     if admin_dsn is not None and not admin_dsn.startswith(("postgresql://", "postgres://")):
         raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
     return admin_dsn

@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli import (
     connecting,
     curating,
     database,
+    erasing,
     exporting,
     importing,
     journal,
@@ -41,7 +42,17 @@ _ORDER = (
     ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
-    ("confirm", "forget", "restore", "undo", "mark-helpful", "mark-harmful", "entity"),
+    (
+        "confirm",
+        "forget",
+        "restore",
+        "undo",
+        "erase",
+        "verify",
+        "mark-helpful",
+        "mark-harmful",
+        "entity",
+    ),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("backup", "restore-backup"),
@@ -76,6 +87,8 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
     add("links", rich_help_panel=FIND)(located(curating.links))
     add("restore", rich_help_panel=CURATE)(located(curating.restore))
+    add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
+    add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
     add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)

@@ -1,0 +1,1 @@
+"""Erasing what somebody has a right to have forgotten, and the proof of it."""

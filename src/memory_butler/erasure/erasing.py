@@ -1,0 +1,273 @@
+"""Erasing: look, erase in one transaction, overwrite the bytes, certify.
+
+What the database holds goes in one transaction, with the record of it and the probes. The rest (the
+journal's messages, what waits in a spool, the bytes in files) follows, each step so that it may be
+done again; an erasure that was cut off is finished by the next one, or by `finish`.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from memory_butler import __version__
+from memory_butler.companions import opening
+from memory_butler.domain.errors import Conflict, IntegrityViolation
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.erasure import certificate, spools
+from memory_butler.erasure.certificate import Certificate
+from memory_butler.erasure.probes import MAX_PROBED, MAX_SEARCHED, Probe, probe
+from memory_butler.erasure.scope import Scope, Target, scope_of
+from memory_butler.journal import erasing as journal
+from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.store import erasure, scrubbing
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import one_bulk_writer, transaction
+
+Tell = Callable[[str], None]
+
+# Kept memories that a certificate names; the count is of all.
+MAX_NAMED: Final = 1000
+
+_BEYOND: Final = (
+    "backups and exports made before: delete or renew them",
+    "what agents, models and other programs were told, and what they wrote down",
+    "queries that other running processes remember, until they end",
+    "log files, and the working folders and transcripts of agents' sessions",
+    "blocks that the file system freed, until they are used again",
+)
+_SERVER_OF_YOURS: Final = (
+    "the bytes in the files of the PostgreSQL server: no login was given that may rewrite tables",
+    "archives and replicas of the PostgreSQL server",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an erasure would take."""
+
+    scope: Scope
+    journals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """A finished erasure: its certificate, and where it lies."""
+
+    certificate: Certificate
+    path: Path
+
+
+async def preview(memory: Memory, principal: Principal, target: Target) -> Preview:
+    """Tell what would go, and what was looked at and stays; nothing is changed."""
+    async with memory.reading(principal.tenant) as tx:
+        scope = await scope_of(tx, target)
+    found: tuple[str, ...] = ()
+    if target.everything and memory.data_dir is not None:
+        found = tuple(opening.names(memory.data_dir, principal.tenant))
+    return Preview(scope, found)
+
+
+async def erase(
+    memory: Memory,
+    principal: Principal,
+    target: Target,
+    *,
+    admin_dsn: str | None = None,
+    tell: Tell = lambda _: None,
+) -> Erased:
+    """Erase, and certify; one of the same target that was cut off is finished instead.
+
+    Raises:
+        NotFound: there is nothing of that name.
+        IntegrityViolation: a probe still found it; nothing was erased.
+        ConfigurationError: there is no data directory for the certificate; nothing was erased.
+        Unavailable: the memories are erased, but something that must follow could not be done;
+            erase again to finish.
+    """
+    _data_dir(memory)
+    done = await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)
+    for one in done:
+        if one.certificate["target"] == target.as_json():
+            return one
+    id = uuid4()
+    tell("erasing")
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await one_bulk_writer(tx)
+        scope = await scope_of(tx, target)
+        texts = await erasure.texts(tx, scope.doomed, MAX_PROBED)
+        messages = await erasure.messages(tx, scope.doomed.episodes)
+        if target.everything:
+            counts = await erasure.erase_tenant(tx)
+        else:
+            counts = await erasure.erase_memories(tx, id, scope.doomed)
+        tell("looking for it on every path")
+        now = memory.clock()
+        probes = await probe(tx, texts, now, memory.embedding_version_id)
+        _refuse_found(probes)
+        report = _report(principal, scope, counts, probes, messages)
+        await erasure.record(tx, id, target.as_json(), principal.actor, now, report)
+    (erased,) = [
+        one
+        for one in await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)
+        if one.certificate["id"] == str(id)
+    ]
+    return erased
+
+
+def _refuse_found(probes: Sequence[Probe]) -> None:
+    found = [one.path for one in probes if one.found]
+    if found:
+        raise IntegrityViolation(
+            f"what was to be erased is still found by {', '.join(found)}; nothing was erased"
+        )
+
+
+def _report(
+    principal: Principal,
+    scope: Scope,
+    counts: Mapping[str, int],
+    probes: Sequence[Probe],
+    messages: Sequence[Row],
+) -> dict[str, Any]:
+    """What the certificate will say, and what is still to be done; ids and numbers only."""
+    return {
+        "tenant": principal.tenant,
+        "rows": dict(counts),
+        "kept": {
+            "total": len(scope.kept),
+            "items": [
+                {
+                    "kind": one.kind,
+                    "id": str(one.id),
+                    "why": one.why,
+                    "episodes_left": one.left,
+                    "closest": None if one.closest is None else round(one.closest, 3),
+                }
+                for one in scope.kept[:MAX_NAMED]
+            ],
+        },
+        "probes": [asdict(one) for one in probes],
+        "probed_at_most": {"of_each_kind": MAX_PROBED, "by_search": MAX_SEARCHED},
+        "messages": list(messages),
+        "episodes": [str(id) for id in scope.doomed.episodes],
+    }
+
+
+async def finish(
+    memory: Memory,
+    principal: Principal,
+    *,
+    admin_dsn: str | None = None,
+    tell: Tell = lambda _: None,
+) -> list[Erased]:
+    """Finish what was erased and then cut off; the certificates of these."""
+    async with memory.reading(principal.tenant) as tx:
+        waiting = await erasure.unfinished(tx)
+    done = []
+    for row in waiting:
+        said = await _complete(memory, principal, row, admin_dsn or memory.admin_dsn, tell)
+        path = await asyncio.to_thread(certificate.written, said, _data_dir(memory))
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await erasure.finish(tx, row["id"], memory.clock())
+        done.append(Erased(said, path))
+    return done
+
+
+async def _complete(
+    memory: Memory, principal: Principal, row: Row, admin_dsn: str | None, tell: Tell
+) -> Certificate:
+    report, everything = row["report"], row["target"]["by"] == "tenant"
+    memory.embedder.forget_queries()
+    tell("erasing messages of journals, and what waits in spools")
+    journals = await asyncio.to_thread(
+        _erase_journals, memory, principal.tenant, report, everything
+    )
+    spooled = await asyncio.to_thread(
+        spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
+    )
+    scrubbed = None
+    if admin_dsn is not None:
+        touched = {name for name, count in report["rows"].items() if count} - {"tokens"}
+        # The state of a fact that was rewritten in place is in its old row, too.
+        scrubbed = await scrubbing.scrub(admin_dsn, touched | {"memory_versions"}, tell)
+    return await asyncio.to_thread(
+        certificate.signed,
+        {
+            "kind": "memory-butler-erasure",
+            "version": __version__,
+            "id": str(row["id"]),
+            "tenant": report["tenant"],
+            "target": row["target"],
+            "erased_by": row["actor"],
+            "erased_at": row["erased_at"].isoformat(),
+            "certified_at": memory.clock().isoformat(),
+            "rows": report["rows"],
+            "journals": journals,
+            "spooled_episodes": spooled,
+            "kept": report["kept"],
+            "probes": report["probes"],
+            "probed_at_most": report["probed_at_most"],
+            "bytes": _bytes(scrubbed),
+            "cannot_reach": [*_BEYOND, *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS)],
+        },
+        _data_dir(memory),
+    )
+
+
+def _bytes(scrubbed: scrubbing.Scrubbed | None) -> dict[str, Any]:
+    if scrubbed is None:
+        return {"tables_rewritten": [], "statistics_rewritten": False, "log_renewed": False}
+    return {
+        "tables_rewritten": list(scrubbed.tables),
+        "statistics_rewritten": scrubbed.statistics,
+        "log_renewed": scrubbed.log,
+    }
+
+
+def _spooled(target: Mapping[str, Any], report: Mapping[str, Any]) -> spools.Wanted:
+    session = target["id"] if target["by"] == "session" else None
+    return spools.Wanted(frozenset(report["episodes"]), session)
+
+
+def _erase_journals(
+    memory: Memory, tenant: str, report: Mapping[str, Any], everything: bool
+) -> list[dict[str, Any]]:
+    """Erase messages, or the tenant's journals as a whole; what went, by companion."""
+    data_dir = _data_dir(memory)
+    if everything:
+        return [
+            {
+                "companion": name,
+                "whole": journal.erase_journal(journal_path(data_dir, tenant, name)),
+            }
+            for name in opening.names(data_dir, tenant)
+        ]
+    found = []
+    for one in report["messages"]:
+        path = journal_path(data_dir, tenant, one["companion"])
+        if not path.is_file():
+            continue
+        with JournalFile(path) as file:
+            gone = journal.erase_messages(file, one["first"], one["last"])
+            left = journal.count_messages(file, one["first"], one["last"])
+        if left:
+            raise Conflict(f"the journal {path.name} still has {left} of the messages; erase again")
+        journal.scrub(path)
+        found.append(
+            {
+                "companion": one["companion"],
+                "messages": gone.events,
+                "items": gone.items,
+                "fragments": len(gone.fragments),
+                "fragments_kept": list(gone.kept),
+            }
+        )
+    return found
+
+
+def _data_dir(memory: Memory) -> Path:
+    return opening.data_dir(memory)

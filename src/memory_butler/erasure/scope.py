@@ -1,0 +1,139 @@
+"""What an erasure takes: from what was named to all that was drawn from it alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.links import MemoryType
+from memory_butler.store import episodes, erasure, facts, rules
+from memory_butler.store.erasure import Doomed
+from memory_butler.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What somebody wants to have erased: exactly one of the four.
+
+    `sources`: the episodes that an erased fact or rule was drawn from go too; without it they are
+    told, for they still say it.
+    """
+
+    memory: tuple[MemoryType, UUID] | None = None
+    entity_id: UUID | None = None
+    session_id: UUID | None = None
+    everything: bool = False
+    sources: bool = False
+
+    def __post_init__(self) -> None:
+        named = [self.memory, self.entity_id, self.session_id, self.everything or None]
+        if sum(one is not None for one in named) != 1:
+            raise InvalidInput("name exactly one: a memory, an entity, a session, or everything")
+
+    def as_json(self) -> dict[str, Any]:
+        """As the certificate tells it."""
+        if self.memory is not None:
+            kind, id = self.memory
+            return {"by": "memory", "memory_type": kind, "id": str(id), "sources": self.sources}
+        if self.entity_id is not None:
+            return {"by": "entity", "id": str(self.entity_id), "sources": self.sources}
+        if self.session_id is not None:
+            return {"by": "session", "id": str(self.session_id)}
+        return {"by": "tenant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What rests on erased things and on others too, and therefore stays.
+
+    `left`: how many of the episodes that it rests on besides are still there; `closest`: how like
+    it the most alike of them is, from 0 to 1. None or little: look at it, it may say no more than
+    what was erased.
+    """
+
+    kind: Literal["fact", "rule", "episode"]
+    id: UUID
+    why: str
+    left: int = 0
+    closest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """All that goes, and what was looked at and stays."""
+
+    doomed: Doomed
+    kept: tuple[Kept, ...]
+
+
+_TABLES: Mapping[MemoryType, Any] = {"episode": episodes, "fact": facts, "rule": rules}
+
+
+async def scope_of(tx: Transaction, target: Target) -> Scope:
+    """What would go now.
+
+    Raises:
+        NotFound: there is nothing of that name; it may have been erased already.
+    """
+    if target.everything:
+        return Scope(await erasure.everything(tx), ())
+    named = await _named(tx, target)
+    episode_ids, fact_ids, rule_ids = set(named.episodes), set(named.facts), set(named.rules)
+    above = set(await erasure.sources(tx, sorted(fact_ids), sorted(rule_ids))) - episode_ids
+    if target.sources:
+        episode_ids |= above
+        above = set()
+    kept: dict[UUID, Kept] = {}
+    # Facts first: a rule may rest on nothing but facts that go with their episodes.
+    for kind, ids in (("fact", fact_ids), ("rule", rule_ids)):
+        for row in await erasure.resting(tx, sorted(episode_ids), sorted(fact_ids)):
+            if row["kind"] != kind or row["id"] in ids:
+                continue
+            if row["drawn"] and not row["episodes"] and not row["facts"]:
+                ids.add(row["id"])
+            else:
+                kept[row["id"]] = _kept(row)
+    for id in sorted(above):
+        kept[id] = Kept("episode", id, "what was erased was drawn from it, and it may still say so")
+    doomed = Doomed(
+        tuple(sorted(episode_ids)),
+        tuple(sorted(fact_ids)),
+        tuple(sorted(rule_ids)),
+        named.entities,
+    )
+    return Scope(doomed, tuple(kept.values()))
+
+
+def _kept(row: Mapping[str, Any]) -> Kept:
+    others = [
+        f"{row[name]} other {name if row[name] != 1 else name[:-1]}"
+        for name in ("episodes", "facts")
+        if row[name]
+    ]
+    why = f"rests on {' and '.join(others)}" if others else "was stored by itself, and only linked"
+    return Kept(row["kind"], row["id"], why, row["episodes_left"], row["closest"])
+
+
+async def _named(tx: Transaction, target: Target) -> Doomed:
+    if target.memory is not None:
+        kind, id = target.memory
+        if not await _TABLES[kind].exists(tx, id):
+            raise NotFound(f"there is no {kind} {id}; it may have been erased already")
+        plural = {"episode": "episodes", "fact": "facts", "rule": "rules"}[kind]
+        return Doomed(**{plural: (id,)})
+    if target.entity_id is not None:
+        family = await erasure.entity_family(tx, target.entity_id)
+        if not family:
+            raise NotFound(
+                f"there is no entity {target.entity_id}; it may have been erased already"
+            )
+        about = await erasure.facts_about(tx, family)
+        return Doomed(facts=tuple(about), entities=tuple(family))
+    assert target.session_id is not None  # noqa: S101 -- exactly one is named
+    found = await erasure.of_session(tx, target.session_id)
+    if not found:
+        raise NotFound(
+            f"no episode is of session {target.session_id}; it may have been erased already"
+        )
+    return Doomed(episodes=tuple(found))

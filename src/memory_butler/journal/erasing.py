@@ -1,0 +1,96 @@
+"""Erasing messages from a journal: the one way past the triggers that keep its log (C-106)."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.journal.file import BUSY_SECONDS, JournalFile
+from memory_butler.journal.queries import load
+from memory_butler.journal.texts import AMBIENT
+
+SQL = load("erasing")
+
+_SIDES: Final = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedMessages:
+    """What went with a range of messages; `kept`: fragments that rest on other messages too."""
+
+    events: int
+    items: int
+    fragments: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
+    """Erase the messages from `first` to `last`, in one transaction, with all made of them alone.
+
+    Former states of every fragment that rests on them go too, and the texts that quote: doing it
+    again changes nothing more.
+    """
+    span = {"first": first, "last": last}
+    with file.writing() as db:
+        db.execute("PRAGMA secure_delete = ON")
+        triggers = db.execute(SQL["triggers"]).fetchall()
+        for name, _ in triggers:
+            db.execute(f'DROP TRIGGER "{name}"')
+        resting = db.execute(SQL["fragments_of"], span).fetchall()
+        db.execute(SQL["forget_items_refs"], span)
+        items = db.execute(SQL["forget_items"], span).rowcount
+        db.execute(SQL["forget_sources"], span)
+        gone = tuple(key for key, others in resting if not others)
+        for key, _ in resting:
+            db.execute(SQL["forget_versions"], (key,))
+        for key in gone:
+            for query in ("refs", "edges", "sources"):
+                db.execute(SQL[f"forget_fragment_{query}"], (key,))
+            db.execute(SQL["forget_fragment"], (key,))
+        db.execute(SQL["forget_tags"], span)
+        events = db.execute(SQL["forget_events"], span).rowcount
+        if events:
+            db.execute(SQL["forget_quotes"])
+            db.execute(SQL["lower_marks"])
+        for _, sql in triggers:
+            db.execute(sql)
+    (file.texts_dir / AMBIENT).unlink(missing_ok=True)
+    return ErasedMessages(events, items, gone, tuple(key for key, others in resting if others))
+
+
+def scrub(path: Path) -> None:
+    """Rewrite a journal's file without the bytes of what was deleted, and empty its log.
+
+    Raises:
+        Unavailable: another process reads from it for longer than a writer waits.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("VACUUM")
+            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        raise Unavailable(f"the journal {path.name} could not be rewritten: {error}") from error
+    if busy:
+        raise Unavailable(f"the journal {path.name} is being read; erase again to finish")
+
+
+def count_messages(file: JournalFile, first: int, last: int) -> int:
+    """How many messages of a range there are."""
+    with file.reading() as db:
+        return int(db.execute(SQL["left"], (first, last)).fetchone()[0])
+
+
+def erase_journal(path: Path) -> bool:
+    """Erase a whole journal, its texts too; whether there was one."""
+    there = path.exists()
+    for side in _SIDES:
+        path.with_name(path.name + side).unlink(missing_ok=True)
+    folder = path.with_suffix("")
+    if folder.is_dir():
+        for text in folder.iterdir():
+            if text.is_file():
+                text.unlink()
+    return there

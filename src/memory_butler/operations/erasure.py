@@ -1,0 +1,127 @@
+"""A person's right to have something forgotten for good, and the proof that it was."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.erasure.erasing import Erased, Preview, erase, preview
+from memory_butler.erasure.scope import Target
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output
+
+MAX_SHOWN = 200
+
+
+class EraseInput(Input):
+    """What is to be erased: a memory, an entity, a session, or everything of the tenant."""
+
+    memory_type: MemoryType | None = Field(None, description="With memory_id.")
+    memory_id: UUID | None = Field(None, description="This memory.")
+    entity_id: UUID | None = Field(
+        None, description="This entity, all that were merged into it, and every fact about them."
+    )
+    session_id: UUID | None = Field(None, description="The episodes of this session.")
+    everything: bool = Field(False, description="All that the tenant has, its tokens too.")
+    sources: bool = Field(
+        False, description="The episodes that an erased fact or rule was drawn from, too."
+    )
+    preview: bool = Field(False, description="Only tell what would go; nothing is changed.")
+
+
+class KeptMemory(Output):
+    """Something that rests on other evidence too."""
+
+    kind: Literal["episode", "fact", "rule"]
+    id: UUID
+    why: str
+    episodes_left: int = Field(description="Other episodes that it rests on and that are there.")
+    closest: float | None = Field(description="How like it the most alike of them is, 0 to 1.")
+
+
+class EraseOutput(Output):
+    """What would go, or went."""
+
+    preview: bool
+    episodes: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
+    facts: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
+    rules: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
+    entities: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
+    journals: list[str] = Field(description="Journals that go as a whole.")
+    kept: list[KeptMemory] = Field(description=f"Look at these; the first {MAX_SHOWN}.")
+    certificate: dict[str, Any] | None = Field(description="Signed; null in a preview.")
+    file: str | None = Field(description="Where the server keeps the certificate.")
+
+
+async def _erase(memory: Memory, principal: Principal, given: EraseInput) -> EraseOutput:
+    target = target_of(given)
+    if given.preview:
+        return _previewed(await preview(memory, principal, target))
+    return _erased(await erase(memory, principal, target))
+
+
+def target_of(given: EraseInput) -> Target:
+    """What is named; InvalidInput where it is not exactly one thing."""
+    if (given.memory_type is None) != (given.memory_id is None):
+        raise InvalidInput("give memory_type and memory_id together")
+    memory = None
+    if given.memory_type is not None and given.memory_id is not None:
+        memory = (given.memory_type, given.memory_id)
+    return Target(memory, given.entity_id, given.session_id, given.everything, given.sources)
+
+
+def _previewed(found: Preview) -> EraseOutput:
+    doomed = found.scope.doomed
+    return EraseOutput(
+        preview=True,
+        episodes=list(doomed.episodes[:MAX_SHOWN]),
+        facts=list(doomed.facts[:MAX_SHOWN]),
+        rules=list(doomed.rules[:MAX_SHOWN]),
+        entities=list(doomed.entities[:MAX_SHOWN]),
+        journals=list(found.journals),
+        kept=[
+            KeptMemory(
+                kind=one.kind, id=one.id, why=one.why, episodes_left=one.left, closest=one.closest
+            )
+            for one in found.scope.kept[:MAX_SHOWN]
+        ],
+        certificate=None,
+        file=None,
+    )
+
+
+def _erased(done: Erased) -> EraseOutput:
+    said = done.certificate
+    return EraseOutput(
+        preview=False,
+        episodes=[],
+        facts=[],
+        rules=[],
+        entities=[],
+        journals=[one["companion"] for one in said["journals"]],
+        kept=[KeptMemory.model_validate(one) for one in said["kept"]["items"][:MAX_SHOWN]],
+        certificate=dict(said),
+        file=str(done.path),
+    )
+
+
+ERASE = Operation(
+    name="memory_erase",
+    title="Erase for good",
+    description=(
+        "Erase what a person has a right to have forgotten: with everything drawn from it alone, "
+        "past states, logs, receipts and the bytes in files; it cannot be brought back. Answers "
+        "with a signed certificate. For what is merely wrong, forget it or undo the change."
+    ),
+    input_model=EraseInput,
+    output_model=EraseOutput,
+    handler=_erase,
+    needs="admin",
+    toolset=None,
+    destructive=True,
+    routes=(Route("POST", "/api/memory/erase"),),
+)

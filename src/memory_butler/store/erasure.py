@@ -1,0 +1,151 @@
+"""What erasing takes, and the taking, in the database."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory_butler.domain.steps import ITEM_KINDS, ItemKind
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("erasure")
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """The ids that are to be erased, of each kind in their order."""
+
+    episodes: tuple[UUID, ...] = ()
+    facts: tuple[UUID, ...] = ()
+    rules: tuple[UUID, ...] = ()
+    entities: tuple[UUID, ...] = ()
+
+    def of(self, kind: ItemKind) -> tuple[UUID, ...]:
+        """Those of one kind."""
+        return {
+            "episode": self.episodes,
+            "fact": self.facts,
+            "rule": self.rules,
+            "entity": self.entities,
+        }[kind]
+
+    @property
+    def ids(self) -> frozenset[UUID]:
+        """All of them."""
+        return frozenset().union(*(self.of(kind) for kind in ITEM_KINDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What an item says, and the `words` it is found by."""
+
+    kind: ItemKind
+    id: UUID
+    content: str = field(repr=False)
+    words: str = field(repr=False)
+    embedding: Vector | None = field(repr=False)
+
+
+async def everything(tx: Transaction) -> Doomed:
+    """All that the tenant remembers."""
+    return Doomed(
+        tuple(await _ids(tx, "all_episodes")),
+        tuple(await _ids(tx, "all_facts")),
+        tuple(await _ids(tx, "all_rules")),
+        tuple(await _ids(tx, "all_entities")),
+    )
+
+
+async def of_session(tx: Transaction, session_id: UUID) -> list[UUID]:
+    """The episodes of a session."""
+    return await _ids(tx, "of_session", session_id)
+
+
+async def entity_family(tx: Transaction, entity_id: UUID) -> list[UUID]:
+    """An entity and all that were merged into it; [] where there is none."""
+    return await _ids(tx, "entity_family", entity_id)
+
+
+async def facts_about(tx: Transaction, entity_ids: Sequence[UUID]) -> list[UUID]:
+    """Every fact of these entities, of whatever validity."""
+    return await _ids(tx, "facts_about", list(entity_ids))
+
+
+async def sources(tx: Transaction, facts: Sequence[UUID], rules: Sequence[UUID]) -> list[UUID]:
+    """The episodes that these were drawn from and that are still there."""
+    return await _ids(tx, "sources", list(facts), list(rules))
+
+
+async def resting(tx: Transaction, episodes: Sequence[UUID], facts: Sequence[UUID]) -> list[Row]:
+    """What rests on these episodes and facts, and on what else.
+
+    `kind`, `id`; `drawn`: from episodes at all; `episodes`, `facts`: how many others it rests on;
+    `episodes_left`: how many of those are still there, `closest`: how like it the most alike is.
+    """
+    return rows(await tx.connection.fetch(SQL["resting"], tx.tenant, list(episodes), list(facts)))
+
+
+async def texts(tx: Transaction, doomed: Doomed, limit: int) -> list[Text]:
+    """What they say, locked until commit; of each kind the first `limit`."""
+    found = []
+    for kind in ITEM_KINDS:
+        query, ids = SQL[f"texts_of_{kind}"], list(doomed.of(kind)[:limit])
+        found += [
+            Text(kind, row["id"], row["content"], row["words"], row["embedding"])
+            for row in await tx.connection.fetch(query, tx.tenant, ids)
+        ]
+    return found
+
+
+async def messages(tx: Transaction, episode_ids: Sequence[UUID]) -> list[Row]:
+    """The messages of journals that became these episodes: `companion`, `first`, `last`."""
+    return rows(await tx.connection.fetch(SQL["messages"], tx.tenant, list(episode_ids)))
+
+
+async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> dict[str, int]:
+    """Erase them and all that speaks of them; rows a table."""
+    found: dict[str, int] = await tx.connection.fetchval(
+        SQL["erase_memories"],
+        erasure_id,
+        list(doomed.episodes),
+        list(doomed.facts),
+        list(doomed.rules),
+        list(doomed.entities),
+    )
+    return found
+
+
+async def erase_tenant(tx: Transaction) -> dict[str, int]:
+    """Erase every row of the tenant; rows a table."""
+    found: dict[str, int] = await tx.connection.fetchval(SQL["erase_tenant"])
+    return found
+
+
+async def record(
+    tx: Transaction,
+    id: UUID,
+    target: Mapping[str, Any],
+    actor: str,
+    now: datetime,
+    report: Mapping[str, Any],
+) -> None:
+    """Keep what was erased, in the transaction that did it."""
+    await tx.connection.execute(SQL["record"], tx.tenant, id, target, actor, now, report)
+
+
+async def unfinished(tx: Transaction) -> list[Row]:
+    """Erasures that were cut off after their transaction, the oldest first."""
+    return rows(await tx.connection.fetch(SQL["unfinished"], tx.tenant))
+
+
+async def finish(tx: Transaction, id: UUID, now: datetime) -> None:
+    """Say that nothing is left to do."""
+    await tx.connection.execute(SQL["finish"], tx.tenant, id, now)
+
+
+async def _ids(tx: Transaction, query: str, *arguments: object) -> list[UUID]:
+    return [row["id"] for row in await tx.connection.fetch(SQL[query], tx.tenant, *arguments)]

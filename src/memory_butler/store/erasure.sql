@@ -1,0 +1,131 @@
+-- name: of_session
+SELECT id FROM episodes WHERE tenant_id = $1 AND session_id = $2
+
+-- name: entity_family
+-- An entity, and all that were merged into it.
+WITH RECURSIVE family AS (
+    SELECT id FROM entities WHERE tenant_id = $1 AND id = $2
+    UNION
+    SELECT n.id FROM family f
+    JOIN entities n ON n.tenant_id = $1 AND n.metadata->>'merged_into' = f.id::text
+)
+SELECT id FROM family
+
+-- name: all_episodes
+SELECT id FROM episodes WHERE tenant_id = $1 ORDER BY id
+
+-- name: all_facts
+SELECT id FROM facts WHERE tenant_id = $1 ORDER BY id
+
+-- name: all_rules
+SELECT id FROM rules WHERE tenant_id = $1 ORDER BY id
+
+-- name: all_entities
+SELECT id FROM entities WHERE tenant_id = $1 ORDER BY id
+
+-- name: messages
+-- Where a session of a journal became an episode: its messages.
+SELECT metadata->>'journal' AS companion, (metadata->>'first_event')::bigint AS first,
+       (metadata->>'last_event')::bigint AS last
+FROM episodes
+WHERE tenant_id = $1 AND id = ANY($2) AND jsonb_typeof(metadata->'journal') = 'string'
+  AND jsonb_typeof(metadata->'first_event') = 'number'
+  AND jsonb_typeof(metadata->'last_event') = 'number'
+ORDER BY 1, 2
+
+-- name: facts_about
+SELECT id FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2)
+
+-- name: sources
+-- The episodes that these facts and rules were drawn from, and that are still there.
+SELECT e.id FROM episodes e
+WHERE e.tenant_id = $1 AND e.id IN (
+    SELECT source_episode_id FROM facts WHERE tenant_id = $1 AND id = ANY($2)
+    UNION
+    SELECT source_episode_id FROM rules WHERE tenant_id = $1 AND id = ANY($3)
+    UNION
+    SELECT target_id FROM memory_links
+    WHERE tenant_id = $1 AND target_type = 'episode' AND relation = 'derived_from'
+      AND ((source_type = 'fact' AND source_id = ANY($2)) OR (source_type = 'rule' AND source_id = ANY($3))))
+
+-- name: resting
+-- What was drawn from these episodes or is supported by these facts, and what else it rests on:
+-- how many other episodes and facts, how many of the episodes are still there, and how close the
+-- closest of those is (1 - cosine distance).
+WITH touched AS (
+    SELECT 'fact' AS kind, id FROM facts WHERE tenant_id = $1 AND source_episode_id = ANY($2)
+    UNION
+    SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND source_episode_id = ANY($2)
+    UNION
+    SELECT source_type, source_id FROM memory_links
+    WHERE tenant_id = $1 AND target_type = 'episode' AND target_id = ANY($2)
+      AND relation = 'derived_from' AND source_type IN ('fact', 'rule')
+    UNION
+    SELECT 'rule', target_id FROM memory_links
+    WHERE tenant_id = $1 AND source_type = 'fact' AND source_id = ANY($3) AND target_type = 'rule'
+      AND relation = 'supports'
+), items AS (
+    SELECT t.kind, t.id, coalesce(f.embedding, r.embedding) AS embedding,
+           coalesce(f.source_episode_id, r.source_episode_id) AS source_episode_id
+    FROM touched t
+    LEFT JOIN facts f ON t.kind = 'fact' AND f.tenant_id = $1 AND f.id = t.id
+    LEFT JOIN rules r ON t.kind = 'rule' AND r.tenant_id = $1 AND r.id = t.id
+    WHERE coalesce(f.id, r.id) IS NOT NULL
+)
+SELECT i.kind, i.id, coalesce(e.drawn, false) AS drawn,
+       coalesce(e.others, 0) AS episodes, coalesce(s.others, 0) AS facts,
+       coalesce(e.left, 0) AS episodes_left, e.closest
+FROM items i
+LEFT JOIN LATERAL (
+    SELECT true AS drawn,
+           (count(*) FILTER (WHERE x.id <> ALL($2::uuid[])))::integer AS others,
+           (count(p.id) FILTER (WHERE x.id <> ALL($2::uuid[])))::integer AS left,
+           max(1 - (p.embedding <=> i.embedding)) FILTER (WHERE x.id <> ALL($2::uuid[])) AS closest
+    FROM (
+        SELECT i.source_episode_id AS id WHERE i.source_episode_id IS NOT NULL
+        UNION
+        SELECT target_id FROM memory_links
+        WHERE tenant_id = $1 AND source_type = i.kind AND source_id = i.id
+          AND target_type = 'episode' AND relation = 'derived_from'
+    ) x
+    LEFT JOIN episodes p ON p.tenant_id = $1 AND p.id = x.id
+    HAVING count(*) > 0
+) e ON true
+LEFT JOIN LATERAL (
+    SELECT count(*)::integer AS others FROM memory_links
+    WHERE tenant_id = $1 AND i.kind = 'rule' AND target_type = 'rule' AND target_id = i.id
+      AND source_type = 'fact' AND relation = 'supports' AND source_id <> ALL($3::uuid[])
+) s ON true
+ORDER BY i.kind, i.id
+
+-- name: texts_of_episode
+SELECT id, content, content AS words, embedding FROM episodes
+WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: texts_of_fact
+SELECT id, content, subject || ' ' || predicate || ' ' || content AS words, embedding
+FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: texts_of_rule
+SELECT id, content, content AS words, embedding
+FROM rules WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: texts_of_entity
+SELECT id, canonical_name AS content, canonical_name AS words, NULL::vector AS embedding
+FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: erase_memories
+SELECT erase_memories($1, $2, $3, $4, $5)
+
+-- name: erase_tenant
+SELECT erase_tenant()
+
+-- name: record
+INSERT INTO erasures (tenant_id, id, target, actor, erased_at, report) VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: unfinished
+SELECT id, target, actor, erased_at, report FROM erasures
+WHERE tenant_id = $1 AND finished_at IS NULL ORDER BY erased_at, id
+
+-- name: finish
+UPDATE erasures SET finished_at = $3 WHERE tenant_id = $1 AND id = $2

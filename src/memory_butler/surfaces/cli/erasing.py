@@ -1,0 +1,183 @@
+"""Erasing for good, and checking the certificate of it."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.links import MEMORY_TYPES, parse_memory_type
+from memory_butler.surfaces.cli.backing_up import AdminDsn, checked
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+from memory_butler.surfaces.cli.problems import complain
+
+ERASE_EXAMPLES = epilog(
+    "memory-butler erase --entity 6f1c… --sources --preview",
+    "memory-butler erase --memory fact 6f1c… --yes",
+    "memory-butler erase --everything --tenant acme",
+)
+VERIFY_EXAMPLES = epilog(
+    "memory-butler verify erasure.json",
+    "memory-butler verify erasure.json --key signing-key.pub",
+)
+
+
+def erase(
+    place: Place,
+    memory: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="TYPE ID", help=f"A memory: {', '.join(MEMORY_TYPES)}, and its id."),
+    ] = None,
+    entity: Annotated[
+        str | None, typer.Option(metavar="ID", help="An entity, with every fact about it.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The episodes of a session.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All that the tenant has, its tokens too.")
+    ] = False,
+    sources: Annotated[
+        bool,
+        typer.Option("--sources", help="The episodes that an erased fact was drawn from, too."),
+    ] = False,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Only tell what would go; nothing is changed.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    admin_dsn: AdminDsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase for good what a person has a right to have forgotten, and certify it.
+
+    With it goes all that was drawn from it alone: facts, rules, links, past states, what was
+    served, messages of a journal, and the bytes in files. What rests on other evidence too is told
+    and stays. Cut off, the same command finishes it. What is merely wrong: `forget` it.
+    """
+    from memory_butler.erasure import erasing
+    from memory_butler.erasure.scope import Target
+
+    target = Target(
+        None if memory is None else (parse_memory_type(memory[0]), _id("--memory", memory[1])),
+        None if entity is None else _id("--entity", entity),
+        None if session is None else _id("--session", session),
+        everything,
+        sources,
+    )
+    who, admin = place.principal(), checked(admin_dsn)
+
+    async def work(opened: Any) -> erasing.Preview | erasing.Erased | None:
+        if preview:
+            return await erasing.preview(opened, who, target)
+        waiting = await erasing.finish(opened, who, admin_dsn=admin, tell=complain)
+        for one in waiting:
+            if one.certificate["target"] == target.as_json():
+                return one
+        if not yes and not _agreed(await erasing.preview(opened, who, target), place.tenant):
+            return None
+        return await erasing.erase(opened, who, target, admin_dsn=admin, tell=complain)
+
+    found = with_memory(place, work)
+    if found is None:
+        print("Nothing was erased.")
+    elif isinstance(found, erasing.Preview):
+        _show_preview(found, as_json=as_json)
+    elif as_json:
+        print(json.dumps(dict(found.certificate), indent=2, ensure_ascii=False))
+    else:
+        _show_certificate(found.certificate)
+        print(f"The certificate: {found.path}")
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY|FILE",
+            help="The public key that is expected: erasures/signing-key.pub of the installation.",
+        ),
+    ] = None,
+) -> None:
+    """Check the certificate of an erasure, without network or database."""
+    from memory_butler.erasure.certificate import fingerprint
+    from memory_butler.erasure.certificate import verify as check
+    from memory_butler.surfaces.cli.problems import reporting
+
+    with reporting(debug=False):
+        found = check(file, key)
+        _show_certificate(found.certificate)
+        named = fingerprint(found.public_key)
+        if found.pinned:
+            print(f"The signature holds, by the key expected ({named}).")
+        else:
+            print(
+                f"The signature holds, by the key {named}; pin it with --key to know whose it is."
+            )
+
+
+def _agreed(found: Any, tenant: str) -> bool:
+    """Whether the person at the terminal agrees to what would go."""
+    if not sys.stdin.isatty():
+        raise InvalidInput("nobody is there to be asked: look with --preview, then add --yes")
+    _show_preview(found, as_json=False)
+    return typer.confirm(f"Erase this for good, of tenant {tenant}?")
+
+
+def _show_preview(found: Any, *, as_json: bool) -> None:
+    doomed = found.scope.doomed
+    kinds = {
+        name: [str(id) for id in getattr(doomed, name)]
+        for name in ("episodes", "facts", "rules", "entities")
+    }
+    kept = [
+        {
+            "kind": one.kind,
+            "id": str(one.id),
+            "why": one.why,
+            "episodes_left": one.left,
+            "closest": one.closest,
+        }
+        for one in found.scope.kept
+    ]
+    if as_json:
+        print(json.dumps({**kinds, "journals": list(found.journals), "kept": kept}, indent=2))
+        return
+    for name, ids in kinds.items():
+        for id in ids:
+            print(f"goes   {name}: {id}")
+    for name in found.journals:
+        print(f"goes   journal: {name}")
+    for one in kept:
+        print(f"stays  {one['kind']}: {one['id']}, {one['why']}")
+    said = ", ".join(f"{len(ids)} {name}" for name, ids in kinds.items())
+    print(f"Would erase {said}, and all that speaks of them.")
+
+
+def _show_certificate(said: Mapping[str, Any]) -> None:
+    target = said["target"]
+    what = " ".join(str(target[name]) for name in ("by", "memory_type", "id") if name in target)
+    rows = ", ".join(f"{count} {name}" for name, count in sorted(said["rows"].items()) if count)
+    print(f"Erased by {what}, of tenant {said['tenant']}: {rows or 'nothing'}.")
+    for one in said["journals"]:
+        print(f"Journal {one['companion']}: {one.get('messages', 'all')} messages.")
+    for one in said["probes"]:
+        again = f", {one['elsewhere']} other rows say the same" if one["elsewhere"] else ""
+        print(f"Probe by {one['path']}: asked {one['asked']}, found {one['found']}{again}.")
+    rewritten = said["bytes"]["tables_rewritten"]
+    log = "renewed" if said["bytes"]["log_renewed"] else "not renewed"
+    print(f"Bytes: {len(rewritten)} tables rewritten, write-ahead log {log}.")
+    if said["kept"]["total"]:
+        print(f"{said['kept']['total']} memories rest on other evidence too, and stay.")
+
+
+def _id(option: str, text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidInput(f"{option} {text[:60]!r} is no id") from None

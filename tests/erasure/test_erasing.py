@@ -1,0 +1,275 @@
+"""Erasing for good: what goes, what stays, that nothing finds it, that its bytes are gone."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from conftest import Clock, Connection
+from engine.consolidation.scenes import answer, consolidate, fact, tell
+from engine.store_views import count
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound, Unavailable
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.curate import confirm_memory
+from memory_butler.engine.entities import create_entity, merge_entities
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import search
+from memory_butler.engine.remember import store_fact, store_rule
+from memory_butler.engine.undo import undo_change
+from memory_butler.erasure import certificate
+from memory_butler.erasure.erasing import erase, finish, preview
+from memory_butler.erasure.scope import Target
+from memory_butler.journal.file import JournalFile
+from memory_butler.store import scrubbing
+
+pytestmark = pytest.mark.anyio
+
+# Short, and of letters that no compression of PostgreSQL would touch alone.
+MARKER = "Zephyrine Quokkaschmidt plays the theremin"
+
+
+@pytest.fixture
+def kept(memory: Memory, tmp_path: Path) -> Memory:
+    """A memory with a folder of its own, whose bytes are somebody else's."""
+    return replace(memory, data_dir=tmp_path)
+
+
+async def _everywhere(admin: Connection, text: str) -> dict[str, int]:
+    """How many rows of which table hold a text or an id, past row-level security."""
+    found = {}
+    for table in await admin.fetch(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+        " AND relkind = 'r' AND relname <> 'erasures'"
+    ):
+        name = table["relname"]
+        rows = await admin.fetchval(
+            f"SELECT count(*) FROM {name} t WHERE t::text LIKE '%' || $1 || '%'", text
+        )
+        if rows:
+            found[name] = rows
+    return found
+
+
+async def test_an_episode_goes_with_what_was_drawn_from_it_alone(
+    kept: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    await store_fact(kept, principal, "user", "name", "Jo")
+    first, second = await tell(
+        kept, principal, MARKER, "we planned a trip to Lisbon", session_id=session
+    )
+    other = (await tell(kept, principal, "the trip goes to Lisbon indeed"))[0]
+    await consolidate(
+        kept,
+        principal,
+        answer(
+            new_facts=[
+                fact(f"{MARKER} daily", "E1", predicate="plays"),
+                fact("A trip to Lisbon", "E2", "E3", predicate="trip"),
+            ],
+            new_rules=[{"content": f"Ask how {MARKER}", "source_episode_ids": ["E1"]}],
+        ),
+    )
+    clock.advance(hours=1)
+    drawn = {row["predicate"]: row["id"] for row in await admin.fetch("SELECT * FROM facts")}
+    await confirm_memory(kept, principal, "fact", drawn["plays"])
+    await search(kept, principal, MARKER, session_id=session)
+    assert set(await _everywhere(admin, "Quokkaschmidt")) >= {"episodes", "facts", "rules"}
+
+    target = Target(session_id=session)
+    looked = await preview(kept, principal, target)
+    assert set(looked.scope.doomed.episodes) == {first, second}
+    assert looked.scope.doomed.facts == (drawn["plays"],)
+    (stays,) = [one for one in looked.scope.kept if one.kind == "fact"]
+    assert (stays.id, stays.left) == (drawn["trip"], 1)
+    assert stays.closest is not None
+    assert stays.closest > 0.5
+    assert await count(admin, "episodes") == 3  # a preview changes nothing
+
+    done = (await erase(kept, principal, target)).certificate
+    assert await _everywhere(admin, "Quokkaschmidt") == {}
+    for id in (first, second, drawn["plays"]):
+        assert await _everywhere(admin, str(id)) == {}
+    assert {row["id"] for row in await admin.fetch("SELECT id FROM episodes")} == {other}
+    assert drawn["trip"] in {row["id"] for row in await admin.fetch("SELECT id FROM facts")}
+    assert done["rows"]["episodes"] == 2
+    assert done["rows"]["served"] == 1
+    assert {one["path"]: one["found"] for one in done["probes"]} == {
+        "id": 0,
+        "keyword": 0,
+        "nearest vector": 0,
+        "past states": 0,
+        "export": 0,
+    }
+    assert all(one["asked"] for one in done["probes"])
+    assert [one["id"] for one in done["kept"]["items"]] == [str(drawn["trip"])]
+    # What is left of the events can be undone no more, and says so.
+    told = await admin.fetchval("SELECT id FROM memory_events WHERE payload ? 'erased' LIMIT 1")
+    with pytest.raises(Conflict, match="part of it was erased"):
+        await undo_change(kept, principal, event_id=told)
+
+
+async def test_an_entity_goes_with_those_merged_into_it_and_every_fact(
+    kept: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    people: list[UUID] = []
+    for name in ("Zephyrine", "Zeph"):
+        made = await create_entity(kept, principal, name, "person")
+        await store_fact(kept, principal, name, "likes", f"{name} likes tea", entity_id=made["id"])
+        people.append(made["id"])
+    bystander, _ = await store_fact(kept, principal, "Bob", "likes", "coffee")
+    clock.advance(hours=1)
+    await merge_entities(kept, principal, people[1], people[0])
+    done = (await erase(kept, principal, Target(entity_id=people[0]))).certificate
+    assert (done["rows"]["entities"], done["rows"]["facts"]) == (2, 2)
+    assert await _everywhere(admin, "Zeph") == {}
+    assert [row["id"] for row in await admin.fetch("SELECT id FROM facts")] == [bystander]
+
+
+async def test_a_fact_leaves_its_source_unless_that_is_wanted_too(
+    kept: Memory, principal: Principal, admin: Connection
+) -> None:
+    (said,) = await tell(kept, principal, f"I heard that {MARKER}")
+    await consolidate(kept, principal, answer(new_facts=[fact(MARKER, "E1")]))
+    id = await admin.fetchval("SELECT id FROM facts")
+    looked = await preview(kept, principal, Target(memory=("fact", id)))
+    assert [(one.kind, one.id) for one in looked.scope.kept] == [("episode", said)]
+    await erase(kept, principal, Target(memory=("fact", id), sources=True))
+    assert await _everywhere(admin, "Quokkaschmidt") == {}
+
+
+async def test_a_tenant_goes_whole_and_no_other(
+    kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    for who in (principal, other_tenant):
+        await store_rule(kept, who, "offer tea")
+        JournalFile.open(tmp_path, who.tenant, "ada").close()
+    assert len((await preview(kept, principal, Target(everything=True))).scope.doomed.rules) == 1
+    done = (await erase(kept, principal, Target(everything=True))).certificate
+    assert all(one["asked"] for one in done["probes"] if one["path"] != "export")
+    assert done["journals"] == [{"companion": "ada", "whole": True}]
+    assert not list((tmp_path / "journal" / principal.tenant).glob("*.sqlite*"))
+    assert list((tmp_path / "journal" / other_tenant.tenant).glob("*.sqlite"))
+    for table in ("rules", "memory_events", "memory_versions", "facts"):
+        tenants = {row[0] for row in await admin.fetch(f"SELECT tenant_id FROM {table}")}
+        assert tenants <= {other_tenant.tenant}
+    assert await count(admin, "rules") == 1
+
+
+async def test_another_tenants_memory_is_not_found(
+    kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    rule = await store_rule(kept, other_tenant, "offer tea")
+    with pytest.raises(NotFound, match="there is no rule"):
+        await erase(kept, principal, Target(memory=("rule", rule)))
+    for missing in (Target(entity_id=uuid4()), Target(session_id=uuid4())):
+        with pytest.raises(NotFound, match="erased already"):
+            await preview(kept, principal, missing)
+    with pytest.raises(InvalidInput, match="exactly one"):
+        Target(entity_id=uuid4(), everything=True)
+    assert await count(admin, "rules") == 1
+
+
+async def test_a_waiting_episode_of_a_spool_goes_with_its_session(
+    kept: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    session = uuid4()
+    await tell(kept, principal, MARKER, session_id=session)
+    folder = tmp_path / "spool" / "general"
+    folder.mkdir(parents=True)
+    for name, of in (("a", session), ("b", uuid4())):
+        said = {"episode_id": str(uuid4()), "session_id": str(of), "content": MARKER}
+        (folder / f"{name}.json").write_text(json.dumps(said))
+    done = (await erase(kept, principal, Target(session_id=session))).certificate
+    assert done["spooled_episodes"] == 1
+    assert [path.name for path in folder.iterdir()] == ["b.json"]
+
+
+async def test_one_that_is_cut_off_is_finished_by_the_next(
+    kept: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = await store_rule(kept, principal, MARKER)
+    target = Target(memory=("rule", rule))
+
+    async def cut_off(*_: Any) -> Any:
+        raise Unavailable("the server went away")
+
+    monkeypatch.setattr(scrubbing, "scrub", cut_off)
+    with pytest.raises(Unavailable):
+        await erase(kept, principal, target, admin_dsn="postgresql://nowhere")
+    assert await _everywhere(admin, "Quokkaschmidt") == {}
+    monkeypatch.undo()
+    done = await erase(kept, principal, target)
+    assert done.certificate["rows"]["rules"] == 1
+    assert certificate.verify(done.path).certificate == done.certificate
+    assert await finish(kept, principal) == []
+    assert await admin.fetchval("SELECT finished_at IS NOT NULL FROM erasures")
+
+
+async def test_a_certificate_holds_while_nobody_changes_it(
+    kept: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    rule = await store_rule(kept, principal, MARKER)
+    done = await erase(kept, principal, Target(memory=("rule", rule)))
+    pinned = tmp_path / "erasures" / "signing-key.pub"
+    assert certificate.verify(done.path, str(pinned)).pinned
+    assert not certificate.verify(done.path).pinned
+    secret = tmp_path / "erasures" / "signing-key"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert MARKER not in done.path.read_text()
+    said = json.loads(done.path.read_text())
+    assert "backups and exports made before" in said["cannot_reach"][0]
+    assert any("no login was given" in one for one in said["cannot_reach"])
+
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps({**said, "rows": {**said["rows"], "rules": 2}}))
+    with pytest.raises(InvalidInput, match="was changed after it was signed"):
+        certificate.verify(forged)
+    other = certificate.public_key(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInput, match="not with the one expected"):
+        certificate.verify(done.path, other)
+    for text in ("{}", "[]", "no JSON", '{"public_key": 1, "signature": 2}'):
+        forged.write_text(text)
+        with pytest.raises(InvalidInput, match="no certificate"):
+            certificate.verify(forged)
+
+
+async def test_the_bytes_are_gone_from_tables_and_log(
+    memory: Memory, principal: Principal, admin: Connection, admin_dsn: str, tmp_path: Path
+) -> None:
+    """First a positive control: the same search finds them in both, and in the statistics."""
+    kept = replace(memory, data_dir=tmp_path)
+    pgdata = Path(await admin.fetchval("SHOW data_directory"))
+    oid = await admin.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
+    rules = [await store_rule(kept, principal, f"{MARKER} {n}") for n in range(3)]
+    for n in range(20):
+        await store_rule(kept, principal, f"offer tea {n}")
+    await admin.execute("ANALYZE rules")
+    await admin.execute("CHECKPOINT")
+    assert _holding(pgdata / "base" / str(oid), MARKER)
+    assert _holding(pgdata / "pg_wal", MARKER)
+    in_statistics = "SELECT count(*) FROM pg_stats WHERE t::text LIKE '%Quokka%'".replace(
+        "pg_stats", "pg_stats t"
+    )
+    assert await admin.fetchval(in_statistics)
+
+    for rule in rules:
+        await erase(kept, principal, Target(memory=("rule", rule)))
+    assert _holding(pgdata / "pg_wal", MARKER)  # without the last step the log has them still
+    done = await scrubbing.scrub(admin_dsn, ["rules", "memory_versions"])
+    assert (done.statistics, done.log) == (True, True)
+    assert _holding(pgdata / "base" / str(oid), MARKER) == []
+    assert _holding(pgdata / "pg_wal", MARKER) == []
+    assert not await admin.fetchval(in_statistics)
+    assert await admin.fetchval("SHOW wal_recycle") == "on"
+
+
+def _holding(folder: Path, text: str) -> list[str]:
+    """The files of a folder that hold a text."""
+    wanted = text.encode()
+    return [
+        str(path) for path in folder.rglob("*") if path.is_file() and wanted in path.read_bytes()
+    ]

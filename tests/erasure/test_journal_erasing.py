@@ -1,0 +1,83 @@
+"""Erasing messages of a journal: past its triggers, with all made of them alone, bytes and all."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.journal.erasing import count_messages, erase_messages, scrub
+from memory_butler.journal.file import JournalFile
+
+MARKER = "Zephyrine Quokkaschmidt plays the theremin"
+AT = "2026-03-01T12:00:00.000000+00:00"
+
+
+def _fill(file: JournalFile) -> None:
+    with file.writing() as db:
+        for id in range(1, 5):
+            said = MARKER if id in (2, 3) else "we had tea"
+            db.execute("INSERT INTO events VALUES (?, ?, ?, 'user', NULL)", (id, AT, said))
+            db.execute("INSERT INTO event_tags VALUES (?, 'say')", (id,))
+        db.execute(
+            "INSERT INTO working_memory (id, event_id, type, content, created_at, refreshed_at)"
+            " VALUES (1, 2, 'thought', ?, ?, ?)",
+            (MARKER, AT, AT),
+        )
+        for key, sources in (("alone", (2, 3)), ("shared", (1, 3))):
+            db.execute("INSERT INTO fragments VALUES (?, ?, NULL, NULL, ?, ?)", (key, key, AT, AT))
+            for source in sources:
+                db.execute("INSERT INTO fragment_sources VALUES (?, ?)", (key, source))
+            db.execute(
+                "INSERT INTO fragment_versions (fragment_key, known_from, known_until, state,"
+                " run_id) VALUES (?, ?, '2026-04', ?, 1)",
+                (key, AT, MARKER),
+            )
+        db.execute("INSERT INTO fragment_edges VALUES ('shared', 'alone', 'near')")
+        db.execute("INSERT INTO working_memory_refs VALUES (1, 'shared')")
+        db.execute("INSERT INTO state VALUES ('recalled', ?, ?)", (MARKER, AT))
+        db.execute("INSERT INTO state VALUES ('compiled_until', '4', ?)", (AT,))
+
+
+def test_messages_go_with_all_made_of_them_alone(tmp_path: Path) -> None:
+    path = tmp_path / "ada.sqlite"
+    with JournalFile(path) as file:
+        _fill(file)
+        (file.texts_dir / "ambient.md").write_text(MARKER)
+        assert _bytes_of(path)  # the positive control
+        done = erase_messages(file, 2, 3)
+        assert (done.events, done.items) == (2, 1)
+        assert (done.fragments, done.kept) == (("alone",), ("shared",))
+        assert count_messages(file, 2, 3) == 0
+        assert erase_messages(file, 2, 3).events == 0  # again changes nothing
+        with file.reading() as db:
+            assert [row[0] for row in db.execute("SELECT id FROM events")] == [1, 4]
+            assert db.execute("SELECT fragment_key, event_id FROM fragment_sources").fetchall() == [
+                ("shared", 1)
+            ]
+            assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert not (file.texts_dir / "ambient.md").exists()
+        # The triggers are back.
+        for change in ("DELETE FROM events", "UPDATE events SET content = 'x'"):
+            with pytest.raises(IntegrityViolation), file.writing() as db:
+                db.execute(change)
+    scrub(path)
+    assert not _bytes_of(path)
+
+
+def test_marks_are_lowered_to_messages_that_are_there(tmp_path: Path) -> None:
+    """Numbers are given out again after the newest message went."""
+    with JournalFile(tmp_path / "ada.sqlite") as file:
+        _fill(file)
+        erase_messages(file, 3, 4)
+        with file.reading() as db:
+            found = db.execute("SELECT value FROM state WHERE key = 'compiled_until'").fetchone()
+    assert found == ("2",)
+
+
+def _bytes_of(path: Path) -> list[str]:
+    wanted = MARKER.encode()
+    return [
+        one.name
+        for one in path.parent.glob("ada.sqlite*")
+        if one.is_file() and wanted in one.read_bytes()
+    ]
