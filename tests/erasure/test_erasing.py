@@ -8,10 +8,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from conftest import Clock, Connection
+from conftest import Clock, Connection, Database
 from engine.consolidation.scenes import answer, consolidate, fact, tell
 from engine.store_views import count
-from memory_butler.domain.errors import Conflict, InvalidInput, NotFound, Unavailable
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import confirm_memory
 from memory_butler.engine.entities import create_entity, merge_entities
@@ -222,7 +228,7 @@ async def test_a_certificate_holds_while_nobody_changes_it(
     assert MARKER not in done.path.read_text()
     said = json.loads(done.path.read_text())
     assert "backups and exports made before" in said["cannot_reach"][0]
-    assert any("no login was given" in one for one in said["cannot_reach"])
+    assert any("files of the PostgreSQL server" in one for one in said["cannot_reach"])
 
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps({**said, "rows": {**said["rows"], "rules": 2}}))
@@ -238,10 +244,11 @@ async def test_a_certificate_holds_while_nobody_changes_it(
 
 
 async def test_the_bytes_are_gone_from_tables_and_log(
-    memory: Memory, principal: Principal, admin: Connection, admin_dsn: str, tmp_path: Path
+    memory: Memory, principal: Principal, admin: Connection, database: Database, tmp_path: Path
 ) -> None:
     """First a positive control: the same search finds them in both, and in the statistics."""
     kept = replace(memory, data_dir=tmp_path)
+    admin_dsn, runtime_dsn = database.admin_dsn, database.runtime_dsn
     pgdata = Path(await admin.fetchval("SHOW data_directory"))
     oid = await admin.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
     rules = [await store_rule(kept, principal, f"{MARKER} {n}") for n in range(3)]
@@ -259,6 +266,8 @@ async def test_the_bytes_are_gone_from_tables_and_log(
     for rule in rules:
         await erase(kept, principal, Target(memory=("rule", rule)))
     assert _holding(pgdata / "pg_wal", MARKER)  # without the last step the log has them still
+    with pytest.raises(ConfigurationError, match="may not rewrite memory_versions, rules"):
+        await scrubbing.scrub(runtime_dsn, ["rules", "memory_versions"])
     done = await scrubbing.scrub(admin_dsn, ["rules", "memory_versions"])
     assert (done.statistics, done.log) == (True, True)
     assert _holding(pgdata / "base" / str(oid), MARKER) == []

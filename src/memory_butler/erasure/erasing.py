@@ -40,7 +40,7 @@ _BEYOND: Final = (
     "blocks that the file system freed, until they are used again",
 )
 _SERVER_OF_YOURS: Final = (
-    "the bytes in the files of the PostgreSQL server: no login was given that may rewrite tables",
+    "the files of the PostgreSQL server, where `bytes` does not say that they were rewritten",
     "archives and replicas of the PostgreSQL server",
 )
 

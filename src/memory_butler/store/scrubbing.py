@@ -11,7 +11,7 @@ from typing import Final
 
 import asyncpg
 
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store.schema import quoted
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
@@ -23,6 +23,13 @@ _MAX_SEGMENTS: Final = 512
 _AHEAD: Final = """
 SELECT count(*)::integer FROM pg_ls_waldir()
 WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_lsn())
+"""
+# VACUUM passes over a table of somebody else with a mere warning.
+_FOREIGN: Final = """
+SELECT relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relname = ANY ($1)
+  AND NOT pg_has_role(current_user, relowner, 'USAGE')
+ORDER BY 1
 """
 _SUPERUSER: Final = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
@@ -44,6 +51,7 @@ async def scrub(
     Each table is locked while it is rewritten: whoever asks waits for so long.
 
     Raises:
+        ConfigurationError: the login may not rewrite them.
         Unavailable: the server went away; doing it again does all of it.
     """
     try:
@@ -51,6 +59,12 @@ async def scrub(
             admin_dsn, timeout=CONNECT_TIMEOUT, command_timeout=_SECONDS
         )
         try:
+            foreign = [row[0] for row in await connection.fetch(_FOREIGN, list(tables))]
+            if foreign:
+                raise ConfigurationError(
+                    f"the admin login may not rewrite {', '.join(foreign)}; give one that may act "
+                    "as their owner, then erase again to finish"
+                )
             for name in sorted(tables):
                 tell(f"rewriting {name}")
                 await connection.execute(f"VACUUM (FULL, ANALYZE) public.{quoted(name)}")
