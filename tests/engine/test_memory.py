@@ -9,6 +9,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.store import embeddings
+from memory_butler.store.transaction import transaction
 
 from .store_views import count
 
@@ -51,3 +52,11 @@ async def test_a_database_that_goes_away_is_unavailable_and_comes_back(
         await admin.execute(f"ALTER ROLE {database.roles.runtime} LOGIN")
     assert await count(admin, "facts") == 1
     assert len(await recall(memory, principal, "tea")) == 1
+
+
+async def test_a_full_disk_is_told_as_one(memory: Memory) -> None:
+    with pytest.raises(Unavailable, match="disk is full; make room"):
+        async with transaction(memory.pool, "default") as tx:
+            await tx.connection.execute(
+                "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"
+            )

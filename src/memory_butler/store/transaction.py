@@ -89,6 +89,8 @@ async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -
 
 def describe(error: BaseException) -> str:
     """What went wrong, without the DSN that some driver messages carry."""
+    if isinstance(error, asyncpg.DiskFullError):
+        return "its disk is full; make room there, and it goes on by itself"
     if isinstance(error, asyncpg.PostgresError):
         return f"{error.sqlstate} {type(error).__name__}"
     return type(error).__name__ if not isinstance(error, OSError) else error.strerror or "no reply"
