@@ -1,6 +1,7 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 import { entities } from "@/pages/entities/route";
 import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
+import { conflicts } from "@/pages/conflicts/route";
 import { episodes } from "@/pages/episodes/route";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
@@ -40,6 +41,7 @@ export const routes = root.addChildren([
   facts,
   rules,
   entities,
+  conflicts,
   episodes,
   sessions,
   timeline,

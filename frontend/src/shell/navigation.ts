@@ -11,6 +11,7 @@ import {
   NotebookPen,
   NotebookText,
   Quote,
+  Scale,
   Telescope,
   type LucideIcon,
 } from "lucide-react";
@@ -37,6 +38,7 @@ export const NAVIGATION: readonly Section[] = [
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
       { to: "/memory/entities", title: "Entities", icon: Contact, key: "i" },
+      { to: "/memory/conflicts", title: "Conflicts", icon: Scale, key: "c" },
       { to: "/memory/episodes", title: "Episodes", icon: NotebookText, key: "e" },
       { to: "/memory/sessions", title: "Sessions", icon: MessagesSquare, key: "s" },
       { to: "/memory/timeline", title: "Timeline", icon: History, key: "l" },

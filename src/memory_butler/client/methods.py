@@ -1,6 +1,7 @@
 """Every operation as a method. Written by tools/make_docs.py."""
 
 from memory_butler.client.butlers import Butlers
+from memory_butler.client.conflicts import Conflicts
 from memory_butler.client.consolidation import Consolidation
 from memory_butler.client.curation import Curation
 from memory_butler.client.entities import Entities
@@ -37,6 +38,7 @@ class Methods(
     Undo,
     Journal,
     Fragments,
+    Conflicts,
     Playbook,
     Links,
     Register,

@@ -47,7 +47,9 @@ INHERITED: Final = (
     "source_episode_id",
 )
 # Marks on the old text that say nothing of the new one.
-_MARKS: Final = frozenset({"status", "forgotten", "needs_review", "needs_inversion"})
+_MARKS: Final = frozenset(
+    {"status", "forgotten", "needs_review", "needs_inversion", "resembles", "settled"}
+)
 
 ByHand = Literal["promote", "demote", "disable", "enable"]
 

@@ -263,7 +263,8 @@ class _Import:
 
         async def write(fitting: Embedded) -> UUID | None:
             async with tx.connection.transaction():
-                return await writing.insert(tx, self._principal, new, fitting)
+                written = await writing.insert(tx, self._principal, new, fitting)
+                return written.supersedes_id
 
         _, words = writing.searchable(new)
         if await writing.shortened(Embedded.later(words), write) is not None:

@@ -9,6 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import (
     NewMemory,
+    Written,
     insert,
     new_episode,
     new_fact,
@@ -18,6 +19,7 @@ from memory_butler.engine.writing import (
 )
 from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import transaction
 
 
@@ -104,7 +106,12 @@ async def store_fact(
         source_episode_id=source_episode_id,
         metadata=metadata,
     )
-    return fact.id, await _store(memory, principal, fact)
+    return fact.id, (await keep_fact(memory, principal, fact)).supersedes_id
+
+
+async def keep_fact(memory: Memory, principal: Principal, fact: NewFact) -> Written:
+    """Store a fact that `new_fact` made; what it superseded, and what it repeats or contradicts."""
+    return await _store(memory, principal, fact)
 
 
 async def store_rule(
@@ -146,10 +153,10 @@ async def _is_stored(memory: Memory, principal: Principal, id: UUID) -> bool:
         return id in await imports.existing(tx, [id])
 
 
-async def _store(memory: Memory, principal: Principal, new: NewMemory) -> UUID | None:
+async def _store(memory: Memory, principal: Principal, new: NewMemory) -> Written:
     embedded = await memory.embedded(*searchable(new))
 
-    async def write(fitting: Embedded) -> UUID | None:
+    async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:
             return await insert(tx, principal, new, fitting)
 

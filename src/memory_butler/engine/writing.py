@@ -5,7 +5,7 @@ everything that belongs to it, into an open transaction.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, assert_never
 from uuid import UUID, uuid4
@@ -26,6 +26,7 @@ from memory_butler.domain.permanence import (
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
+from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
 from memory_butler.store.embeddings import Embedded
@@ -35,6 +36,16 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
 
 NewMemory = NewEpisode | NewFact | NewRule
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What storing one memory did: the fact that it superseded, and those that it is like."""
+
+    supersedes_id: UUID | None = None
+    alike: tuple[Like, ...] = ()
+
+
 Result = TypeVar("Result")
 
 
@@ -161,9 +172,15 @@ def searchable(new: NewMemory) -> tuple[str, str]:
 
 
 async def insert(
-    tx: Transaction, principal: Principal, new: NewMemory, embedded: Embedded
-) -> UUID | None:
-    """Write it, its links and its events; the id of the fact that it supersedes, if any.
+    tx: Transaction,
+    principal: Principal,
+    new: NewMemory,
+    embedded: Embedded,
+    replaced: UUID | None = None,
+) -> Written:
+    """Write it, its links and its events.
+
+    `replaced` is a fact that the caller will supersede by it, besides the one of its key.
 
     Raises:
         InvalidInput: the entity or episode that it names does not exist; nothing was written.
@@ -172,12 +189,12 @@ async def insert(
         case NewEpisode():
             await episodes.insert(tx, new, embedded)
             await events.record(tx, principal.actor, [_episode_created(new)], new.created_at)
-            return None
+            return Written()
         case NewFact():
-            return await _insert_fact(tx, principal, new, embedded)
+            return await _insert_fact(tx, principal, new, embedded, replaced)
         case NewRule():
             await _insert_rule(tx, principal, new, embedded)
-            return None
+            return Written()
         case _:
             assert_never(new)
 
@@ -217,15 +234,19 @@ async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Re
 
 
 async def _insert_fact(
-    tx: Transaction, principal: Principal, fact: NewFact, embedded: Embedded
-) -> UUID | None:
+    tx: Transaction,
+    principal: Principal,
+    fact: NewFact,
+    embedded: Embedded,
+    replaced: UUID | None,
+) -> Written:
     holder: facts.Holder | None = None
     await _require_named(tx, fact)
     if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
         key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
         await facts.lock_key(tx, key)
         holder = await facts.active_of(tx, key)
-    return await _write_fact(tx, principal, fact, embedded, holder)
+    return await _write_fact(tx, principal, fact, embedded, holder, replaced)
 
 
 async def replace_fact(
@@ -256,8 +277,14 @@ async def _write_fact(
     fact: NewFact,
     embedded: Embedded,
     holder: facts.Holder | None,
-) -> UUID | None:
+    replaced: UUID | None = None,
+) -> Written:
     happened: list[events.Event] = []
+    alike: tuple[Like, ...] = ()
+    if fact.period.validity == "active":
+        gone = {replaced, None if holder is None else holder.id}
+        alike = await find_like(tx, fact, embedded, gone)
+        fact = replace(fact, metadata=fact.metadata | marks(alike))
     if holder is not None:
         fact = _after(holder, replace(fact, supersedes_id=holder.id))
         await versions.keep(tx, "fact", [holder.id], fact.created_at)
@@ -272,7 +299,8 @@ async def _write_fact(
         await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
     payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
     await events.record(tx, principal.actor, [("fact_created", payload), *happened], now)
-    return fact.supersedes_id
+    await link_contradicted(tx, fact, alike)
+    return Written(fact.supersedes_id, alike)
 
 
 def _after(holder: facts.Holder, fact: NewFact) -> NewFact:

@@ -1,11 +1,13 @@
 """Facts: storing what is true, looking at it, correcting it."""
 
+from dataclasses import asdict
 from typing import Final, Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from memory_butler.domain.facts import Validity, lifecycle_state
+from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
@@ -13,7 +15,8 @@ from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts, look_at_fact
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import keep_fact
+from memory_butler.engine.writing import new_fact
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
@@ -61,31 +64,40 @@ class StoreFactInput(Input):
     source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
 
 
+class LikeFact(Output):
+    """A known fact that the new one seems to repeat or to contradict."""
+
+    id: UUID
+    kind: Likeness = Field(description="duplicate: it says the same; contradiction: not both hold.")
+    subject: str
+    predicate: str
+    content: str
+    nearness: float = Field(description="Cosine of the two facts' embeddings.")
+
+
 class StoredFact(Output):
     """The new fact, and the one that it replaced."""
 
     id: UUID
     supersedes_id: UUID | None = Field(None, description="The fact that this one replaced.")
+    alike: list[LikeFact] = Field(
+        [],
+        description=(
+            "Active facts of other keys that it seems to repeat or contradict. Both are kept until "
+            "it is said which holds: confirm the old one and forget this one, or forget the old "
+            "one, or settle the pair with conflict_settle."
+        ),
+    )
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
-    id, superseded = await store_fact(
-        memory,
-        principal,
-        given.subject,
-        given.predicate,
-        given.content,
-        importance=given.importance,
-        permanence=given.permanence,
-        scope=given.scope,
-        tags=given.tags,
-        entity_id=given.entity_id,
-        valid_from=given.valid_from,
-        valid_until=given.valid_until,
-        source_butler=given.source_butler,
-        source_episode_id=given.source_episode_id,
+    fact = new_fact(memory, **dict(given))
+    written = await keep_fact(memory, principal, fact)
+    return StoredFact(
+        id=fact.id,
+        supersedes_id=written.supersedes_id,
+        alike=[LikeFact(**asdict(one)) for one in written.alike],
     )
-    return StoredFact(id=id, supersedes_id=superseded)
 
 
 STORE_FACT = Operation(

@@ -5,6 +5,7 @@ from typing import Any
 
 from memory_butler.operations import (
     butlers,
+    conflicts,
     consolidation,
     curation,
     entities,
@@ -74,6 +75,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     facts.LIST,
     facts.LOOK,
     facts.EDIT,
+    conflicts.LIST,
+    conflicts.SETTLE,
     playbook.LIST,
     playbook.LOOK,
     playbook.EDIT,

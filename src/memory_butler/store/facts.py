@@ -154,6 +154,11 @@ async def for_update(tx: Transaction, id: UUID) -> Row | None:
     return optional(await tx.connection.fetchrow(SQL["for_update"], tx.tenant, id))
 
 
+async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> None:
+    """Replace a fact's metadata."""
+    await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
+
+
 async def retract(tx: Transaction, id: UUID, now: datetime) -> None:
     """Forget one fact, recoverably (STO-13, C-24)."""
     await tx.connection.execute(SQL["retract"], tx.tenant, id, now)

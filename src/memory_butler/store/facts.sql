@@ -76,6 +76,9 @@ SET last_confirmed_at = $3,
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: set_metadata
+UPDATE facts SET metadata = $3 WHERE tenant_id = $1 AND id = $2
+
 -- name: for_update
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 

@@ -38,6 +38,7 @@ CHAIN = (
     "mem_017",
     "mem_016",
     "mem_018",
+    "mem_019",
 )
 HEAD = CHAIN[-1]
 

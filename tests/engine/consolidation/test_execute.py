@@ -4,7 +4,7 @@ The answers are written by hand.
 """
 
 from dataclasses import replace
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -17,7 +17,7 @@ from memory_butler.engine.consolidation import execute
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
-from memory_butler.engine.writing import insert
+from memory_butler.engine.writing import Written, insert
 from memory_butler.store import consolidation as store_consolidation
 from memory_butler.store import links as store_links
 
@@ -272,11 +272,11 @@ async def test_a_known_fact_in_other_wrapping_is_confirmed_under_whichever_predi
 async def test_one_failing_action_stops_no_other_and_leaves_nothing_behind(
     memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def failing(*args: object, **more: object) -> UUID | None:
-        superseded = await insert(*args, **more)  # type: ignore[arg-type]
+    async def failing(*args: object, **more: object) -> Written:
+        written = await insert(*args, **more)  # type: ignore[arg-type]
         if "poison" in args[2].content:  # type: ignore[attr-defined]
             raise asyncpg.DataError("poison")
-        return superseded
+        return written
 
     monkeypatch.setattr(execute, "insert", failing)
     (episode,) = await tell(memory, principal, "tea, coffee and poison")

@@ -85,11 +85,11 @@ async def _store(
         if known is not None:
             _note(stored, draft, known)
             return
-    superseded = await insert(tx, principal, new, embedded)
+    written = await insert(tx, principal, new, embedded, draft.target)
     item: tuple[MemoryType, UUID] = ("rule" if isinstance(new, NewRule) else "fact", new.id)
     for source in draft.sources[1:]:  # the first one is linked with the row itself
         await links.insert(tx, item, ("episode", source), "derived_from", new.created_at)
-    if draft.target is not None and draft.target != superseded:
+    if draft.target is not None and draft.target != written.supersedes_id:
         await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
         await _link_support(tx, group, new.id, support, stored, outcome, new)

@@ -173,6 +173,39 @@ def _stored_fact(output: Any) -> None:
     superseded = output.supersedes_id
     more = "" if superseded is None else f"; it supersedes {superseded}"
     print(f"Stored fact {output.id}{more}.")
+    for one in output.alike:
+        says = "contradicts" if one.kind == "contradiction" else "says the same as"
+        known = f"{clean(one.subject)}, {clean(one.predicate)}: {short(one.content)}"
+        print(f"It {says} {one.id} ({known}).")
+    if output.alike:
+        print("Both are kept. Say which holds: memory-butler conflicts settle --help")
+
+
+def _conflicts(output: Any) -> None:
+    if not output.items:
+        print("None: no two facts repeat or contradict each other.")
+        return
+    made = table("What", "Earlier", "Later")
+    for one in output.items:
+        made.add_row(one.kind, _stated(one.earlier), _stated(one.later))
+    console().print(made)
+    shown = len(output.items)
+    more = f" of {output.total}" if output.total > shown else ""
+    print(f"{shown}{more}. Say which holds: memory-butler conflicts settle EARLIER LATER CHOICE")
+
+
+def _stated(one: Fact) -> Text:
+    about = f"{clean(one.subject)}, {clean(one.predicate)}: "
+    return Text.assemble((about, "dim"), _content(one))
+
+
+def _settled(output: Any) -> None:
+    held = {
+        "keep_earlier": "The earlier one is confirmed, the later one forgotten.",
+        "keep_later": "The later one supersedes the earlier one.",
+        "keep_both": "Both are kept, and no longer shown as a conflict.",
+    }
+    print(held[output.choice])
 
 
 def _marked(output: Any) -> None:
@@ -340,6 +373,8 @@ def _undone(output: Any) -> None:
 _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
     "memory_store_fact": _stored_fact,
+    "conflicts_list": _conflicts,
+    "conflict_settle": _settled,
     "memory_store_rule": lambda output: print(f"Stored rule {output.id}."),
     "memory_search": _searched,
     "memory_recall": lambda output: _memories(output.results),

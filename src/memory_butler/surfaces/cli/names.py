@@ -82,6 +82,19 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Take a change back, while nothing later depends on it; without an id your last one.",
         ("memory-butler undo --dry-run", "memory-butler undo --run-id 6f1c…"),
     ),
+    Named(
+        "conflicts list",
+        "conflicts_list",
+        CURATE,
+        "Facts that repeat or contradict another, waiting to be settled.",
+    ),
+    Named(
+        "conflicts settle",
+        "conflict_settle",
+        CURATE,
+        "Say which of two facts holds; nothing is deleted.",
+        ("memory-butler conflicts settle 6f1c… 91ab… keep_later",),
+    ),
     Named("mark-helpful", "memory_mark_helpful", CURATE, "Say that a rule helped."),
     Named("mark-harmful", "memory_mark_harmful", CURATE, "Say that a rule did harm."),
     Named(

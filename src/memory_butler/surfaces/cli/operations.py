@@ -43,6 +43,7 @@ _SINGULAR: Final = {
 }
 _GROUPS: Final = {
     "entity": (CURATE, "The people, organisations and places that facts are about."),
+    "conflicts": (CURATE, "Facts that repeat or contradict each other."),
     "dead-letters": (KEEP, "The episodes that consolidation gave up on."),
     "consolidation": (KEEP, "Let a model of yours consolidate, where the server has none."),
 }

@@ -90,6 +90,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "entity_update": {"aliases": ["Ana", "Anita"]},
     "entity_resolve": {"name": "Ana"},
     "fact_edit": {"content": "Prefers dark blue"},
+    "conflict_settle": {"choice": "keep_later"},
     "rule_edit": {"content": "Ask before a message goes to somebody new"},
     "rule_confirm": {"memory_id": RULE},
     "rule_forget": {"memory_id": RULE},

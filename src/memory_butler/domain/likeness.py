@@ -1,0 +1,240 @@
+"""Whether two facts say the same, or cannot both be true: from their words and their nearness.
+
+Nearness in meaning finds what is worth comparing and cannot tell the two apart: "left-handed" and
+"right-handed" are as near as two wordings of one fact. What tells them apart is in the words: a
+negation, an opposite, another amount, another name where there can be only one. No model is asked,
+so what takes knowledge of the world (a vegan who eats bacon) is overlooked; what is reported is for
+a person or an agent to decide. How often it is right: docs/benchmarks.md.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from memory_butler.domain.quantities import agree, disagree, measured, quantities
+
+Likeness = Literal["duplicate", "contradiction"]
+
+# Cosines of the stored vectors, which are of subject, predicate and content together. Below the
+# first, two facts are about different things.
+COMPARED_FROM: Final = 0.55
+_ON_ONE_THING: Final = 0.65
+_REWORDED: Final = 0.78
+_OPPOSED_KEEPS: Final = 0.3
+
+# Letters that stand for a word, which is stemming enough for any language with suffixes.
+_STEM: Final = 5
+# The share of words that a rewording keeps, and how many more words it may have.
+_KEPT: Final = 0.5
+_LONGER: Final = 1.75
+_FEW: Final = 4
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NAME: Final = re.compile(r"[^\W_]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_IN_BRACKETS: Final = re.compile(r"\(([^)]*)\)")
+_POSSESSIVE: Final = re.compile(r"['’]s\b")
+_FILLERS: Final = frozenset(
+    """
+    a about an and are around as at be been by do does for from had has have he her his i in is it
+    its keep my of on or our roughly she that the their there these they this to use user uses was
+    were will with your el la los las un una de del en y der die das ein eine ist im am le les une
+    et est du
+    """.split()
+)
+_NEGATIONS: Final = frozenset(
+    "no not none never nothing nobody cannot neither kein keine keinen nicht nie jamais aucun pas"
+    " sin nunca".split()
+)
+# What a subject is called after what it is: "Windrose" and "the Windrose app" are one.
+_KINDS: Final = frozenset(
+    """
+    apartment app application book building cat company device dog firm flat house issue machine
+    office project repo repository room server service site svc system team ticket tool
+    """.split()
+)
+# A bound, not a negation.
+_BOUNDS: Final = re.compile(r"\bno(?:t)? (?:later|earlier|more|less|fewer|longer) than\b")
+_NO_MORE: Final = re.compile(r"\bno longer\b|\bnot any ?more\b")
+
+# One of a pair against the other is a contradiction, where the rest agrees.
+_OPPOSITES: Final = tuple(
+    tuple(pair.split("/"))
+    for pair in """
+    left/right open/closed soft/hard love/hate loves/hates like/dislike likes/dislikes early/late
+    allowed/forbidden permitted/forbidden active/cancelled active/inactive enabled/disabled
+    always/never hot/cold big/small large/small public/private required/optional morning/evening
+    morning/night day/night finished/halfway finished/pending single/married divorced/married
+    high/low fast/slow safe/dangerous cheap/expensive true/false yes/no full/empty alive/dead
+    starts/stops accepted/rejected before/after minimum/maximum stable/unstable easy/difficult
+    happy/unhappy quiet/noisy tall/short old/new long/short strong/weak rich/poor light/dark dry/wet
+    clean/dirty up/down inside/outside above/below north/south east/west sweet/savoury
+    indoor/outdoor mild/spicy tidy/messy shy/outgoing introvert/extrovert vegetarian/meat vegan/meat
+    online/offline manual/automatic paid/free paid/unpaid owns/rents buy/sell win/lose
+    """.split()
+)
+# Properties of which there is one at a time.
+_SINGLE: Final = frozenset(
+    word[:_STEM]
+    for word in """
+    age birth birthday born blood breed capital city color colour default deadline diet due
+    date email employer established expires expiry founded founder gender handedness height home
+    husband wife job kept language launch leader licence license length limit lives location
+    maintainer manager marital married minimum maximum name nationality owner phone port price rent
+    reports residence residencia salary school size speed spouse status surname time timezone title
+    venue version weight boss line wohnort ciudad ville domicile geburtstag alter
+    """.split()
+)
+_FORMER: Final = re.compile(
+    r"\b(until|used to|former|formerly|previous|previously|once|bis|fruher|fruhere|antes|"
+    r"was called|ex)\b|\b(?:lived|worked|owned) (?:in|at|for)\b"
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The three parts of a fact."""
+
+    subject: str
+    predicate: str
+    content: str
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The words of the subject, those that say nothing apart."""
+        parted = _CAMEL.sub(" ", _POSSESSIVE.sub("", self.subject))
+        return frozenset(_NAME.findall(_folded(parted))) - _FILLERS
+
+    @cached_property
+    def text(self) -> str:
+        """The content, in lower case and without accents, bounds taken out."""
+        return _BOUNDS.sub(" ", _folded(self.content))
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """What the content says: the stems of its words, but for the subject's own."""
+        said = {word[:_STEM] for word in _WORD.findall(self.text)} - _FILLERS - _NEGATIONS
+        return frozenset(said - {name[:_STEM] for name in self.names})
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The stems of the predicate's words."""
+        return frozenset(word[:_STEM] for word in _words(self.predicate)) - _FILLERS
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether it says that something is not."""
+        words = _WORD.findall(self.text.replace("n't", " not").replace("n’t", " not"))
+        return any(word in _NEGATIONS for word in words)
+
+    @cached_property
+    def is_former(self) -> bool:
+        """Whether it speaks of what was."""
+        told = f"{_folded(self.predicate).replace('_', ' ')} {self.text}"
+        return bool(_FORMER.search(told)) and not _NO_MORE.search(told)
+
+    @cached_property
+    def proper(self) -> frozenset[str]:
+        """The stems of the content's words with a capital, the subject's own apart."""
+        named = {_folded(word) for word in _WORD.findall(self.content) if word[0].isupper()}
+        return frozenset(word[:_STEM] for word in named - self.names) - _FILLERS
+
+
+def compare(earlier: Statement, later: Statement, nearness: float) -> Likeness | None:
+    """How a later fact relates to an earlier one, if a rule can tell.
+
+    `nearness` is the cosine of their stored vectors, -1.0 to 1.0.
+    """
+    if nearness < COMPARED_FROM or not about_one(earlier, later):
+        return None
+    if earlier.is_former != later.is_former:
+        return None
+    if _cannot_both_be(earlier, later, nearness):
+        return "contradiction"
+    return "duplicate" if _says_again(earlier, later, nearness) else None
+
+
+def about_one(first: Statement, second: Statement) -> bool:
+    """Whether two subjects are one: alike but for spelling, a surname, an article or a bracket."""
+    one, other = first.names, second.names
+    if one == other:
+        return True
+    fewer, more = (first, second) if len(one) <= len(other) else (second, first)
+    if not one & other or _POSSESSIVE.search(more.subject):
+        return False
+    if one - _KINDS == other - _KINDS != frozenset():
+        return True
+    left, added = fewer.names - more.names, more.names - fewer.names
+    if left:  # "Zoë L." and "Zoë Lindqvist"
+        return all(any(a[0] == b[0] and 1 in (len(a), len(b)) for b in added) for a in left)
+    return added <= _said_beside(more.subject) | _KINDS
+
+
+def _said_beside(subject: str) -> frozenset[str]:
+    """Words of a subject that do not make it another: surnames, and what is in brackets."""
+    capitals = {_folded(word) for word in _WORD.findall(subject) if word[0].isupper()}
+    return frozenset(capitals.union(*map(_words, _IN_BRACKETS.findall(subject))))
+
+
+def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
+    if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
+        return True
+    same_asked = bool(earlier.asked & later.asked)
+    if _opposed(earlier, later) and (same_asked or _kept(earlier, later) >= _OPPOSED_KEEPS):
+        return True
+    single = _of_one_value(earlier, later)
+    first, second = quantities(earlier.text), quantities(later.text)
+    if nearness >= _ON_ONE_THING and disagree(first, second):
+        return single or earlier.asked == later.asked
+    return single and bool(_other_value(earlier, later)) and not (first and second)
+
+
+def _opposed(earlier: Statement, later: Statement) -> bool:
+    one, other = set(_WORD.findall(earlier.text)), set(_WORD.findall(later.text))
+    said, instead = one - other, other - one
+    return any((a in said and b in instead) or (b in said and a in instead) for a, b in _OPPOSITES)
+
+
+def _of_one_value(earlier: Statement, later: Statement) -> bool:
+    shared = earlier.asked & later.asked
+    if earlier.asked == later.asked:
+        return bool(shared & _SINGLE)
+    return bool(earlier.asked & _SINGLE and later.asked & _SINGLE)
+
+
+def _other_value(earlier: Statement, later: Statement) -> bool:
+    """Whether each names something that the other does not, and none what both do."""
+    if earlier.proper and later.proper:
+        return not earlier.proper & later.proper
+    return not earlier.terms <= later.terms and not later.terms <= earlier.terms
+
+
+def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
+    first, second = quantities(earlier.text), quantities(later.text)
+    if not agree(first, second):
+        return False
+    if first and len(later.terms) <= _FEW and nearness >= _ON_ONE_THING:
+        return True  # nothing but the number
+    if measured(first) and len(later.terms) <= 2 * _FEW:
+        return True  # the same amount of the same thing, however it is put
+    if (len(later.terms) + 1) > _LONGER * (len(earlier.terms) + 1):
+        return False  # it says more
+    return nearness >= _REWORDED and _kept(earlier, later) >= _KEPT
+
+
+def _kept(earlier: Statement, later: Statement) -> float:
+    """The share of the shorter one's terms that the other has."""
+    fewer = min(len(earlier.terms), len(later.terms))
+    return len(earlier.terms & later.terms) / max(1, fewer)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """In lower case, without accents; ø and ß, which no decomposition takes apart, spelled out."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in plain if not unicodedata.combining(one)).replace("ø", "o")

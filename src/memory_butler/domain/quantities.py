@@ -1,0 +1,159 @@
+"""Amounts, dates and times in a text, in one notation each, so that two texts can be compared.
+
+"90 seconds" and "a minute and a half" are one duration, "9 March 2027" and "2027-03-09" one date,
+"52k" and "52,000" one number. What no rule here knows stays a plain number beside its next word.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+# Two amounts are one when they differ by less: 1.83 m is 183 cm, 49 feet are "roughly" 15 m.
+_TOLERANCE: Final = 0.02
+
+_SCALES: Final[dict[str, tuple[str, float]]] = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), ("duration", 1.0)),
+    **dict.fromkeys(("min", "minute", "minutes"), ("duration", 60.0)),
+    **dict.fromkeys(("h", "hour", "hours"), ("duration", 3_600.0)),
+    **dict.fromkeys(("day", "days"), ("duration", 86_400.0)),
+    **dict.fromkeys(("week", "weeks"), ("duration", 604_800.0)),
+    **dict.fromkeys(("month", "months"), ("duration", 2_629_800.0)),
+    **dict.fromkeys(("year", "years"), ("duration", 31_557_600.0)),
+    **dict.fromkeys(("mm",), ("length", 0.001)),
+    **dict.fromkeys(("cm",), ("length", 0.01)),
+    **dict.fromkeys(("m", "metre", "metres", "meter", "meters"), ("length", 1.0)),
+    **dict.fromkeys(("km", "kilometre", "kilometres", "kilometers"), ("length", 1_000.0)),
+    **dict.fromkeys(("foot", "feet", "ft"), ("length", 0.3048)),
+    **dict.fromkeys(("inch", "inches"), ("length", 0.0254)),
+    **dict.fromkeys(("mile", "miles"), ("length", 1_609.344)),
+    **dict.fromkeys(("g", "gram", "grams"), ("mass", 0.001)),
+    **dict.fromkeys(("kg", "kilo", "kilos", "kilograms"), ("mass", 1.0)),
+    **dict.fromkeys(("lb", "lbs", "pound", "pounds"), ("mass", 0.45359)),
+    **dict.fromkeys(("mb",), ("data", 1.0)),
+    **dict.fromkeys(("gb",), ("data", 1_000.0)),
+    **dict.fromkeys(("tb",), ("data", 1_000_000.0)),
+    **dict.fromkeys(("%", "percent"), ("share", 1.0)),
+    **dict.fromkeys(("€", "eur", "euro", "euros"), ("money", 1.0)),
+    **dict.fromkeys(("$", "usd", "dollar", "dollars"), ("dollars", 1.0)),
+    **dict.fromkeys(("£", "gbp"), ("sterling", 1.0)),
+    **dict.fromkeys(("°c", "celsius"), ("temperature", 1.0)),
+}
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january januar janvier enero",
+            "feb february februar fevrier febrero",
+            "mar march marz mars marzo",
+            "apr april avril abril",
+            "may mai mayo",
+            "jun june juni juin junio",
+            "jul july juli juillet julio",
+            "aug august aout agosto",
+            "sep sept september septembre septiembre",
+            "oct october oktober octobre octubre",
+            "nov november novembre noviembre",
+            "dec december dezember decembre diciembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_COUNTED: Final = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+
+_ISO_YEAR: Final = re.compile(r"\b(\d{4})-(\d{2}-\d{2})\b")
+_ISO_DAY: Final = re.compile(r"\b(\d{2})-(\d{2})\b")
+_DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:de )?({_MONTH})\b")
+_MONTH_FIRST: Final = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)")
+_CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
+_FAHRENHEIT: Final = re.compile(r"(-?\d+(?:\.\d+)?) ?°f\b")
+_AMOUNT: Final = re.compile(
+    r"([€$£])? ?(?<![\w.])(-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)*)(k\b)? ?(%|€|°c|[^\W\d_]+)?"
+)
+_UNIT_AND_A_HALF: Final = re.compile(r"\b(?:a|an|one) (\w+) and a half\b")
+_AND_A_HALF: Final = re.compile(r"\b(\w+) and a half\b")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_YEARS: Final = range(1_900, 2_100)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """So much of some kind: "duration" in seconds, "length" in metres, "date", "year", "number"."""
+
+    kind: str
+    value: float
+
+    def same_as(self, other: "Quantity") -> bool:
+        """Whether the two are one amount, up to rounding; dates and years are exact."""
+        if self.kind != other.kind:
+            return False
+        if self.kind in _EXACT:
+            return self.value == other.value
+        return abs(self.value - other.value) <= _TOLERANCE * max(abs(self.value), abs(other.value))
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The quantities of a text in lower case, without accents."""
+    found: list[Quantity] = []
+    rest = _ISO_YEAR.sub(r"\2 \1", _spelled_out(text))
+    for pattern, read in _READERS:
+        found += (one for match in pattern.finditer(rest) if (one := read(match)) is not None)
+        rest = pattern.sub(" ", rest)
+    return found
+
+
+def measured(found: list[Quantity]) -> bool:
+    """Whether any has a unit, or is a date: a bare number tells little of what it counts."""
+    return any(one.kind not in ("number", "year", "clock") for one in found)
+
+
+def disagree(first: list[Quantity], second: list[Quantity]) -> bool:
+    """Whether both speak of some kind, and share no value of it."""
+    kinds = {one.kind for one in first} & {one.kind for one in second}
+    shared = {one.kind for one in first if any(one.same_as(other) for other in second)}
+    return bool(kinds - shared)
+
+
+def agree(first: list[Quantity], second: list[Quantity]) -> bool:
+    """Whether each quantity of either is one of the other's."""
+    return all(any(one.same_as(other) for other in second) for one in first) and all(
+        any(one.same_as(other) for other in first) for one in second
+    )
+
+
+def _spelled_out(text: str) -> str:
+    """Numbers that are words, as digits: "a minute and a half" is "1.5 minute"."""
+    text = _UNIT_AND_A_HALF.sub(r"1.5 \1", text)
+    text = _AND_A_HALF.sub(
+        lambda one: f"{_COUNTED[one[1]] + 0.5}" if one[1] in _COUNTED else one[0], text
+    )
+    return _WORD.sub(lambda one: str(_COUNTED[one[0]]) if one[0] in _COUNTED else one[0], text)
+
+
+def _amount(match: re.Match[str]) -> Quantity | None:
+    digits = match[2].replace(",", "")
+    if digits.count(".") > 1:  # a version, not a number
+        return Quantity("version", float("".join(f"{int(part):04}" for part in digits.split("."))))
+    value = float(digits) * (1_000 if match[3] else 1)
+    kind, scale = _SCALES.get(match[1] or match[4] or "", ("number", 1.0))
+    if kind == "number" and value in _YEARS and digits.isdigit() and not match[3]:
+        return Quantity("year", value)
+    return Quantity(kind, value * scale)
+
+
+_EXACT: Final = frozenset({"date", "year", "clock", "version", "number"})
+_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Quantity | None]], ...]] = (
+    (_ISO_DAY, lambda one: Quantity("date", int(one[1]) * 100 + int(one[2]))),
+    (_DAY_FIRST, lambda one: Quantity("date", _MONTHS[one[2]] * 100 + int(one[1]))),
+    (_MONTH_FIRST, lambda one: Quantity("date", _MONTHS[one[1]] * 100 + int(one[2]))),
+    (_CLOCK, lambda one: Quantity("clock", int(one[1]) * 60 + int(one[2]))),
+    (_FAHRENHEIT, lambda one: Quantity("temperature", round((float(one[1]) - 32) / 1.8, 1))),
+    (_AMOUNT, _amount),
+)

@@ -1,0 +1,195 @@
+"""Facts that say the same as another, or contradict it: found when one is written, settled later.
+
+Nothing is dropped and nothing is decided by a rule: the newer fact is stored, and the pair is shown
+until somebody says which of the two holds.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, assert_never
+from uuid import UUID
+
+from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.domain.events import EventType
+from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, compare
+from memory_butler.domain.principals import Principal
+from memory_butler.engine import inputs
+from memory_butler.engine.browse.criteria import fact_row
+from memory_butler.engine.curate import missing
+from memory_butler.engine.memory import Memory
+from memory_butler.store import conflicts, episodes, events, facts, links, search, versions
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, reading, transaction
+
+# Of the nearest facts, how many are compared with a new one.
+DEPTH: Final = 8
+
+Choice = Literal["keep_earlier", "keep_later", "keep_both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A known fact that a new one repeats or contradicts; `nearness` is their cosine."""
+
+    id: UUID
+    kind: Likeness
+    subject: str
+    predicate: str
+    content: str
+    nearness: float
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConflict:
+    """Two active facts of which one may be too many, and the text of the episodes behind them."""
+
+    kind: Likeness
+    earlier: Row
+    later: Row
+    earlier_source: str | None
+    later_source: str | None
+
+
+async def find_like(
+    tx: Transaction, new: NewFact, embedded: Embedded, replaced: Collection[UUID | None]
+) -> tuple[Like, ...]:
+    """Which active facts of its scope the new one repeats or contradicts, the nearest first.
+
+    Those that it replaces are none of them. Without a vector nothing is found.
+    """
+    if embedded.vector is None or embedded.version_id is None:
+        return ()
+    near = await search.candidates(
+        tx,
+        "fact",
+        embedding=embedded.vector,
+        question="",
+        scope=new.scope,
+        min_confidence=0.0,
+        now=new.created_at,
+        depth=DEPTH,
+        version_id=embedded.version_id,
+    )
+    nearness = {
+        one.id: one.similarity
+        for one in near
+        if one.similarity is not None and one.similarity >= COMPARED_FROM and one.id not in replaced
+    }
+    stated = Statement(new.subject, new.predicate, new.content)
+    alike = []
+    for row in await facts.many(tx, list(nearness)) if nearness else []:
+        known = Statement(row["subject"], row["predicate"], row["content"])
+        kind = compare(known, stated, nearness[row["id"]])
+        if kind is not None and _may_be_one(new, row):
+            parts = (row["subject"], row["predicate"], row["content"])
+            alike.append(Like(row["id"], kind, *parts, nearness[row["id"]]))
+    return tuple(sorted(alike, key=lambda one: -one.nearness))
+
+
+def marks(alike: Sequence[Like]) -> dict[str, object]:
+    """What a new fact's metadata says of those that it may repeat."""
+    resembles = {str(one.id): one.kind for one in alike if one.kind == "duplicate"}
+    return {"resembles": resembles} if resembles else {}
+
+
+async def link_contradicted(tx: Transaction, new: NewFact, alike: Sequence[Like]) -> None:
+    """Link the new fact with those that it contradicts; after it was stored."""
+    for one in alike:
+        if one.kind == "contradiction":
+            await links.insert(
+                tx, ("fact", new.id), ("fact", one.id), "contradicts", new.created_at
+            )
+
+
+def _may_be_one(new: NewFact, row: Row) -> bool:
+    """Two names that were resolved to two entities are two things, however alike."""
+    return None in (new.entity_id, row["entity_id"]) or new.entity_id == row["entity_id"]
+
+
+async def list_conflicts(
+    memory: Memory, principal: Principal, limit: int, offset: int
+) -> tuple[int, list[OpenConflict]]:
+    """What waits to be settled, the newest first: how many pairs there are, and a part of them."""
+    async with reading(memory.pool, principal.tenant) as tx:
+        total, pairs = await conflicts.find(tx, limit, offset)
+        ids = {id for pair in pairs for id in (pair.earlier_id, pair.later_id)}
+        known = {row["id"]: row for row in await facts.many(tx, list(ids))}
+        named = {row["source_episode_id"] for row in known.values()} - {None}
+        sources = {row["id"]: row["content"] for row in await episodes.many(tx, list(named))}
+    now = memory.clock()
+    found = []
+    for pair in pairs:
+        earlier, later = known[pair.earlier_id], known[pair.later_id]
+        texts = (sources.get(one["source_episode_id"]) for one in (earlier, later))
+        found.append(OpenConflict(pair.kind, fact_row(earlier, now), fact_row(later, now), *texts))
+    return total, found
+
+
+async def settle(
+    memory: Memory,
+    principal: Principal,
+    earlier_id: UUID | str,
+    later_id: UUID | str,
+    choice: Choice,
+) -> None:
+    """Say which of two active facts holds.
+
+    keep_earlier: it is confirmed, and the later one forgotten, recoverably. keep_later: it
+    supersedes the earlier one. keep_both: they are not shown as a conflict again.
+
+    Raises:
+        InvalidInput: they are one fact.
+        NotFound: there is no such fact.
+        Conflict: one of them is no longer active, so that there is nothing to settle.
+    """
+    earlier, later = inputs.uuid("earlier_id", earlier_id), inputs.uuid("later_id", later_id)
+    if earlier == later:
+        raise InvalidInput("a fact has no conflict with itself; give two facts")
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await facts.lock_many(tx, sorted((earlier, later)))
+        held = {id: await _active(tx, id) for id in (earlier, later)}
+        now = memory.clock()
+        await versions.keep(tx, "fact", [earlier, later], now)
+        for one, other in ((earlier, later), (later, earlier)):
+            metadata = _settled_with(held[one]["metadata"], other, for_good=choice == "keep_both")
+            await facts.set_metadata(tx, one, metadata)
+        match choice:
+            case "keep_earlier":
+                await facts.confirm(tx, earlier, now)
+                await facts.retract(tx, later, now)
+                told = [_told("memory_confirmed", earlier), _told("fact_retracted", later)]
+            case "keep_later":
+                await facts.supersede(tx, earlier, now, held[later]["valid_from"])
+                await facts.set_supersedes(tx, later, earlier)
+                await links.insert(tx, ("fact", later), ("fact", earlier), "supersedes", now)
+                told = [_told("fact_superseded", earlier, superseded_by=str(later))]
+            case "keep_both":
+                told = []
+            case _:
+                assert_never(choice)
+        settled = _told("conflict_settled", later, other_id=str(earlier), choice=choice)
+        await events.record(tx, principal.actor, [settled, *told], now)
+
+
+def _told(event: EventType, id: UUID, **more: str) -> events.Event:
+    return event, {"memory_type": "fact", "memory_id": str(id), **more}
+
+
+def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:
+    """A fact's metadata without the mark of the other; `for_good`: never to be shown with it."""
+    kept = {key: value for key, value in metadata.items() if key not in ("resembles", "settled")}
+    resembles = {id: kind for id, kind in metadata.get("resembles", {}).items() if id != str(other)}
+    settled = sorted({*metadata.get("settled", ()), *([str(other)] if for_good else ())})
+    marks = {"resembles": resembles, "settled": settled}
+    return kept | {key: value for key, value in marks.items() if value}
+
+
+async def _active(tx: Transaction, id: UUID) -> Row:
+    row = await facts.for_update(tx, id)
+    if row is None:
+        raise missing("fact", id)
+    if row["validity"] != "active":
+        raise Conflict(f"fact {id} is {row['validity']}; there is nothing left to settle")
+    return row

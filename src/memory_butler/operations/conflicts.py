@@ -1,0 +1,96 @@
+"""Facts that say the same or contradict each other, until somebody says which holds."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.likeness import Likeness
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.conflicts import Choice, list_conflicts, settle
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Fact, Input, Listing, Output, Page
+
+
+class OpenConflict(Output):
+    """Two active facts, and the text of the episode that each was drawn from, if it is kept."""
+
+    kind: Likeness = Field(
+        description="duplicate: they say the same; contradiction: not both hold."
+    )
+    earlier: Fact
+    later: Fact
+    earlier_source: str | None
+    later_source: str | None
+
+
+class ConflictList(Listing):
+    """A part of what waits to be settled, the newest first."""
+
+    items: list[OpenConflict]
+
+
+async def _list(memory: Memory, principal: Principal, given: Page) -> ConflictList:
+    total, found = await list_conflicts(memory, principal, given.limit, given.offset)
+    return ConflictList(
+        total=total,
+        limit=given.limit,
+        offset=given.offset,
+        items=[OpenConflict.model_validate(one, from_attributes=True) for one in found],
+    )
+
+
+LIST = Operation(
+    name="conflicts_list",
+    title="List duplicates and contradictions",
+    description="Pairs of active facts of which one repeats or contradicts the other.",
+    input_model=Page,
+    output_model=ConflictList,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/conflicts"),),
+)
+
+
+class SettleInput(Input):
+    """Which two, and what holds."""
+
+    earlier_id: UUID
+    later_id: UUID
+    choice: Choice = Field(
+        description=(
+            "keep_earlier: it is confirmed and the later one forgotten; keep_later: it supersedes "
+            "the earlier one; keep_both: they are not shown as a conflict again."
+        )
+    )
+
+
+class SettleOutput(Output):
+    """What holds now."""
+
+    choice: Choice
+    status: Literal["settled"] = "settled"
+
+
+async def _settle(memory: Memory, principal: Principal, given: SettleInput) -> SettleOutput:
+    await settle(memory, principal, given.earlier_id, given.later_id, given.choice)
+    return SettleOutput(choice=given.choice)
+
+
+SETTLE = Operation(
+    name="conflict_settle",
+    title="Settle a duplicate or contradiction",
+    description=(
+        "Say which of two active facts holds. Nothing is deleted: a forgotten fact can be restored."
+    ),
+    input_model=SettleInput,
+    output_model=SettleOutput,
+    handler=_settle,
+    needs="write",
+    toolset=None,
+    routes=(Route("POST", "/api/memory/conflicts/settle"),),
+)

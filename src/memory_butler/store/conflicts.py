@@ -1,0 +1,26 @@
+"""Pairs of facts that say the same or contradict each other, in the database."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from memory_butler.domain.likeness import Likeness
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("conflicts")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two active facts, and how they relate."""
+
+    kind: Likeness
+    earlier_id: UUID
+    later_id: UUID
+
+
+async def find(tx: Transaction, limit: int, offset: int) -> tuple[int, list[Pair]]:
+    """A part of the open pairs, the newest first, and how many there are; 0 beyond the last."""
+    found = await tx.connection.fetch(SQL["list"], tx.tenant, limit, offset)
+    pairs = [Pair(row["kind"], row["earlier_id"], row["later_id"]) for row in found]
+    return (found[0]["total"] if found else 0), pairs

@@ -1,0 +1,24 @@
+-- name: list
+-- Pairs of active facts of which one says the same as the other, or contradicts it. What a newer
+-- fact resembles stands in its metadata; contradictions are links, whoever made them, and stay when
+-- they are settled: one of the two is then retired, or says that both hold.
+WITH pairs AS (
+    SELECT f.id AS one, (r.key)::uuid AS other, 'duplicate' AS kind
+    FROM facts f CROSS JOIN LATERAL jsonb_each(f.metadata->'resembles') r
+    WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.metadata->'resembles' IS NOT NULL
+    UNION ALL
+    SELECT source_id, target_id, 'contradiction' FROM memory_links
+    WHERE tenant_id = $1 AND relation = 'contradicts'
+      AND source_type = 'fact' AND target_type = 'fact'
+)
+SELECT p.kind,
+       CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN a.id ELSE b.id END AS earlier_id,
+       CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN b.id ELSE a.id END AS later_id,
+       count(*) OVER () AS total
+FROM pairs p
+JOIN facts a ON a.tenant_id = $1 AND a.id = p.one AND a.validity = 'active'
+JOIN facts b ON b.tenant_id = $1 AND b.id = p.other AND b.validity = 'active'
+WHERE NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
+  AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
+ORDER BY greatest(a.created_at, b.created_at) DESC, a.id, b.id
+LIMIT $2 OFFSET $3

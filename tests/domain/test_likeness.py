@@ -1,0 +1,99 @@
+"""Whether two facts repeat or contradict each other, and the quantities that tell."""
+
+import pytest
+
+from memory_butler.domain.likeness import Likeness, Statement, about_one, compare
+from memory_butler.domain.quantities import agree, disagree, quantities
+
+# As near as two facts on one thing are.
+NEAR = 0.85
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1.83 m tall", "183 cm"),
+        ("18 °c", "about 64 °f"),
+        ("15 metres", "roughly 49 feet"),
+        ("90 seconds", "after a minute and a half"),
+        ("18 months", "one and a half years"),
+        ("52,000 euros a year", "€52k a year"),
+        ("2027-03-09", "9 march 2027"),
+        ("march 9, 2027", "am 9. marz 2027"),
+        ("three kids", "3 children"),
+    ],
+)
+def test_one_amount_is_known_in_two_notations(first: str, second: str) -> None:
+    assert quantities(first)
+    assert agree(quantities(first), quantities(second))
+    assert not disagree(quantities(first), quantities(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("12 february", "born on 2 december"),
+        ("port 8080", "port 9443"),
+        ("since 1974", "since 1991"),
+        ("at 14:15", "at 15:14"),
+        ("python 3.9", "python 3.11"),
+        ("34 years", "41 years"),
+    ],
+)
+def test_two_amounts_of_a_kind_disagree(first: str, second: str) -> None:
+    assert disagree(quantities(first), quantities(second))
+    assert not agree(quantities(first), quantities(second))
+
+
+def test_amounts_of_different_kinds_neither_agree_nor_disagree() -> None:
+    weekly, fee = quantities("3 times a week"), quantities("39 euros")
+    assert not disagree(weekly, fee)
+    assert not agree(weekly, fee)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "one"),
+    [
+        ("user", "the user", True),
+        ("Ana", "Ana Silva", True),
+        ("Zoë L.", "Zoe Lindqvist", True),
+        ("Lamp (hall)", "hall lamp", True),
+        ("Heron", "the Heron service", True),
+        ("TinyLedger", "tiny-ledger", True),
+        ("Ana", "Ana's sister", False),
+        ("Ana Silva", "Ana Costa", False),
+        ("old laptop", "new laptop", False),
+        ("user", "guest", False),
+    ],
+)
+def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
+    statements = [Statement(subject, "age", "34") for subject in (first, second)]
+    assert about_one(*statements) is one
+    assert about_one(*reversed(statements)) is one
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (("drink", "Likes tea with milk"), ("favourite", "Likes milk with tea"), "duplicate"),
+        (("height", "1.83 m"), ("body_height", "183 cm"), "duplicate"),
+        (("hand", "is left-handed"), ("handedness", "is right-handed"), "contradiction"),
+        (("smoking", "smokes a pipe"), ("smokes", "does not smoke a pipe"), "contradiction"),
+        (("home", "lives in Porto"), ("lives_in", "lives in Oslo"), "contradiction"),
+        (("birthday", "12 March"), ("date_of_birth", "21 March"), "contradiction"),
+        (("hobby", "plays the cello"), ("pastime", "collects stamps"), None),
+        (("home", "lived in Porto until 2019"), ("lives_in", "lives in Oslo"), None),
+        (("job", "nurse"), ("work", "nurse at the harbour clinic on the night shift"), None),
+        (("deadline", "no later than 3 May"), ("due", "due on 3 May"), "duplicate"),
+    ],
+)
+def test_what_two_facts_of_one_subject_are_to_each_other(
+    first: tuple[str, str], second: tuple[str, str], kind: Likeness | None
+) -> None:
+    assert compare(Statement("user", *first), Statement("user", *second), NEAR) == kind
+
+
+def test_what_is_not_near_or_of_another_subject_is_not_compared() -> None:
+    left, right = ("hand", "is left-handed"), ("hand", "is right-handed")
+    assert compare(Statement("user", *left), Statement("user", *right), 0.5) is None
+    assert compare(Statement("Ana", *left), Statement("Rui", *right), NEAR) is None

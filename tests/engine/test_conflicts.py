@@ -1,0 +1,161 @@
+"""Facts that repeat or contradict each other: found when the newer is stored, settled by choice."""
+
+from collections import Counter
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from conftest import Clock, Connection
+from engine.store_views import event_types, row
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.conflicts import Choice, OpenConflict, list_conflicts, settle
+from memory_butler.engine.curate import restore_memory
+from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.entities import create_entity
+from memory_butler.engine.linking import create_link, get_links
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import keep_fact, store_episode, store_fact
+from memory_butler.engine.writing import Written, new_fact
+
+pytestmark = pytest.mark.anyio
+
+
+async def _open(memory: Memory, principal: Principal) -> list[OpenConflict]:
+    total, found = await list_conflicts(memory, principal, 50, 0)
+    assert total == len(found)
+    return found
+
+
+async def _kept(
+    memory: Memory, principal: Principal, predicate: str, content: str
+) -> tuple[UUID, Written]:
+    fact = new_fact(memory, "user", predicate, content)
+    return fact.id, await keep_fact(memory, principal, fact)
+
+
+async def test_a_contradiction_is_linked_and_shown_with_both_sources(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    said = await store_episode(memory, principal, "I write with my left hand", "general")
+    left, _ = await store_fact(
+        memory, principal, "user", "hand", "is left-handed", source_episode_id=said
+    )
+    clock.advance(days=1)
+    right, written = await _kept(memory, principal, "handedness", "is right-handed")
+    (like,) = written.alike
+    assert (like.id, like.kind, like.content) == (left, "contradiction", "is left-handed")
+    assert 0.55 <= like.nearness < 1
+    (link,) = await get_links(memory, principal, "fact", str(left), "incoming")
+    assert (link["source_id"], link["relation"]) == (right, "contradicts")
+    (one,) = await _open(memory, principal)
+    assert (one.earlier["id"], one.later["id"], one.kind) == (left, right, "contradiction")
+    assert (one.earlier_source, one.later_source) == ("I write with my left hand", None)
+
+
+async def test_a_repetition_is_kept_and_marked(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    known, _ = await store_fact(memory, principal, "user", "height", "1.83 m tall")
+    again, written = await _kept(memory, principal, "body_height", "is 183 cm tall")
+    assert [(one.id, one.kind) for one in written.alike] == [(known, "duplicate")]
+    stored = await row(admin, "facts", again)
+    assert (stored["validity"], stored["metadata"]["resembles"]) == (
+        "active",
+        {str(known): "duplicate"},
+    )
+    (one,) = await _open(memory, principal)
+    assert one.kind == "duplicate"
+    # An edit that makes another statement of it resembles nothing.
+    await edit_fact(memory, principal, str(again), {"content": "sings in a choir on Sundays"})
+    assert await _open(memory, principal) == []
+
+
+async def test_what_differs_is_nobodys_conflict(memory: Memory, principal: Principal) -> None:
+    await store_fact(memory, principal, "user", "hand", "is left-handed")
+    _, same_key = await _kept(memory, principal, "hand", "is right-handed")
+    assert same_key.supersedes_id is not None  # C-21, and nothing to ask
+    other = replace(principal, tenant="other")
+    _, elsewhere = await _kept(memory, other, "handedness", "is left-handed")
+    _, apart = await _kept(memory, principal, "hobby", "plays the cello")
+    assert (same_key.alike, elsewhere.alike, apart.alike) == ((), (), ())
+    assert await _open(memory, principal) == []
+
+
+async def test_two_entities_of_one_name_do_not_contradict(
+    memory: Memory, principal: Principal
+) -> None:
+    facts = []
+    for kind, age in (("person", "is 34 years old"), ("other", "is 7 years old")):
+        entity = await create_entity(memory, principal, "Remy", kind)
+        facts.append(new_fact(memory, "Remy", "age", age, entity_id=entity["id"]))
+    written = [await keep_fact(memory, principal, fact) for fact in facts]
+    assert [one.alike for one in written] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("choice", "states", "told"),
+    [
+        ("keep_earlier", ("active", "retracted"), ["memory_confirmed", "fact_retracted"]),
+        ("keep_later", ("superseded", "active"), ["fact_superseded"]),
+        ("keep_both", ("active", "active"), []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["contradiction", "duplicate"])
+async def test_a_conflict_is_settled_by_one_choice(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    kind: str,
+    choice: Choice,
+    states: tuple[str, str],
+    told: list[str],
+) -> None:
+    later_says = "is right-handed" if kind == "contradiction" else "he is left-handed"
+    earlier, _ = await store_fact(memory, principal, "user", "hand", "is left-handed")
+    clock.advance(days=1)
+    later, written = await _kept(memory, principal, "handedness", later_says)
+    assert [one.kind for one in written.alike] == [kind]
+    clock.advance(days=1)
+    before = Counter(await event_types(admin))
+    await settle(memory, principal, str(earlier), str(later), choice)
+    assert Counter(await event_types(admin)) - before == Counter(["conflict_settled", *told])
+    found = [await row(admin, "facts", id) for id in (earlier, later)]
+    assert tuple(one["validity"] for one in found) == states
+    assert all("resembles" not in one["metadata"] for one in found)
+    assert (found[0]["last_confirmed_at"] == clock.now) == (choice == "keep_earlier")
+    assert found[1]["supersedes_id"] == (earlier if choice == "keep_later" else None)
+    assert await _open(memory, principal) == []
+    if choice == "keep_earlier":
+        await restore_memory(memory, principal, "fact", str(later))
+        assert (await row(admin, "facts", later))["validity"] == "active"
+    links = [one["relation"] for one in await get_links(memory, principal, "fact", str(later))]
+    superseded = ["supersedes"] if choice == "keep_later" else []
+    assert links == (["contradicts"] if kind == "contradiction" else superseded)
+
+
+async def test_a_contradiction_that_an_agent_linked_is_settled_alike(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    one, _ = await store_fact(memory, principal, "user", "diet", "strictly vegan")
+    clock.advance(days=1)
+    other, _ = await store_fact(memory, principal, "user", "breakfast", "bacon most mornings")
+    await create_link(memory, principal, "fact", one, "fact", other, "contradicts")
+    (found,) = await _open(memory, principal)
+    assert (found.earlier["id"], found.later["id"]) == (one, other)
+    await settle(memory, principal, str(one), str(other), "keep_later")
+    assert await _open(memory, principal) == []
+
+
+async def test_what_cannot_be_settled_says_why(memory: Memory, principal: Principal) -> None:
+    one, _ = await store_fact(memory, principal, "user", "hand", "is left-handed")
+    gone, _ = await store_fact(memory, principal, "user", "home", "lives in Porto")
+    await store_fact(memory, principal, "user", "home", "lives in Oslo")
+    with pytest.raises(InvalidInput, match="two facts"):
+        await settle(memory, principal, str(one), str(one), "keep_both")
+    with pytest.raises(Conflict, match="superseded"):
+        await settle(memory, principal, str(one), str(gone), "keep_both")
+    with pytest.raises(NotFound):
+        await settle(memory, replace(principal, tenant="other"), str(one), str(gone), "keep_both")
