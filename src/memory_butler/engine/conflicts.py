@@ -61,11 +61,8 @@ async def find_like(
     """
     if embedded.vector is None or embedded.version_id is None:
         return ()
-    near = await search.candidates(
-        tx,
-        "fact",
-        embedding=embedded.vector,
-        question="",
+    wanted = search.Wanted(
+        types=("fact",),
         scope=new.scope,
         min_confidence=0.0,
         now=new.created_at,
@@ -73,9 +70,9 @@ async def find_like(
         version_id=embedded.version_id,
     )
     nearness = {
-        one.id: one.similarity
-        for one in near
-        if one.similarity is not None and one.similarity >= COMPARED_FROM and one.id not in replaced
+        row["id"]: row["similarity"]
+        for row in await search.nearest(tx, wanted, embedded.vector)
+        if row["similarity"] >= COMPARED_FROM and row["id"] not in replaced
     }
     stated = Statement(new.subject, new.predicate, new.content)
     alike = []

@@ -8,7 +8,7 @@ const SAID: Record<Choice, string> = {
   keep_both: "Both are kept.",
 };
 
-/** Says which of two facts holds. A fact that was forgotten by it can be brought back. */
+/** Says which of two facts holds. */
 export function settle({ earlier, later }: Conflict, choice: Choice): Change {
   return async () => {
     await answer(
@@ -16,15 +16,23 @@ export function settle({ earlier, later }: Conflict, choice: Choice): Change {
         body: { earlier_id: earlier.id, later_id: later.id, choice },
       }),
     );
-    return { said: SAID[choice], ...(choice === "keep_earlier" && { undo: restore(later.id) }) };
+    return { said: SAID[choice], undo: reopen(later.id) };
   };
 }
 
-function restore(id: string): Change {
+/** Takes the last choice about a fact back. */
+function reopen(id: string): Change {
   return async () => {
-    await answer(
-      api.POST("/api/memory/facts/{memory_id}/restore", { params: { path: { memory_id: id } } }),
+    const { items } = await answer(
+      api.GET("/api/memory/facts/{memory_id}/events", { params: { path: { memory_id: id } } }),
     );
-    return { said: "Brought the later fact back." };
+    const settled = items.find((one) => one.event_type === "conflict_settled");
+    if (settled)
+      await answer(
+        api.POST("/api/memory/undo", {
+          body: { event_id: settled.id, anybody: false, dry_run: false },
+        }),
+      );
+    return { said: "Both facts are as they were before." };
   };
 }

@@ -28,6 +28,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   fact_recovered: "facts",
   fact_expired: "facts",
   fact_retracted: "facts",
+  conflict_settled: "facts",
   rule_created: "rules",
   rule_promoted: "rules",
   rule_demoted: "rules",
@@ -53,6 +54,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   memory_confirmed: "upkeep",
   memory_restored: "upkeep",
   link_created: "upkeep",
+  change_undone: "upkeep",
   episodes_cleaned: "upkeep",
   decay_sweep_completed: "upkeep",
 };
