@@ -38,7 +38,7 @@ def test_fragments_are_walked_by_their_links(page: Page) -> None:
     page.goto("/journal?tab=fragments")
     graph = page.get_by_role("group", name="Fragments and their links")
     expect(graph.get_by_role("button")).to_have_count(7)
-    graph.get_by_role("button", name="knee", exact=True).focus()
+    graph.get_by_role("button", name="his knee is better").focus()
     page.keyboard.press("Enter")
     knee = page.get_by_role("region", name="knee")
     expect(knee).to_contain_text("his knee is better since he stretches")

@@ -69,7 +69,6 @@ export function FragmentGraph({ nodes, edges, chosen, onChoose }: FragmentGraphP
             role="button"
             tabIndex={0}
             aria-pressed={isChosen}
-            aria-label={node.key}
             transform={`translate(${place.x} ${place.y})`}
             className="cursor-pointer"
             onClick={choose}
