@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-peers conformance
-.PHONY: crash nightly clean
+.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-check
+.PHONY: bench-peers conformance crash nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -56,6 +56,9 @@ bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/latency.py
 	$(BIN)/python bench/retrieval.py
 
+bench-check: $(READY)  ## ratios of latencies against the recorded ones; fails where one has grown
+	$(BIN)/python bench/latency.py --calls 150 --together 0 --check
+
 conformance: $(READY)  ## the protocol's official suite and inspector, on our server
 	$(BIN)/python tests/conformance/toolbox.py
 	$(BIN)/pytest tests/conformance $(ARGS)
@@ -69,6 +72,7 @@ crash: $(READY)  ## SIGKILL the server and its database under load, and look for
 nightly: test  ## the long profile: more generated cases, 200 kills, then the benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
 	$(MAKE) crash ARGS="--kills 200"
+	$(MAKE) bench-check
 	$(MAKE) bench
 
 clean:  ## remove what setup made

@@ -1,6 +1,8 @@
 """The command `memory-butler`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from memory_butler.host.commands import add_butler_commands
@@ -14,10 +16,33 @@ ADDITIONS: Final = (add_butler_commands,)
 
 
 async def _serve(settings: "Settings", announce: Callable[[str], None]) -> None:
-    # Imported here: it takes longer than most commands.
-    from memory_butler import app
+    with _database_meanwhile(settings):
+        # Imported here: it takes longer than most commands.
+        from memory_butler import app
 
-    await app.serve(settings, announce)
+        await app.serve(settings, announce)
+
+
+@contextmanager
+def _database_meanwhile(settings: "Settings") -> Iterator[None]:
+    """Start the embedded database beside what the block does first: each takes a good second.
+
+    The server takes a lease of its own, and tells what is wrong if none can be had.
+    """
+    if settings.dsn is not None:
+        yield
+        return
+    from memory_butler.store import embedded
+
+    with ThreadPoolExecutor(1, thread_name_prefix="database") as thread:
+        lease = thread.submit(
+            embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
+        )
+        try:
+            yield
+        finally:
+            if lease.exception() is None:
+                lease.result().release()
 
 
 def main() -> None:

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, assert_never
 from uuid import UUID
 
+import asyncpg
+
 from memory_butler.config import SearchMode
 from memory_butler.domain import fusion, scoring
 from memory_butler.domain.confidence import effective_confidence
@@ -156,6 +158,9 @@ async def _answer(
     embedding = asyncio.ensure_future(embedded(memory, asked))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    if not _has_room(memory.pool):
+        # Others wait for a connection: none is kept from them until there is use for it.
+        await asyncio.wait([embedding])
 
     async def once() -> list[Hit]:
         opened = (
@@ -194,6 +199,12 @@ async def _answer(
     if quiet and audience is not None:
         await record_served(memory, principal, audience, hits)
     return hits
+
+
+def _has_room(pool: asyncpg.Pool) -> bool:
+    """Whether a connection is to be had at once."""
+    room: bool = pool.get_idle_size() > 0 or pool.get_size() < pool.get_max_size()
+    return room
 
 
 def _place(match: Match, mode: SearchMode) -> float:

@@ -4,7 +4,6 @@ The low-level server is used because the tools come from the registry, not from 
 schemas are those of the operations' models.
 """
 
-import json
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -53,6 +52,7 @@ def build_server(memory: Memory, who_asks: WhoAsks, toolsets: Collection[Toolset
     """An MCP server over these toolsets; `who_asks` finds the caller of a request."""
     tools = {operation.name: operation for operation in of_toolsets(toolsets)}
     listed = [describe(operation, memory.config) for operation in tools.values()]
+    schemas = {tool.name: tool.input_schema for tool in listed}
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=listed)
@@ -70,6 +70,8 @@ def build_server(memory: Memory, who_asks: WhoAsks, toolsets: Collection[Toolset
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        # Otherwise the SDK lists all tools anew for each call, to find the one's schema.
+        get_tool_input_schema=schemas.get,
     )
 
 
@@ -108,7 +110,7 @@ def _text(operation: Operation[Any, Any], output: BaseModel) -> str:
     rendered = None if operation.render is None else operation.render(output)
     if rendered is not None:
         return str(rendered)
-    return json.dumps(output.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+    return output.model_dump_json(exclude_none=True)
 
 
 def _refusal(message: str) -> CallToolResult:
