@@ -69,7 +69,7 @@ bench-peers: $(READY)  ## other memories on the same questions, each in an envir
 crash: $(READY)  ## SIGKILL the server and its database under load, and look for what was lost
 	PYTHONPATH=tests $(BIN)/python -m reliability.crashing $(ARGS)
 
-nightly: test  ## the long profile: more generated cases, 200 kills, then the benchmarks
+nightly: test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
 	$(MAKE) crash ARGS="--kills 200"
 	$(MAKE) bench-check

@@ -216,3 +216,10 @@ async def test_appending_is_all_or_nothing(memory: Memory, principal: Principal)
     with pytest.raises(InvalidInput, match="1 to 20 labels"):
         await append_items(memory, principal, [], [{}])
     assert await tail_items(memory, principal, PLACE) == []
+
+
+async def test_a_depth_that_no_namespace_has_cuts_nothing(
+    memory: Memory, principal: Principal
+) -> None:
+    await put_items(memory, principal, [Change(["users", "ana"], "k", {})])
+    assert await list_namespaces(memory, principal, max_depth=2**70) == [["users", "ana"]]

@@ -152,8 +152,9 @@ async def list_namespaces(
     `under`, cut to `max_depth` labels."""
     place, limit = namespace(under) if under else [], inputs.limit(limit)
     wanted = [{"match": one.match, "path": namespace(one.path)} for one in matches if one.path]
+    depth = None if max_depth is None else min(max_depth, MAX_LABELS)
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        return await items.namespaces(tx, place, wanted, max_depth, memory.clock(), limit, offset)
+        return await items.namespaces(tx, place, wanted, depth, memory.clock(), limit, offset)
 
 
 async def append_items(
