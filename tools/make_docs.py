@@ -408,8 +408,10 @@ none is demanded unless `require_token` says so. A browser exchanges its token f
 script can read, at `POST /api/session`; a page of another origin is refused.
 
 **Lists** take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`; the order is
-stable. A list shows at most 2,000 characters of a content and its whole `content_length`. An
-unknown parameter is refused. Looking at something counts no reference and changes nothing.
+stable. What more than 5,000 have (words of `q`, a `tag`) is counted no further than 500, or than
+was read: then `total_is_exact` is false, there are at least `total`, and who reads on until `total`
+comes to the end. A list shows at most 2,000 characters of a content and its whole
+`content_length`. An unknown parameter is refused. Looking counts no reference and changes nothing.
 
 **Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
 to do. 503 is for what is away (the database, a model) and for what is not set up, such as a model

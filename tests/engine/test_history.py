@@ -126,10 +126,10 @@ async def test_what_was_forgotten_or_faded_since_is_as_it_was(
     assert len(await _told(memory.at(then), principal, "user drink mood")) == 2
     row = (await look_at_fact(memory.at(then), principal, gone)).row
     assert (row["validity"], row["retired_at"], row["metadata"]) == ("active", None, {})
-    total, rows = await list_facts(
+    found = await list_facts(
         memory.at(then), principal, FactFilter(validities=("active",)), Part(), "created"
     )
-    assert (total, {one["id"] for one in rows}) == (2, {gone, fades})
+    assert (found.total, {one["id"] for one in found.rows}) == (2, {gone, fades})
     stats = await memory_statistics(memory.at(then), principal)
     assert stats["facts"]["active"] == 2
     assert (await memory_statistics(memory, principal))["facts"]["active"] == 0

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from conftest import NOW, Connection, Database
+from memory_butler.store import episodes, facts, rules
+from memory_butler.store.queries import Queries
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +44,12 @@ def _vector() -> Any:
 
 
 async def plans_inside(
-    connection: Connection, search: str, *arguments: object, role: str = "", tenant: str = "default"
+    connection: Connection,
+    search: str,
+    *arguments: object,
+    role: str = "",
+    tenant: str = "default",
+    table: str = "facts",
 ) -> str:
     """The plans of the statements inside a function; a plain EXPLAIN shows a Function Scan only."""
     notices: list[str] = []
@@ -55,7 +62,7 @@ async def plans_inside(
     if role:
         await connection.execute(f"SET SESSION AUTHORIZATION {role}")
     await connection.fetch(search, *arguments)
-    return "\n".join(notice for notice in notices if " on facts" in notice)
+    return "\n".join(notice for notice in notices if f" on {table} " in notice)
 
 
 @pytest.mark.usefixtures("filled")
@@ -114,3 +121,65 @@ async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connect
     for search, arguments in ((NEAREST, (vector, NOW)), (DEEP, (vector, "", NOW))):
         found = await admin.fetch(search, *arguments)
         assert [row["id"] for row in found] == [row["id"] for row in exact]
+
+
+async def _plan_of_list(connection: Connection, database: Database, query: str, *rest: Any) -> str:
+    """The plan that the server gets: the runtime role, and each call planned for its criteria."""
+    # Only what is on disk counts as visible to all, and the tests' server is in no hurry to write.
+    await connection.execute("SET synchronous_commit = on; ANALYZE facts")
+    await connection.execute("VACUUM facts")
+    await connection.execute("SET plan_cache_mode = force_custom_plan")
+    await connection.execute("SET butler.tenant_id = 'default'")
+    await connection.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
+    criteria = ("default", *[None] * 7, ("active",), False, None, NOW, None, None, None, None)
+    plan = await connection.fetch("EXPLAIN " + query, *criteria, *rest)
+    return "\n".join(row[0] for row in plan)
+
+
+@pytest.mark.usefixtures("filled")
+async def test_a_total_is_counted_in_the_narrow_index(
+    admin: Connection, database: Database
+) -> None:
+    plan = await _plan_of_list(admin, database, facts.SQL["count"], None)
+    assert "Index Only Scan using idx_facts_counted" in plan
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize(
+    ("order", "index"), [("created", "idx_facts_listed"), ("importance", "idx_facts_importance")]
+)
+async def test_a_page_is_read_in_the_order_of_an_index(
+    admin: Connection, database: Database, order: str, index: str
+) -> None:
+    plan = await _plan_of_list(admin, database, facts.SQL["page"], order, True, 50, 0)
+    assert f"using {index} on" in plan
+    assert "Seq Scan" not in plan
+
+
+@pytest.mark.parametrize(("queries", "table"), [(rules.SQL, "rules"), (episodes.SQL, "episodes")])
+async def test_words_in_a_list_use_the_text_index(
+    admin: Connection, database: Database, queries: Queries, table: str
+) -> None:
+    more = "butler, expires_at" if table == "episodes" else "scope, decay_rate"
+    values = "'home', now()" if table == "episodes" else "'global', 0.01"
+    await admin.execute(
+        f"INSERT INTO {table} (tenant_id, content, search_vector, {more})"
+        f" SELECT 'default', repeat('note ', 99), to_tsvector('english', 'word' || n), {values}"
+        f" FROM generate_series(1, {ROWS}) n"
+    )
+    await admin.execute(f"ANALYZE {table}")
+    role = database.roles.runtime
+    plan = await plans_inside(admin, queries["with_terms"], "word17", 10, role=role, table=table)
+    assert f"Bitmap Index Scan on idx_{table}_search" in plan
+
+
+async def test_no_index_has_what_reading_changes(admin: Connection) -> None:
+    """A bump rewrites no index entry, so that it can stay on its page (HOT)."""
+    columns = await admin.fetch(
+        "SELECT indrelid::regclass::text AS table, pg_get_indexdef(indexrelid) AS index"
+        " FROM pg_index WHERE indrelid = ANY ('{facts, rules, episodes}'::regclass[])"
+    )
+    assert len(columns) > 20
+    for one in columns:
+        assert "reference_count" not in one["index"]
+        assert "last_referenced_at" not in one["index"]

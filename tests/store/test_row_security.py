@@ -30,7 +30,7 @@ SEARCHES = (
 ARMS = tuple(
     f"{arm}_{table}" for arm in ("worded", "nearest") for table in ("episodes", "facts", "rules")
 )
-FILTERS = ("facts_with_terms", "facts_with_tag")
+FILTERS = ("facts_with_terms", "facts_with_tag", "rules_with_terms", "episodes_with_terms")
 
 
 @pytest.fixture

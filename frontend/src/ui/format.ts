@@ -41,6 +41,15 @@ export function words(name: string): string {
   return name.replaceAll("_", name === "anti_pattern" ? "-" : " ");
 }
 
+/** How long a list is: "3 facts", or "at least 501 facts" where it was not counted to its end. */
+export function lengthOf(
+  list: { total: number; total_is_exact: boolean },
+  noun: string,
+  many?: string,
+): string {
+  return `${list.total_is_exact ? "" : "at least "}${plural(list.total, noun, many)}`;
+}
+
 /** One thing or many: `plural(3, "fact")` is "3 facts". */
 export function plural(number: number, noun: string, many = `${noun}s`): string {
   return `${count(number)} ${number === 1 ? noun : many}`;

@@ -149,12 +149,13 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
         until=given.until,
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    total, found = await list_episodes(memory, principal, wanted, part, given.sort)
+    found = await list_episodes(memory, principal, wanted, part, given.sort)
     return EpisodeList(
-        total=total,
+        total=found.total,
+        total_is_exact=found.exact,
         limit=given.limit,
         offset=given.offset,
-        items=[ListedEpisode.model_validate(row) for row in found],
+        items=[ListedEpisode.model_validate(row) for row in found.rows],
         deleted=deleted(await deleted_since(memory, principal, given.butler)),
     )
 

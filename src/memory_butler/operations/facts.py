@@ -190,12 +190,13 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
         until=given.until,
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    total, found = await list_facts(memory, principal, wanted, part, given.sort)
+    found = await list_facts(memory, principal, wanted, part, given.sort)
     return FactList(
-        total=total,
+        total=found.total,
+        total_is_exact=found.exact,
         limit=given.limit,
         offset=given.offset,
-        items=[ListedFact.model_validate(row) for row in found],
+        items=[ListedFact.model_validate(row) for row in found.rows],
     )
 
 

@@ -91,12 +91,13 @@ async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> 
         until=given.until,
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    total, found = await list_rules(memory, principal, wanted, part, given.sort)
+    found = await list_rules(memory, principal, wanted, part, given.sort)
     return RuleList(
-        total=total,
+        total=found.total,
+        total_is_exact=found.exact,
         limit=given.limit,
         offset=given.offset,
-        items=[ListedRule.model_validate(row) for row in found],
+        items=[ListedRule.model_validate(row) for row in found.rows],
     )
 
 

@@ -97,7 +97,13 @@ class Period(Page):
 class Listing(Output):
     """A part of a list."""
 
-    total: int = Field(description="How many there are in all.")
+    total: int = Field(description="How many there are in all, if `total_is_exact`.")
+    total_is_exact: bool = Field(
+        True,
+        description=(
+            "False: there are at least `total`. Words that very many have are not counted further."
+        ),
+    )
     limit: int
     offset: int
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.listing import Listed, listed, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -172,22 +173,30 @@ async def page(
     descending: bool,
     limit: int,
     offset: int,
-) -> tuple[int, list[Row]]:
-    """How many episodes are wanted, and one part of them; see `facts.page`."""
+) -> Listed:
+    """One part of the episodes that are wanted; see `facts.page`."""
+    typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
         tx.tenant,
         wanted.butler,
         wanted.session_id,
         wanted.statuses,
-        wanted.text,
+        typed.text,
         wanted.expired,
         now,
         wanted.since,
         wanted.until,
+        typed.ids,
     )
-    total: int = await tx.connection.fetchval(SQL["count_wanted"], *criteria)
-    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
-    return total, rows(found)
+    return await listed(
+        tx,
+        (SQL["count_wanted"], SQL["page"]),
+        criteria,
+        (order, descending),
+        limit,
+        offset,
+        walked=typed.text is not None,
+    )
 
 
 async def look(tx: Transaction, id: UUID) -> Row | None:

@@ -88,6 +88,10 @@ DELETE FROM episodes USING doomed WHERE tenant_id = $1 AND id = doomed_id RETURN
 -- name: count
 SELECT count(*)::integer FROM episodes WHERE tenant_id = $1
 
+-- name: with_terms
+-- Whichever come first, up to $2. Text that is no word is in no index.
+SELECT numnode(prefix_terms($1)) > 0 AS indexed, ARRAY(SELECT episodes_with_terms($1) LIMIT $2) AS ids
+
 -- fragment: wanted
 tenant_id = $1
   AND ($2::text IS NULL OR butler = $2)
@@ -99,20 +103,21 @@ tenant_id = $1
   AND ($6::boolean IS NULL OR (expires_at <= $7::timestamptz) = $6)
   AND ($8::timestamptz IS NULL OR occurred_at >= $8)
   AND ($9::timestamptz IS NULL OR occurred_at < $9)
+  AND ($10::uuid[] IS NULL OR id = ANY($10))
 
 -- name: count_wanted
-SELECT count(*)::integer FROM episodes WHERE {wanted}
+SELECT count(*)::integer FROM (SELECT FROM episodes WHERE {wanted} LIMIT $11) counted
 
 -- name: page
 SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
 FROM episodes WHERE {wanted}
-ORDER BY CASE WHEN $10::text = 'occurred' AND $11::boolean THEN occurred_at END DESC,
-         CASE WHEN $10 = 'occurred' AND NOT $11 THEN occurred_at END,
-         CASE WHEN $10 = 'created' AND $11 THEN created_at END DESC,
-         CASE WHEN $10 = 'created' AND NOT $11 THEN created_at END,
-         CASE WHEN $10 = 'importance' THEN CASE WHEN $11 THEN -importance ELSE importance END END,
+ORDER BY CASE WHEN $11::text = 'occurred' AND $12::boolean THEN occurred_at END DESC,
+         CASE WHEN $11 = 'occurred' AND NOT $12 THEN occurred_at END,
+         CASE WHEN $11 = 'created' AND $12 THEN created_at END DESC,
+         CASE WHEN $11 = 'created' AND NOT $12 THEN created_at END,
+         CASE WHEN $11 = 'importance' THEN CASE WHEN $12 THEN -importance ELSE importance END END,
          id
-LIMIT $12 OFFSET $13
+LIMIT $13 OFFSET $14
 
 -- name: look
 SELECT {columns} FROM episodes WHERE tenant_id = $1 AND id = $2

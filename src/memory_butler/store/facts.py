@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.listing import Listed, listed, of_all, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -216,31 +217,40 @@ async def page(
     descending: bool,
     limit: int,
     offset: int,
-) -> tuple[int, list[Row]]:
-    """How many facts are wanted, and one part of them; no reference is counted.
+) -> Listed:
+    """One part of the facts that are wanted; no reference is counted.
 
     A row has at most 2,000 characters of the `content`, its `content_length`, and `superseded_by`.
     """
+    typed = await sought(tx, SQL["with_terms"], wanted.text)
+    tagged = await sought(tx, SQL["with_tag"], wanted.tag)
     criteria = (
         tx.tenant,
         wanted.scope,
         wanted.butler,
         wanted.subject,
         wanted.entity_id,
-        wanted.text,
+        typed.text,
         wanted.permanences,
         wanted.source_butler,
         wanted.validities,
         wanted.fading,
         wanted.min_confidence,
         now,
-        wanted.tag,
+        tagged.text,
         wanted.since,
         wanted.until,
+        of_all(typed, tagged),
     )
-    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
-    return total, rows(found)
+    return await listed(
+        tx,
+        (SQL["count"], SQL["page"]),
+        criteria,
+        (order, descending),
+        limit,
+        offset,
+        walked=typed.text is not None or tagged.text is not None,
+    )
 
 
 async def look(tx: Transaction, id: UUID) -> Row | None:

@@ -126,6 +126,13 @@ CROSS JOIN LATERAL (
     ORDER BY created_at DESC, id LIMIT 500
 ) f
 
+-- name: with_terms
+-- Whichever come first, up to $2. Text that is no word is in no index.
+SELECT numnode(prefix_terms($1)) > 0 AS indexed, ARRAY(SELECT facts_with_terms($1) LIMIT $2) AS ids
+
+-- name: with_tag
+SELECT true AS indexed, ARRAY(SELECT facts_with_tag($1) LIMIT $2) AS ids
+
 -- fragment: wanted
 tenant_id = $1
   AND ($2::text IS NULL OR scope = $2)
@@ -133,7 +140,7 @@ tenant_id = $1
   AND ($4::text IS NULL OR subject = $4)
   AND ($5::uuid IS NULL OR entity_id = $5)
   AND ($6::text IS NULL OR CASE WHEN numnode(prefix_terms($6)) > 0
-      THEN id IN (SELECT facts_with_terms($6))
+      THEN search_vector @@ prefix_terms($6)
       ELSE strpos(lower(subject || ' ' || content), lower($6)) > 0 END)
   AND ($7::text[] IS NULL OR permanence = ANY($7))
   AND ($8::text IS NULL OR source_butler = $8)
@@ -141,32 +148,34 @@ tenant_id = $1
   AND (NOT $10::boolean OR metadata->>'status' = 'fading')
   AND ($11::float8 IS NULL
        OR effective_confidence(confidence, decay_rate, last_confirmed_at, $12::timestamptz) >= $11)
-  AND ($13::text IS NULL OR id IN (SELECT facts_with_tag($13)))
+  AND ($13::text IS NULL OR tags ? $13)
   AND ($14::timestamptz IS NULL OR created_at >= $14)
   AND ($15::timestamptz IS NULL OR created_at < $15)
+  AND ($16::uuid[] IS NULL OR id = ANY($16))
 
 -- name: count
-SELECT count(*)::integer FROM facts WHERE {wanted}
+SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $17) counted
 
 -- name: page
--- The planner drops the orderings that the given $16 and $17 (descending) make constant. Which rows
+-- The planner drops the orderings that the given $17 and $18 (descending) make constant. Which rows
 -- is found in a narrow index where it can be; only then are the wide rows read.
 WITH ordered AS (
     SELECT id FROM facts WHERE {wanted}
-    ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
-             CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
-             CASE WHEN $16 = 'confirmed' AND $17 THEN last_confirmed_at END DESC NULLS LAST,
-             CASE WHEN $16 = 'confirmed' AND NOT $17 THEN last_confirmed_at END NULLS FIRST,
-             CASE WHEN $16 = 'subject' AND $17 THEN subject END DESC,
-             CASE WHEN $16 = 'subject' AND NOT $17 THEN subject END,
-             CASE WHEN $16 = 'importance' THEN CASE WHEN $17 THEN -importance ELSE importance END END,
-             CASE WHEN $16 = 'references'
-                  THEN CASE WHEN $17 THEN -reference_count ELSE reference_count END END,
-             CASE WHEN $16 = 'confidence'
-                  THEN CASE WHEN $17 THEN -1 ELSE 1 END
+    ORDER BY CASE WHEN $17::text = 'created' AND $18::boolean THEN created_at END DESC,
+             CASE WHEN $17 = 'created' AND NOT $18 THEN created_at END,
+             CASE WHEN $17 = 'confirmed' AND $18 THEN last_confirmed_at END DESC NULLS LAST,
+             CASE WHEN $17 = 'confirmed' AND NOT $18 THEN last_confirmed_at END NULLS FIRST,
+             CASE WHEN $17 = 'subject' AND $18 THEN subject END DESC,
+             CASE WHEN $17 = 'subject' AND NOT $18 THEN subject END,
+             CASE WHEN $17 = 'importance' AND $18 THEN importance END DESC,
+             CASE WHEN $17 = 'importance' AND NOT $18 THEN importance END,
+             CASE WHEN $17 = 'references'
+                  THEN CASE WHEN $18 THEN -reference_count ELSE reference_count END END,
+             CASE WHEN $17 = 'confidence'
+                  THEN CASE WHEN $18 THEN -1 ELSE 1 END
                        * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
              id
-    LIMIT $18 OFFSET $19
+    LIMIT $19 OFFSET $20
 ), placed AS (
     SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
 )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memory_butler.domain.rules import RuleStanding
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.listing import Listed, listed, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -232,14 +233,15 @@ async def page(
     descending: bool,
     limit: int,
     offset: int,
-) -> tuple[int, list[Row]]:
-    """How many rules are wanted, and one part of them; see `facts.page`."""
+) -> Listed:
+    """One part of the rules that are wanted; see `facts.page`."""
+    typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
         tx.tenant,
         wanted.scope,
         wanted.butler,
         wanted.maturities,
-        wanted.text,
+        typed.text,
         wanted.source_butler,
         wanted.forgotten,
         wanted.disabled,
@@ -249,10 +251,17 @@ async def page(
         wanted.tag,
         wanted.since,
         wanted.until,
+        typed.ids,
     )
-    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    found = await tx.connection.fetch(SQL["page"], *criteria, order, descending, limit, offset)
-    return total, rows(found)
+    return await listed(
+        tx,
+        (SQL["count"], SQL["page"]),
+        criteria,
+        (order, descending),
+        limit,
+        offset,
+        walked=typed.text is not None,
+    )
 
 
 async def look(tx: Transaction, id: UUID) -> Row | None:

@@ -101,6 +101,10 @@ WHERE tenant_id = $1 AND id = $2
 UPDATE rules SET maturity = $3, last_evaluated_at = $4 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: with_terms
+-- Whichever come first, up to $2. Text that is no word is in no index.
+SELECT numnode(prefix_terms($1)) > 0 AS indexed, ARRAY(SELECT rules_with_terms($1) LIMIT $2) AS ids
+
 -- fragment: wanted
 tenant_id = $1
   AND ($2::text IS NULL OR scope = $2)
@@ -118,27 +122,28 @@ tenant_id = $1
   AND ($12::text IS NULL OR tags ? $12)
   AND ($13::timestamptz IS NULL OR created_at >= $13)
   AND ($14::timestamptz IS NULL OR created_at < $14)
+  AND ($15::uuid[] IS NULL OR id = ANY($15))
 
 -- name: count
-SELECT count(*)::integer FROM rules WHERE {wanted}
+SELECT count(*)::integer FROM (SELECT FROM rules WHERE {wanted} LIMIT $16) counted
 
 -- name: page
 SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
 FROM rules WHERE {wanted}
-ORDER BY CASE WHEN $15::text = 'created' AND $16::boolean THEN created_at END DESC,
-         CASE WHEN $15 = 'created' AND NOT $16 THEN created_at END,
-         CASE WHEN $15 = 'effectiveness'
-              THEN CASE WHEN $16 THEN -effectiveness_score ELSE effectiveness_score END END,
-         CASE WHEN $15 = 'applied'
-              THEN CASE WHEN $16 THEN -applied_count ELSE applied_count END END,
-         CASE WHEN $15 = 'confidence'
-              THEN CASE WHEN $16 THEN -1 ELSE 1 END
+ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
+         CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
+         CASE WHEN $16 = 'effectiveness'
+              THEN CASE WHEN $17 THEN -effectiveness_score ELSE effectiveness_score END END,
+         CASE WHEN $16 = 'applied'
+              THEN CASE WHEN $17 THEN -applied_count ELSE applied_count END END,
+         CASE WHEN $16 = 'confidence'
+              THEN CASE WHEN $17 THEN -1 ELSE 1 END
                    * effective_confidence(confidence, decay_rate, last_confirmed_at, $11) END,
-         CASE WHEN $15 = 'maturity' THEN CASE WHEN $16 THEN -1 ELSE 1 END
+         CASE WHEN $16 = 'maturity' THEN CASE WHEN $17 THEN -1 ELSE 1 END
               * array_position(ARRAY['anti_pattern', 'candidate', 'established', 'proven'], maturity)
          END,
          id
-LIMIT $17 OFFSET $18
+LIMIT $18 OFFSET $19
 
 -- name: look
 SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2

@@ -39,6 +39,7 @@ CHAIN = (
     "mem_016",
     "mem_018",
     "mem_019",
+    "mem_020",
 )
 HEAD = CHAIN[-1]
 

@@ -471,6 +471,6 @@ def _figures(answer: Any) -> set[str]:
         return set().union(*map(_figures, answer))
     if not isinstance(answer, dict):
         return {str(answer)} if isinstance(answer, int) and answer > 0 else set()
-    bounds = {"limit", "enabled", "planned", "cron", "language_model", "runs"}
+    bounds = {"limit", "total_is_exact", "enabled", "planned", "cron", "language_model", "runs"}
     told = {name for name in answer if name.endswith("id") and answer[name]}
     return told.union(*(_figures(one) for name, one in answer.items() if name not in bounds))

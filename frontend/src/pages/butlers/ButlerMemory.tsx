@@ -13,7 +13,7 @@ import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
-import { plural } from "@/ui/format";
+import { lengthOf } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
 
 const route = getRouteApi("/butlers/$butler/memory");
@@ -52,14 +52,15 @@ function FactsPanel({ butler }: { butler: string }) {
     butlerFacts(butler, search),
   );
   const facts = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
-  const total = data?.pages[0]?.total;
+  // Where a list is too long to count, each part knows more of it.
+  const known = data?.pages.at(-1);
   const narrowed = isFiltered(filters);
   return (
     <section aria-label="Facts" className="min-w-0">
       <FactFilters search={filters} onChange={change} />
       <div className="mb-3 flex items-center justify-between gap-3">
         <p className="text-sm text-ink-3" role="status">
-          {total !== undefined && plural(total, "fact")}
+          {known && lengthOf(known, "fact")}
         </p>
         <Select
           label="Which facts"

@@ -10,7 +10,7 @@ import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { lengthOf } from "@/ui/format";
 import { More } from "@/ui/More";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -42,7 +42,8 @@ export default function Episodes() {
   const pages = useInfiniteQuery(episodePages(search));
   const retry = useRetry();
   const episodes = pages.data?.pages.flatMap((one) => one.items);
-  const total = pages.data?.pages[0]?.total;
+  // Where a list is too long to count, each part knows more of it.
+  const known = pages.data?.pages.at(-1);
   return (
     <Page
       title="Episodes"
@@ -57,9 +58,9 @@ export default function Episodes() {
         <EpisodeFilters search={search} onChange={change} />
         <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
           <p className="text-sm text-ink-3" role="status">
-            {total !== undefined && plural(total, "episode")}
+            {known && lengthOf(known, "episode")}
           </p>
-          {GAVE_UP.has(show) && total ? (
+          {GAVE_UP.has(show) && known?.total ? (
             <Button small busy={retry.isPending} onClick={() => retry.mutate(null)}>
               <RotateCcw /> Retry all that failed
             </Button>

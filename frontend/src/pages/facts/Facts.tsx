@@ -9,7 +9,7 @@ import { SHOWN, type FactsSearch } from "@/pages/facts/route";
 import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Table } from "@/ui/Table";
@@ -43,7 +43,8 @@ export default function Facts() {
     factPages({ show, ...filters }),
   );
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
-  const total = data?.pages[0]?.total;
+  // Where a list is too long to count, each part knows more of it.
+  const known = data?.pages.at(-1);
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
@@ -62,7 +63,7 @@ export default function Facts() {
         <FactFilters search={filters} onChange={change} />
         <div className="mb-2 flex items-center justify-between">
           <p className="text-sm text-ink-3" role="status">
-            {total !== undefined && plural(total, "fact")}
+            {known && lengthOf(known, "fact")}
           </p>
           <FactOrder search={filters} onChange={change} />
         </div>
@@ -79,7 +80,7 @@ export default function Facts() {
             onOpen={look}
             openKey={open?.startsWith("fact:") ? open.slice("fact:".length) : undefined}
             onEnd={more}
-            total={total}
+            total={known?.total_is_exact ? known.total : undefined}
           />
         )}
       </Tabs>

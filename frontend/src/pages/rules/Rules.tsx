@@ -9,7 +9,7 @@ import { MATURITIES, type Maturity } from "@/shell/vocabulary";
 import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { Tabs } from "@/ui/Tabs";
 
@@ -35,7 +35,7 @@ export default function Rules() {
   const turnTo = (show: RulesSearch["show"]) =>
     void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   const groups: readonly Maturity[] = filters.maturity ? [filters.maturity] : MATURITIES;
-  const { data: total } = useQuery(rulesTotal(wanted));
+  const { data: known } = useQuery(rulesTotal(wanted));
   return (
     <Page
       title="Rules"
@@ -49,9 +49,9 @@ export default function Rules() {
       >
         <RuleFilters search={filters} onChange={change} />
         <p className="mb-4 text-sm text-ink-3" role="status">
-          {total !== undefined && plural(total, "rule")}
+          {known && lengthOf(known, "rule")}
         </p>
-        {total === 0 ? (
+        {known?.total === 0 ? (
           <Nothing
             show={show}
             filtered={isFiltered(narrowing)}

@@ -21,12 +21,11 @@ export function rulePages(search: RulesSearch) {
   });
 }
 
-/** How many there are of them. */
+/** How many there are of them, in the answer to the smallest question. */
 export function rulesTotal(search: RulesSearch) {
   return queryOptions({
     queryKey: ["rules", "total", search],
     queryFn: ({ signal }) => rulesOf(search, signal, 1, 0),
-    select: ({ total }) => total,
     placeholderData: keepPreviousData,
   });
 }

@@ -72,7 +72,7 @@ async def look_at_entity(
         row = await entities.get(tx, id)
         if row is None:
             raise NotFound(f"there is no entity {id}")
-        total, found = await facts.page(
+        found = await facts.page(
             tx,
             FactFilter(entity_id=id, validities=("active",)),
             now,
@@ -81,7 +81,7 @@ async def look_at_entity(
             limit=MAX_SHOWN,
             offset=0,
         )
-    return row, total, [fact_row(one, now) for one in found]
+    return row, found.total, [fact_row(one, now) for one in found.rows]
 
 
 async def preview_merge(

@@ -13,6 +13,7 @@ from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, links
 from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
+from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
 
 
@@ -27,8 +28,8 @@ class LookedAtEpisode:
 
 async def list_episodes(
     memory: Memory, principal: Principal, wanted: EpisodeFilter, part: Part, order: EpisodeOrder
-) -> tuple[int, list[Row]]:
-    """How many episodes there are, and one part of them; equal places are ordered by id.
+) -> Listed:
+    """One part of the episodes, and how many there are; equal places are ordered by id.
 
     Raises:
         InvalidInput: a criterion that nothing could meet.

@@ -1,6 +1,6 @@
 """Facts as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
@@ -13,6 +13,7 @@ from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.store import facts, links
 from memory_butler.store.facts import FactFilter, FactOrder
+from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
 
 
@@ -29,15 +30,15 @@ class LookedAtFact:
 
 async def list_facts(
     memory: Memory, principal: Principal, wanted: FactFilter, part: Part, order: FactOrder
-) -> tuple[int, list[Row]]:
-    """How many facts there are, and one part of them; equal places are ordered by id.
+) -> Listed:
+    """One part of the facts, and how many there are; equal places are ordered by id.
 
     Raises:
         InvalidInput: a criterion that nothing could meet.
     """
     criteria, now = checked(wanted), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        total, found = await facts.page(
+        found = await facts.page(
             tx,
             criteria,
             now,
@@ -46,7 +47,7 @@ async def list_facts(
             limit=part.limit,
             offset=part.offset,
         )
-    return total, [fact_row(row, now) for row in found]
+    return replace(found, rows=[fact_row(row, now) for row in found.rows])
 
 
 async def look_at_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> LookedAtFact:

@@ -1,6 +1,6 @@
 """Rules as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
@@ -12,6 +12,7 @@ from memory_butler.engine.browse.provenance import Graph, provenance
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.store import links, rules
+from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
 from memory_butler.store.rules import RuleFilter, RuleOrder
 
@@ -33,15 +34,15 @@ class LookedAtRule:
 
 async def list_rules(
     memory: Memory, principal: Principal, wanted: RuleFilter, part: Part, order: RuleOrder
-) -> tuple[int, list[Row]]:
-    """How many rules there are, and one part of them; equal places are ordered by id.
+) -> Listed:
+    """One part of the rules, and how many there are; equal places are ordered by id.
 
     Raises:
         InvalidInput: a criterion that nothing could meet.
     """
     criteria, now = checked(wanted), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        total, found = await rules.page(
+        found = await rules.page(
             tx,
             criteria,
             now,
@@ -50,7 +51,7 @@ async def list_rules(
             limit=part.limit,
             offset=part.offset,
         )
-    return total, [rule_row(row, now) for row in found]
+    return replace(found, rows=[rule_row(row, now) for row in found.rows])
 
 
 async def look_at_rule(memory: Memory, principal: Principal, rule_id: UUID | str) -> LookedAtRule:
