@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import http.client
 import json
+import os
 import random
 import sys
 import time
@@ -76,6 +77,9 @@ LISTS: dict[str, dict[str, object]] = {
     "a period": {"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"},
     "ordered by confidence": {"sort": "confidence"},
     "ordered by subject": {"sort": "subject", "direction": "asc"},
+    "ordered by importance": {"sort": "importance"},
+    "ordered by confirmation": {"sort": "confirmed"},
+    "ordered by references": {"sort": "references"},
 }
 
 
@@ -108,7 +112,7 @@ async def _fill(data_dir: Path, facts: int) -> None:
 def _measure(url: str, facts: int, calls: int) -> None:
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     taken: dict[str, list[float]] = {name: [] for name in LISTS}
-    totals: dict[str, int] = {}
+    totals: dict[str, str] = {}
     names = list(LISTS)
     rng = random.Random(2)
     for turn in range(WARM_UP + calls):
@@ -121,8 +125,10 @@ def _measure(url: str, facts: int, calls: int) -> None:
             if turn >= WARM_UP:
                 taken[name].append((time.perf_counter() - began) * 1000)
             assert answer.status == 200, body
-            totals[name] = json.loads(body)["total"]
-    print(f"Machine: {machine()}; {facts} facts, {calls} calls each, one client\n")
+            told = json.loads(body)
+            totals[name] = f"{'' if told['total_is_exact'] else 'at least '}{told['total']}"
+    load = os.getloadavg()[0]
+    print(f"Machine: {machine()}; {facts} facts, {calls} calls each, one client; load {load:.1f}\n")
     print("| list | total | p50 ms | p95 ms |")
     print("|---|---|---|---|")
     for name, times in taken.items():
