@@ -185,9 +185,8 @@ class RetrievalConfig(_Table):
     )
     deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
-    served_retention_days: float = Field(
-        30, ge=0, description="Days for which memory remembers what it served."
-    )
+    served_retention_days: float = Field(30, ge=0, description="Days that served text is known.")
+    receipt_retention_days: float = Field(30, ge=0, description="Days that receipts are kept.")
 
     @field_validator("maturity_weights")
     @classmethod

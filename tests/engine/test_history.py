@@ -1,11 +1,13 @@
 """Memory as it stood: what was known at a moment, and what was true at one."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import get_args
 from uuid import uuid4
 
 import pytest
 
 from conftest import Clock, Connection
+from memory_butler.domain.difference import Fate
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
@@ -14,10 +16,16 @@ from memory_butler.engine.browse.episodes import look_at_episode
 from memory_butler.engine.browse.facts import list_facts, look_at_fact
 from memory_butler.engine.browse.rules import look_at_rule
 from memory_butler.engine.context import build_context
-from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory
+from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
 from memory_butler.engine.edits import edit_rule
-from memory_butler.engine.entities import create_entity, get_entity, merge_entities, resolve_entity
-from memory_butler.engine.history import deleted_episode, deleted_since
+from memory_butler.engine.entities import (
+    create_entity,
+    get_entity,
+    merge_entities,
+    resolve_entity,
+    update_entity,
+)
+from memory_butler.engine.history import compare, deleted_episode, deleted_since
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
@@ -29,6 +37,8 @@ from memory_butler.store.facts import FactFilter
 from .store_views import count
 
 pytestmark = pytest.mark.anyio
+
+FATES: tuple[Fate, ...] = get_args(Fate)
 
 
 async def _told(memory: Memory, principal: Principal, topic: str) -> list[str]:
@@ -218,3 +228,73 @@ async def test_the_views_have_every_column_of_their_tables(admin: Connection) ->
     assert len(views) == 7
     for name in views:
         assert by["memory_history", name] == by["public", name]
+
+
+async def _compared(
+    memory: Memory, principal: Principal, since: datetime, until: datetime | None = None
+) -> dict[Fate, set[tuple[str | None, str | None, tuple[str, ...]]]]:
+    found = await compare(memory, principal, since, until)
+    return {
+        fate: {(one.before, one.after, one.what) for one in found.differences if one.fate == fate}
+        for fate in FATES
+    }
+
+
+async def test_what_was_learned_changed_and_forgotten_between_two_moments(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "Ana", "city", "Lisbon")
+    lost, _ = await store_fact(memory, principal, "Ana", "pet", "A cat")
+    held, _ = await store_fact(memory, principal, "Ana", "job", "Sails")
+    rule = await store_rule(memory, principal, "Write to Ana")
+    ana = await create_entity(memory, principal, "Ana", "person")
+    start = clock.now
+    clock.advance(days=1)
+    await store_fact(memory, principal, "Ana", "city", "Porto")
+    clock.advance(days=1)
+    middle = clock.now
+    clock.advance(days=1)
+    await store_fact(memory, principal, "Ana", "city", "Faro")
+    await store_fact(memory, principal, "Ana", "drink", "Jasmine tea")
+    passing, _ = await store_fact(memory, principal, "Ana", "mood", "Cheery")
+    await forget_memory(memory, principal, "fact", lost)
+    await confirm_memory(memory, principal, "fact", held)
+    await edit_rule(memory, principal, rule, {"content": "Call Ana"})
+    await update_entity(memory, principal, ana["id"], canonical_name="Ana Silva")
+    clock.advance(days=1)
+    await forget_memory(memory, principal, "fact", passing)
+    assert await _compared(memory, principal, start, middle) == {
+        "learned": set(),
+        "changed": {("Ana city Lisbon", "Ana city Porto", ("replaced",))},
+        "forgotten": set(),
+    }
+    assert await _compared(memory, principal, start) == {
+        "learned": {(None, "Ana drink Jasmine tea", ())},
+        "changed": {
+            ("Ana city Lisbon", "Ana city Faro", ("replaced",)),
+            ("Ana job Sails", "Ana job Sails", ("confirmed",)),
+            ("Write to Ana", "Call Ana", ("content", "confirmed")),
+            ("Ana", "Ana Silva", ("name",)),
+        },
+        "forgotten": {("Ana pet A cat", None, ("forgotten",))},
+    }
+    clock.advance(days=30)
+    await restore_memory(memory, principal, "fact", lost)
+    assert (await _compared(memory, principal, clock.now - timedelta(days=1)))["changed"] == {
+        (None, "Ana pet A cat", ("restored",))
+    }
+    with pytest.raises(InvalidInput, match="must be earlier"):
+        await compare(memory, principal, middle, start)
+
+
+async def test_episodes_run_out_of_time_between_two_moments(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_episode(memory, principal, "We drank tea", "general")
+    start = clock.now
+    clock.advance(days=10)
+    assert (await _compared(memory, principal, start))["forgotten"] == {
+        ("We drank tea", None, ("expired",))
+    }
+    await cleanup.clean_up(memory, principal)
+    assert (await compare(memory, principal, start, None)).deleted == 1

@@ -102,7 +102,7 @@ class Histories(RuleBasedStateMachine):
         self.memory = self.world.memory
         self.principal = Principal(tenant=f"t-{uuid4()}", actor="history")
         self.facts: list[UUID] = []
-        self.rules: list[UUID] = []
+        self.lessons: list[UUID] = []
         self.episodes: list[UUID] = []
         self.entities: list[UUID] = []
         self.answers: list[Answer] = []
@@ -156,7 +156,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(text=texts)
     def store_a_rule(self, text: str) -> None:
-        self.rules.append(self.do(store_rule, text))
+        self.lessons.append(self.do(store_rule, text))
 
     @rule(text=texts)
     def store_an_episode(self, text: str) -> None:
@@ -185,7 +185,7 @@ class Histories(RuleBasedStateMachine):
         place=places,
     )
     def curate(self, act: Callable[..., Awaitable[Any]], kind: str, place: int) -> None:
-        ids = {"fact": self.facts, "rule": self.rules, "episode": self.episodes}[kind]
+        ids = {"fact": self.facts, "rule": self.lessons, "episode": self.episodes}[kind]
         if id := self.one_of(ids, place):
             self.do(act, kind, id)
 
@@ -198,30 +198,30 @@ class Histories(RuleBasedStateMachine):
 
     @rule(place=places, text=texts)
     def edit_a_rule(self, place: int, text: str) -> None:
-        if id := self.one_of(self.rules, place):
+        if id := self.one_of(self.lessons, place):
             self.do(edit_rule, id, {"content": text, "tags": ["edited"]})
 
     @rule(place=places, act=st.sampled_from(("promote", "demote", "disable", "enable")))
     def move_a_rule(self, place: int, act: str) -> None:
-        if id := self.one_of(self.rules, place):
+        if id := self.one_of(self.lessons, place):
             self.do(move_rule, id, act)
 
     @rule(place=places, helped=st.booleans())
     def mark_a_rule(self, place: int, helped: bool) -> None:
-        if id := self.one_of(self.rules, place):
+        if id := self.one_of(self.lessons, place):
             self.do(rule_helped, id) if helped else self.do(rule_harmed, id, "It was rude")
 
     @rule(place=places)
     def turn_a_rule_around(self, place: int) -> None:
-        if id := self.one_of(self.rules, place):
+        if id := self.one_of(self.lessons, place):
             for _ in range(3):
                 self.do(rule_harmed, id, "It was rude")
             self.do(inversion.invert_rule, id)
 
     @rule(one=places, other=places)
     def link(self, one: int, other: int) -> None:
-        if self.facts and self.rules:
-            fact, rule = self.one_of(self.facts, one), self.one_of(self.rules, other)
+        if self.facts and self.lessons:
+            fact, rule = self.one_of(self.facts, one), self.one_of(self.lessons, other)
             self.do(create_link, "fact", fact, "rule", rule, "supports")
 
     @rule(topic=topics)

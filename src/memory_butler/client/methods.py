@@ -16,6 +16,7 @@ from memory_butler.client.jobs import Jobs
 from memory_butler.client.journal import Journal
 from memory_butler.client.links import Links
 from memory_butler.client.playbook import Playbook
+from memory_butler.client.receipts import Receipts
 from memory_butler.client.register import Register
 from memory_butler.client.retrieval import Retrieval
 from memory_butler.client.rules import Rules
@@ -43,6 +44,7 @@ class Methods(
     Links,
     Register,
     Timeline,
+    Receipts,
     Everything,
     Sessions,
     Butlers,

@@ -7,7 +7,7 @@ from uuid import UUID
 from memory_butler.client.sender import Sender
 from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import timeline as operations
-from memory_butler.operations.timeline import EventList
+from memory_butler.operations.timeline import Diff, EventList
 
 
 class Timeline(Sender):
@@ -136,4 +136,25 @@ class Timeline(Sender):
                 memory_type=memory_type,
                 memory_id=memory_id,
             ),
+        )
+
+    async def diff(
+        self,
+        *,
+        since: datetime | Unset | None = UNSET,
+        until: datetime | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+    ) -> Diff:
+        """Compare two moments.
+
+        What memory learned, changed and forgot between two moments.
+
+        Args:
+            since: The earlier moment; a day before the later when left out.
+            until: The later moment; now when left out.
+            limit: How many of each to show.
+        """
+        return await self._send(
+            operations.DIFF,
+            left_in(since=since, until=until, limit=limit),
         )

@@ -1,6 +1,7 @@
 """The memory block for a prompt."""
 
 from dataclasses import dataclass
+from typing import assert_never
 from uuid import UUID
 
 from memory_butler.domain.context import (
@@ -12,19 +13,23 @@ from memory_butler.domain.context import (
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import inputs
+from memory_butler.engine import inputs, receipts
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Audience, Hit, recall, record_served, search
+from memory_butler.store import receipts as store
+from memory_butler.store.transaction import transaction
 
 # Beyond this no prompt has room; it also bounds the work that one call may ask for.
 MAX_TOKEN_BUDGET = 1_000_000
+NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltContext(AssembledContext):
-    """The block, and what was weighed for it: everything in it and everything left out."""
+    """The block, what was weighed for it (what is in it, then what was left out), its receipt."""
 
     considered: tuple[Hit, ...]
+    receipt_id: UUID
 
 
 async def build_context(
@@ -40,7 +45,8 @@ async def build_context(
 
     Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
     the budget. Equal memories, question and moment give equal bytes: a context counts no reference,
-    or each call would change the next. What it included is noted as served.
+    or each call would change the next. What it included is noted as served, and a receipt is kept
+    of everything that was weighed.
     """
     retrieval = memory.config.retrieval
     budget = retrieval.context_token_budget if token_budget is None else token_budget
@@ -49,8 +55,12 @@ async def build_context(
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
     quotas = retrieval.quotas()
-    limit, now = retrieval.default_limit, memory.clock()
-    hits = await recall(memory, principal, trigger_prompt, scope=scope, limit=limit, quiet=True)
+    limit = retrieval.default_limit
+    # A few more are asked for than are used, so that the receipt can tell what just missed; never
+    # so many that the search would look deeper for it.
+    asked = max(limit, min(limit + NEAR_MISSES, retrieval.candidate_depth, inputs.MAX_LIMIT))
+    recalled = await recall(memory, principal, trigger_prompt, scope=scope, limit=asked, quiet=True)
+    hits, missed = recalled[:limit], recalled[limit:]
     if quotas.episodes > 0:
         hits += await search(
             memory,
@@ -61,22 +71,38 @@ async def build_context(
             limit=limit,
             quiet=True,
         )
+    now = memory.clock()  # after the searches: the snapshot has all that they found
+    weighed = [(hit, _as_shown(hit)) for hit in hits]
     block = assemble(
-        [_fact(hit) for hit in hits if hit.memory_type == "fact"],
-        [_rule(hit) for hit in hits if hit.memory_type == "rule"],
-        [_episode(hit) for hit in hits if hit.memory_type == "episode"],
+        [one for _, one in weighed if isinstance(one, ContextFact)],
+        [one for _, one in weighed if isinstance(one, ContextRule)],
+        [one for _, one in weighed if isinstance(one, ContextEpisode)],
         token_budget=budget,
         quotas=quotas,
         layout=retrieval.context_format,
         now=now,
     )
+    receipt = receipts.take(memory, scope, session, now, budget, block, weighed, missed)
     included = set(block.included)
     served = [hit for hit in hits if hit.row["id"] in included]
-    if served:
-        await record_served(memory, principal, Audience("context", scope, session), served)
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        await record_served(tx, memory, Audience("context", scope, session), served)
+        await store.insert(tx, receipt)
     by_id = {hit.row["id"]: hit for hit in hits}
     considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return BuiltContext(block.text, block.included, block.left_out, considered)
+    return BuiltContext(block.text, block.included, block.left_out, considered, receipt.id)
+
+
+def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:
+    match hit.memory_type:
+        case "fact":
+            return _fact(hit)
+        case "rule":
+            return _rule(hit)
+        case "episode":
+            return _episode(hit)
+        case _:
+            assert_never(hit.memory_type)
 
 
 def _fact(hit: Hit) -> ContextFact:

@@ -197,7 +197,8 @@ async def _answer(
     finally:
         embedding.cancel()
     if quiet and audience is not None:
-        await record_served(memory, principal, audience, hits)
+        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+            await record_served(tx, memory, audience, hits)
     return hits
 
 
@@ -287,11 +288,10 @@ def _by_type(best: Sequence[Match]) -> dict[MemoryType, list[UUID]]:
 
 
 async def record_served(
-    memory: Memory, principal: Principal, audience: Audience, hits: Sequence[Hit]
+    tx: Transaction, memory: Memory, audience: Audience, hits: Sequence[Hit]
 ) -> None:
     """Note what a quiet search came to serve after all."""
-    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        await _record(tx, audience, hits, memory.present.clock())
+    await _record(tx, audience, hits, memory.present.clock())
 
 
 def _with_state(row: Row) -> Row:

@@ -190,6 +190,9 @@ class ContextOutput(Output):
     context: str
     included: list[UUID] = Field(default=[], description="The memories in it, top to bottom.")
     left_out: list[UUID] = Field(default=[], description="Recalled, but without room.")
+    receipt_id: UUID | None = Field(
+        None, description="Under which memory_explain and memory_replay know this block."
+    )
     considered: list[MemoryView] | None = Field(
         None, description="When asked for: what is in the block, then what was left out."
     )
@@ -208,6 +211,7 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         context=block.text,
         included=list(block.included),
         left_out=list(block.left_out),
+        receipt_id=block.receipt_id,
         considered=(
             [found(hit, explain=True) for hit in block.considered] if given.explain else None
         ),

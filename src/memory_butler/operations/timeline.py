@@ -5,14 +5,17 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.difference import Fate, Kind
 from memory_butler.domain.events import EVENT_TYPES, EventType
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.events import ACTIVITY, list_events
+from memory_butler.engine.history import compare
+from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Listing, Moment, Output, Period
+from memory_butler.operations.views import GivenMoment, Input, Listing, Moment, Output, Period
 from memory_butler.store.events import EventFilter
 from memory_butler.store.rows import Row
 
@@ -113,6 +116,83 @@ ACTIVITY_FEED = Operation(
     read_only=True,
     idempotent=True,
     routes=(Route("GET", "/api/memory/activity"),),
+)
+
+
+class DiffInput(Input):
+    """Two moments."""
+
+    since: GivenMoment | None = Field(
+        None, alias="from", description="The earlier moment; a day before the later when left out."
+    )
+    until: GivenMoment | None = Field(
+        None, alias="to", description="The later moment; now when left out."
+    )
+    limit: int = Field(50, ge=1, le=MAX_LIMIT, description="How many of each to show.")
+
+
+class Changed(Output):
+    """What became of one memory."""
+
+    memory_type: Kind
+    id: UUID
+    before: str | None = Field(
+        description="What it said before; of a fact that replaced another, what that one said."
+    )
+    after: str | None = Field(description="What it says after.")
+    what: list[str] = Field(description="What changed, or why it is gone.")
+
+
+class Diff(Output):
+    """What memory learned, changed and let go of; each list shows so many, the totals count all."""
+
+    since: Moment
+    until: Moment
+    learned_total: int
+    changed_total: int
+    forgotten_total: int
+    learned: list[Changed]
+    changed: list[Changed]
+    forgotten: list[Changed]
+    deleted_episodes: int = Field(description="Known at the first moment, deleted in between.")
+
+
+async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
+    compared = await compare(memory, principal, given.since, given.until)
+    by_fate: dict[Fate, list[Changed]] = {"learned": [], "changed": [], "forgotten": []}
+    for one in compared.differences:
+        by_fate[one.fate].append(
+            Changed(
+                memory_type=one.kind,
+                id=one.id,
+                before=one.before,
+                after=one.after,
+                what=list(one.what),
+            )
+        )
+    return Diff.model_validate(
+        {
+            "since": compared.since,
+            "until": compared.until,
+            "deleted_episodes": compared.deleted,
+            **{fate: some[: given.limit] for fate, some in by_fate.items()},
+            **{f"{fate}_total": len(some) for fate, some in by_fate.items()},
+        }
+    )
+
+
+DIFF = Operation(
+    name="memory_diff",
+    title="Compare two moments",
+    description="What memory learned, changed and forgot between two moments.",
+    input_model=DiffInput,
+    output_model=Diff,
+    handler=_diff,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/diff"),),
 )
 
 

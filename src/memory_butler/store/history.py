@@ -1,8 +1,10 @@
 """What is asked of the past alone; all other queries read its views by themselves (mem_015)."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from memory_butler.domain.difference import Kind
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -11,10 +13,40 @@ SQL = load("history")
 
 
 async def deleted_episodes(
-    tx: Transaction, known_at: datetime, *, butler: str | None, id: UUID | None, limit: int
+    tx: Transaction,
+    known_at: datetime,
+    *,
+    limit: int,
+    butler: str | None = None,
+    id: UUID | None = None,
+    until: datetime | None = None,
 ) -> tuple[int, list[Row]]:
-    """How many episodes were known at a moment and are gone since; the newest of them."""
-    given = (tx.tenant, known_at, butler, None if id is None else str(id))
+    """How many episodes were known at a moment and deleted since (until); the newest of them."""
+    given = (tx.tenant, known_at, butler, None if id is None else str(id), until)
     total: int = await tx.connection.fetchval(SQL["count_deleted"], *given)
     found = await tx.connection.fetch(SQL["deleted"], *given, limit) if total else []
     return total, rows(found)
+
+
+async def touched(
+    tx: Transaction, since: datetime, until: datetime, limit: int
+) -> list[tuple[Kind, UUID]]:
+    """What was stored, changed, or ran out of time after `since` and up to `until`."""
+    found = await tx.connection.fetch(SQL["touched"], tx.tenant, since, until, limit)
+    return [(row["kind"], row["id"]) for row in found]
+
+
+async def states(tx: Transaction, ids: Sequence[tuple[Kind, UUID]]) -> dict[tuple[Kind, UUID], Row]:
+    """What is compared of these memories, as they stand from here; without what is not there."""
+    queries: Mapping[Kind, str] = {
+        "fact": SQL["states_of_facts"],
+        "rule": SQL["states_of_rules"],
+        "episode": SQL["states_of_episodes"],
+        "entity": SQL["states_of_entities"],
+    }
+    found: dict[tuple[Kind, UUID], Row] = {}
+    for kind, query in queries.items():
+        wanted = [id for one, id in ids if one == kind]
+        for row in rows(await tx.connection.fetch(query, tx.tenant, wanted)) if wanted else []:
+            found[kind, row["id"]] = row
+    return found

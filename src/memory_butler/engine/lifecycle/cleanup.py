@@ -7,7 +7,7 @@ from uuid import UUID
 from memory_butler.domain.cleanup import CleanupPlan, plan_cleanup
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.store import episodes, events, served
+from memory_butler.store import episodes, events, receipts, served
 from memory_butler.store.transaction import transaction
 
 # Rows a transaction: long enough to be quick, short enough never to be in anyone's way.
@@ -55,9 +55,10 @@ async def clean_up(
         if not deleted:
             break
         capacity += deleted
-    kept_days = memory.config.retrieval.served_retention_days
+    retrieval = memory.config.retrieval
     async with transaction(memory.pool, principal.tenant) as tx:
-        await served.forget_before(tx, now - timedelta(days=kept_days))
+        await served.forget_before(tx, now - timedelta(days=retrieval.served_retention_days))
+        await receipts.forget_before(tx, now - timedelta(days=retrieval.receipt_retention_days))
         remaining = await episodes.count(tx)
     return CleanupResult(expired, capacity, remaining)
 

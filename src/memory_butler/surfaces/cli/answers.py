@@ -277,6 +277,53 @@ def _context(output: Any) -> None:
     print(text, end="" if text.endswith("\n") else "\n")
 
 
+_PARTS = ("relevance", "importance", "recency", "confidence")
+_PLACES = {"in": "in the block", "no_room": "no room", "missed": "just missed"}
+
+
+def _replayed(output: Any) -> None:
+    _context(output)
+    if not output.identical:
+        print("This is not what the session got: its SHA-256 differs.", file=sys.stderr)
+
+
+def _explained(output: Any) -> None:
+    weights = ", ".join(f"{name} {output.weights[name]:g}" for name in _PARTS)
+    print(f"Memory as of {output.taken_at.isoformat()}, {output.token_budget} tokens; {weights}.")
+    made = table("Memory", "Place", *(f"{name.capitalize()}>" for name in _PARTS), "Score>")
+    for one in output.memories:
+        said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"))
+        parts = (one.parts.get(name) for name in _PARTS)
+        made.add_row(said, _PLACES[one.place], *map(_number, parts), f"{one.score:.3f}")
+    console().print(made)
+
+
+def _receipts(output: Any) -> None:
+    if not output.receipts:
+        print("No context was built lately.")
+        return
+    made = table("Context", "Butler", "Built", "Memories>")
+    for one in output.receipts:
+        built = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
+        made.add_row(str(one.id), Text(clean(one.butler)), built, str(one.items))
+    console().print(made)
+
+
+def _diff(output: Any) -> None:
+    print(f"From {output.since.isoformat()} to {output.until.isoformat()}:")
+    for fate in ("learned", "changed", "forgotten"):
+        some, total = getattr(output, fate), getattr(output, f"{fate}_total")
+        print(f"{fate.capitalize()}: {total}")
+        for one in some:
+            why = f" ({', '.join(one.what)})" if one.what else ""
+            texts = [short(text) for text in (one.before, one.after) if text is not None]
+            print(f"  {one.memory_type} {' → '.join(dict.fromkeys(texts))}{why}")
+        if total > len(some):
+            print(f"  … and {total - len(some)} more; --limit shows up to 200.")
+    if output.deleted_episodes:
+        print(f"Deleted: {output.deleted_episodes} episodes that had had their time.")
+
+
 def _consolidated(output: Any) -> None:
     waited = "wait" if output.status == "dry_run" else "waited"
     print(f"{output.episodes} episodes {waited}; {clean(output.message)}.")
@@ -386,6 +433,10 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_undo": _undone,
     "memory_stats": _stats,
     "memory_context": _context,
+    "memory_diff": _diff,
+    "memory_explain": _explained,
+    "memory_replay": _replayed,
+    "memory_receipts": _receipts,
     "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
     "entity_get": _entity,
     "entity_update": lambda output: print(f"Updated entity {output.entity.id}."),

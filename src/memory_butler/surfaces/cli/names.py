@@ -47,6 +47,22 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
     ),
     Named("get", "memory_get", FIND, "One memory, whole and in whatever state it is."),
+    Named(
+        "explain",
+        "memory_explain",
+        FIND,
+        "Why each line is in a context, and what just missed.",
+        ("memory-butler explain 6f1c…",),
+    ),
+    Named("replay", "memory_replay", FIND, "A context again, byte for byte, from its receipt."),
+    Named("contexts", "memory_receipts", FIND, "The contexts that were built lately."),
+    Named(
+        "diff",
+        "memory_diff",
+        FIND,
+        "What was learned, changed and forgotten between two moments.",
+        ("memory-butler diff --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",),
+    ),
     Named("stats", "memory_stats", FIND, "How much memory there is, and how healthy it is."),
     Named(
         "store-fact",

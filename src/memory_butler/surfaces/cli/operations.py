@@ -29,6 +29,7 @@ _METAVARS: Final = {
     "memory_type": "TYPE",
     "memory_id": "ID",
     "rule_id": "ID",
+    "receipt_id": "ID",
     "source_entity_id": "SOURCE_ID",
     "target_entity_id": "TARGET_ID",
     "trigger_prompt": "PROMPT",
@@ -40,6 +41,8 @@ _SINGULAR: Final = {
     "types": "type",
     "aliases": "alias",
     "episode_ids": "episode_id",
+    "since": "from",
+    "until": "to",
 }
 _GROUPS: Final = {
     "entity": (CURATE, "The people, organisations and places that facts are about."),
@@ -196,7 +199,7 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
             value = _json(name, value)
         elif value == "-" and fields[name].is_required():
             value = sys.stdin.read().removesuffix("\n")
-        values[name] = value
+        values[fields[name].alias or name] = value
     if _TENANT in fields:
         values[_TENANT] = place.principal().tenant
     try:

@@ -1,0 +1,176 @@
+"""What a context was made of, so that it can be made again and explained (context receipts).
+
+A receipt names memories and holds every number that decided their place. It holds no text of a
+memory: that is what memory keeps anyway, and what erasure must be able to take away.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, Self
+from uuid import UUID
+
+from memory_butler.domain.context import (
+    AssembledContext,
+    ContextEpisode,
+    ContextFact,
+    ContextLayout,
+    ContextRule,
+    Quotas,
+    assemble,
+)
+from memory_butler.domain.links import MemoryType
+
+# Raised when `assemble` makes other bytes of the same input: a receipt of another edition cannot be
+# replayed, and says so.
+EDITION: Final = 1
+
+# in: a line of the block; no_room: the budget was spent before it; missed: just below the limit.
+Place = Literal["in", "no_room", "missed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One memory that was weighed: in which state (`revision`), with what result.
+
+    `shown` is what the block says of it besides its text; `parts` is every part of its score.
+    """
+
+    memory_type: MemoryType
+    id: UUID
+    revision: str
+    place: Place
+    score: float
+    created_at: datetime
+    shown: Mapping[str, Any]
+    parts: Mapping[str, float | int | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Everything that `assemble` was given, but for the texts.
+
+    `taken_at` is the moment of the snapshot; `as_of` the moment that was asked about, where it was
+    another. Moments are UTC.
+    """
+
+    taken_at: datetime
+    as_of: datetime | None
+    token_budget: int
+    layout: ContextLayout
+    quotas: Quotas
+    weights: Mapping[str, float]
+    items: Sequence[Weighed]
+    edition: int = EDITION
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it; floats keep every bit."""
+        return {
+            "edition": self.edition,
+            "taken_at": self.taken_at.isoformat(),
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
+            "token_budget": self.token_budget,
+            "layout": self.layout,
+            "quotas": asdict(self.quotas),
+            "weights": dict(self.weights),
+            "items": [
+                {
+                    "memory_type": one.memory_type,
+                    "id": str(one.id),
+                    "revision": one.revision,
+                    "place": one.place,
+                    "score": one.score,
+                    "created_at": one.created_at.isoformat(),
+                    "shown": dict(one.shown),
+                    "parts": dict(one.parts),
+                }
+                for one in self.items
+            ],
+        }
+
+    @classmethod
+    def of_json(cls, given: Mapping[str, Any]) -> Self:
+        """What `to_json` made."""
+        as_of = given["as_of"]
+        return cls(
+            edition=given["edition"],
+            taken_at=datetime.fromisoformat(given["taken_at"]),
+            as_of=None if as_of is None else datetime.fromisoformat(as_of),
+            token_budget=given["token_budget"],
+            layout=given["layout"],
+            quotas=Quotas(**given["quotas"]),
+            weights=given["weights"],
+            items=[
+                Weighed(
+                    memory_type=one["memory_type"],
+                    id=UUID(one["id"]),
+                    revision=one["revision"],
+                    place=one["place"],
+                    score=one["score"],
+                    created_at=datetime.fromisoformat(one["created_at"]),
+                    shown=one["shown"],
+                    parts=one["parts"],
+                )
+                for one in given["items"]
+            ],
+        )
+
+    @property
+    def in_play(self) -> list[Weighed]:
+        """What `assemble` was given: what just missed never reached it."""
+        return [one for one in self.items if one.place != "missed"]
+
+
+Text = Mapping[str, str]
+
+
+def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
+    """The block again; `texts` has `content`, and of a fact `subject` and `predicate`, by id."""
+    facts, rules, episodes = [], [], []
+    for one in receipt.in_play:
+        text, shown = texts[one.id], one.shown
+        match one.memory_type:
+            case "fact":
+                confirmed = shown["last_confirmed_at"]
+                facts.append(
+                    ContextFact(
+                        id=one.id,
+                        subject=text["subject"],
+                        predicate=text["predicate"],
+                        content=text["content"],
+                        confidence=shown["confidence"],
+                        permanence=shown["permanence"],
+                        last_confirmed_at=confirmed and datetime.fromisoformat(confirmed),
+                        score=one.score,
+                        created_at=one.created_at,
+                    )
+                )
+            case "rule":
+                rules.append(
+                    ContextRule(
+                        id=one.id,
+                        content=text["content"],
+                        maturity=shown["maturity"],
+                        scope=shown["scope"],
+                        effectiveness=shown["effectiveness"],
+                        score=one.score,
+                        created_at=one.created_at,
+                    )
+                )
+            case "episode":
+                episodes.append(ContextEpisode(one.id, text["content"], one.created_at, one.score))
+    return assemble(
+        facts,
+        rules,
+        episodes,
+        token_budget=receipt.token_budget,
+        quotas=receipt.quotas,
+        layout=receipt.layout,
+        now=receipt.taken_at,
+    )
+
+
+def digest(text: str) -> bytes:
+    """SHA-256 of a block, as UTF-8."""
+    return hashlib.sha256(text.encode()).digest()

@@ -1,0 +1,192 @@
+"""ReceiptList of contexts: what each was made of, made again, and explained."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.inputs import MAX_LIMIT
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.receipts import Explained, explain, list_receipts, replay
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.store.receipts import Kept
+
+
+class ReceiptsInput(Input):
+    """Whose."""
+
+    butler: str | None = Field(None, description="Of this butler's contexts; all when left out.")
+    limit: int = Field(20, ge=1, le=MAX_LIMIT, description="How many of the newest.")
+
+
+class Receipt(Output):
+    """A context that was built."""
+
+    id: UUID
+    butler: str
+    session_id: UUID | None
+    created_at: Moment
+    sha256: str = Field(description="Of the block, as UTF-8.")
+
+
+class ListedReceipt(Receipt):
+    """A context in a list."""
+
+    items: int = Field(description="How many memories were weighed.")
+
+
+class ReceiptList(Output):
+    """The newest first."""
+
+    receipts: list[ListedReceipt]
+
+
+async def _list(memory: Memory, principal: Principal, given: ReceiptsInput) -> ReceiptList:
+    found = await list_receipts(memory, principal, given.butler, given.limit)
+    return ReceiptList(
+        receipts=[ListedReceipt(**row | {"sha256": row["sha256"].hex()}) for row in found]
+    )
+
+
+LIST = Operation(
+    name="memory_receipts",
+    title="List the receipts of contexts",
+    description="Which contexts were built lately, for whom; each can be explained and replayed.",
+    input_model=ReceiptsInput,
+    output_model=ReceiptList,
+    handler=_list,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/contexts"),),
+)
+
+
+class ReceiptReference(Input):
+    """Which context."""
+
+    receipt_id: UUID
+
+
+def _receipt(kept: Kept) -> Receipt:
+    return Receipt(
+        id=kept.id,
+        butler=kept.butler,
+        session_id=kept.session_id,
+        created_at=kept.created_at,
+        sha256=kept.sha256.hex(),
+    )
+
+
+class Replayed(Output):
+    """The block, made again from what memory keeps."""
+
+    receipt: Receipt
+    context: str
+    identical: bool = Field(description="Whether its SHA-256 is that of the receipt.")
+
+
+async def _replay(memory: Memory, principal: Principal, given: ReceiptReference) -> Replayed:
+    again = await replay(memory, principal, given.receipt_id)
+    return Replayed(receipt=_receipt(again.kept), context=again.text, identical=again.identical)
+
+
+REPLAY = Operation(
+    name="memory_replay",
+    title="Make a context again",
+    description=(
+        "The block that a session got, byte for byte, from its receipt and from memory as it was "
+        "then. Refused (409) when a memory that was weighed is gone."
+    ),
+    input_model=ReceiptReference,
+    output_model=Replayed,
+    handler=_replay,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay"),),
+)
+
+
+class WeighedMemory(Output):
+    """A memory that was weighed for a block, and every number that decided its place."""
+
+    memory_type: MemoryType
+    id: UUID
+    revision: str = Field(description="Names the state that it was in.")
+    place: Literal["in", "no_room", "missed"] = Field(
+        description=(
+            "in: a line of the block; no_room: recalled, but the budget was spent; missed: just "
+            "below the limit."
+        )
+    )
+    text: str | None = Field(description="What it said then; null where it is gone.")
+    score: float
+    parts: dict[str, float | int | bool | None]
+
+
+class ExplainedContext(Output):
+    """What is in the block from the best, what found no room, what just missed."""
+
+    receipt: Receipt
+    taken_at: Moment = Field(description="The moment of memory that it shows.")
+    as_of: Moment | None
+    token_budget: int
+    weights: dict[str, float]
+    memories: list[WeighedMemory]
+
+
+async def _explain(
+    memory: Memory, principal: Principal, given: ReceiptReference
+) -> ExplainedContext:
+    kept, memories = await explain(memory, principal, given.receipt_id)
+    receipt = kept.receipt
+    return ExplainedContext(
+        receipt=_receipt(kept),
+        taken_at=receipt.taken_at,
+        as_of=receipt.as_of,
+        token_budget=receipt.token_budget,
+        weights=dict(receipt.weights),
+        memories=[_memory(one) for one in memories],
+    )
+
+
+def _memory(one: Explained) -> WeighedMemory:
+    weighed = one.weighed
+    said = None
+    if one.text is not None:
+        said = " ".join(
+            one.text[part] for part in ("subject", "predicate", "content") if part in one.text
+        )
+    return WeighedMemory(
+        memory_type=weighed.memory_type,
+        id=weighed.id,
+        revision=weighed.revision,
+        place=weighed.place,
+        text=said,
+        score=weighed.score,
+        parts=dict(weighed.parts),
+    )
+
+
+EXPLAIN = Operation(
+    name="memory_explain",
+    title="Explain a context",
+    description=(
+        "Why each line is in a context, and what just missed: every memory that was weighed, with "
+        "every part of its score, as it was when the context was built."
+    ),
+    input_model=ReceiptReference,
+    output_model=ExplainedContext,
+    handler=_explain,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/contexts/{receipt_id}"),),
+)

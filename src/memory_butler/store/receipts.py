@@ -1,0 +1,74 @@
+"""Receipts of contexts: what each was made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.receipts import Receipt
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("receipts")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A receipt with whose context it was, and the digest (SHA-256) of that context."""
+
+    id: UUID
+    butler: str
+    session_id: UUID | None
+    created_at: datetime
+    receipt: Receipt
+    sha256: bytes
+
+
+async def insert(tx: Transaction, kept: Kept) -> None:
+    """Keep one."""
+    await tx.connection.execute(
+        SQL["insert"],
+        tx.tenant,
+        kept.id,
+        kept.butler,
+        kept.session_id,
+        kept.created_at,
+        [one.id for one in kept.receipt.items],
+        kept.receipt.to_json(),
+        kept.sha256,
+    )
+
+
+async def get(tx: Transaction, id: UUID) -> Kept | None:
+    """One, or None where there is none (any more)."""
+    row = await tx.connection.fetchrow(SQL["get"], tx.tenant, id)
+    if row is None:
+        return None
+    return Kept(
+        id=row["id"],
+        butler=row["butler"],
+        session_id=row["session_id"],
+        created_at=row["created_at"],
+        receipt=Receipt.of_json(row["receipt"]),
+        sha256=row["sha256"],
+    )
+
+
+async def latest(tx: Transaction, *, butler: str | None, limit: int) -> list[Row]:
+    """The newest receipts without what is in them."""
+    return rows(await tx.connection.fetch(SQL["latest"], tx.tenant, butler, limit))
+
+
+async def texts(
+    tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]
+) -> dict[UUID, Mapping[str, str]]:
+    """What these memories say, in whatever state; those that are gone are left out."""
+    found = await tx.connection.fetch(SQL[f"texts_of_{memory_type}s"], tx.tenant, list(ids))
+    return {row.pop("id"): row for row in rows(found)}
+
+
+async def forget_before(tx: Transaction, moment: datetime) -> None:
+    """Drop the receipts of contexts before `moment` (bounded retention)."""
+    await tx.connection.execute(SQL["forget_before"], tx.tenant, moment)

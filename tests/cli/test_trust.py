@@ -1,0 +1,54 @@
+"""The worked example of docs/trust.md is what the commands really print, each at its moment."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from unittest import mock
+
+from cli.installation import Installation
+from conftest import Clock
+from memory_butler.engine import opening
+from memory_butler.engine.memory import Memory
+
+PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+_EXAMPLE = re.compile(
+    r"<!-- The tests run each of these lines.*?-->\n```console\n(.*?)```", re.DOTALL
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_STEP = re.compile(r"^# (?P<at>\d{4}-\d\d-\d\d)\n|^\$ (?P<line>.*)\n", re.MULTILINE)
+
+
+def test_the_example_prints_what_it_says(installation: Installation) -> None:
+    clock, last = Clock(), ""
+    steps = list(_steps())
+    assert {line.split()[1] for _, line, _ in steps} >= {"recall", "diff", "explain", "replay"}
+    for at, line, printed in steps:
+        clock.now = at
+        words = [last if word == "ID" else word for word in shlex.split(line)]
+        with mock.patch.object(opening, "Memory", partial(Memory, clock=clock)):
+            answer = installation.inside(*words[1:], "--tenant", "trust").out
+        assert _comparable(answer) == _comparable(printed), answer
+        if words[1] == "contexts":
+            last = _UUID.findall(answer)[0]
+
+
+def _steps() -> Iterator[tuple[datetime, str, str]]:
+    """Each command with its moment, and what it prints."""
+    example = _EXAMPLE.search(PAGE.read_text(encoding="utf-8"))
+    assert example is not None
+    at = datetime.min.replace(tzinfo=UTC)
+    found = list(_STEP.finditer(example[1]))
+    for step, following in zip(found, [*found[1:], None], strict=True):
+        if step["at"]:
+            at = datetime.fromisoformat(f"{step['at']}T09:00:00+00:00")
+        else:
+            end = len(example[1]) if following is None else following.start()
+            yield at, step["line"], example[1][step.end() : end]
+
+
+def _comparable(text: str) -> list[str]:
+    """Lines without ids, which differ each time, and without the padding at their ends."""
+    return [_UUID.sub("an id", line).rstrip() for line in text.strip().splitlines()]

@@ -1,0 +1,142 @@
+"""Receipts: a context made again byte for byte, and why each line is in it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+from uuid import UUID, uuid4
+
+import pytest
+
+from conftest import Clock, Connection
+from memory_butler.config import ContextQuotas, MemoryModuleConfig, RetrievalConfig
+from memory_butler.domain.context import ContextLayout
+from memory_butler.domain.errors import Conflict, NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import NEAR_MISSES, build_context
+from memory_butler.engine.curate import confirm_memory, forget_memory
+from memory_butler.engine.edits import edit_rule
+from memory_butler.engine.feedback import rule_helped
+from memory_butler.engine.lifecycle import cleanup
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.receipts import explain, list_receipts, replay
+from memory_butler.engine.remember import store_episode, store_fact, store_rule
+
+from .store_views import count
+
+pytestmark = pytest.mark.anyio
+
+
+async def _filled(memory: Memory, principal: Principal) -> tuple[UUID, UUID]:
+    """Some facts and rules about tea; a fact and a rule of them."""
+    fact, _ = await store_fact(memory, principal, "Ana", "drink", "Jasmine tea\nwithout sugar")
+    await store_fact(memory, principal, "Rui", "drink", "Black tea", importance=9.3)
+    rule = await store_rule(memory, principal, "Offer jasmine tea to guests")
+    return fact, rule
+
+
+@pytest.mark.parametrize("layout", ["standard", "annotated"])
+async def test_a_context_is_the_same_to_the_byte_whatever_became_of_its_memories(
+    memory: Memory, principal: Principal, clock: Clock, layout: ContextLayout
+) -> None:
+    memory = replace(
+        memory, config=MemoryModuleConfig(retrieval=RetrievalConfig(context_format=layout))
+    )
+    fact, rule = await _filled(memory, principal)
+    clock.advance(days=3, seconds=0.123457)
+    block = await build_context(memory, principal, "what tea to offer", "general")
+    assert "without sugar" in block.text
+    clock.advance(days=1)
+    await store_fact(memory, principal, "Rui", "drink", "Coffee")
+    await confirm_memory(memory, principal, "fact", fact)
+    await forget_memory(memory, principal, "fact", fact)
+    await rule_helped(memory, principal, rule)
+    await edit_rule(memory, principal, rule, {"content": "Ask what they like"})
+    clock.advance(days=20)
+    again = await replay(memory, principal, block.receipt_id)
+    assert again.identical
+    assert again.text == block.text
+    assert again.kept.sha256 == sha256(block.text.encode()).digest()
+    assert (await build_context(memory, principal, "what tea", "general")).text != block.text
+
+
+async def test_a_context_of_the_past_has_a_receipt_too(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await _filled(memory, principal)
+    then = clock.advance(days=1)
+    clock.advance(days=1)
+    block = await build_context(memory.at(then), principal, "tea", "general")
+    again = await replay(memory, principal, block.receipt_id)
+    assert (again.text, again.identical) == (block.text, True)
+    assert (again.kept.receipt.taken_at, again.kept.created_at) == (then, clock.now)
+
+
+async def test_explaining_tells_what_is_in_what_had_no_room_and_what_just_missed(
+    memory: Memory, principal: Principal
+) -> None:
+    narrow = RetrievalConfig(default_limit=4)
+    memory = replace(memory, config=MemoryModuleConfig(retrieval=narrow))
+    for n in range(12):
+        await store_fact(memory, principal, "user", f"tea{n}", f"Tea number {n}", importance=n)
+    block = await build_context(memory, principal, "tea", "general", token_budget=45)
+    kept, explained = await explain(memory, principal, block.receipt_id)
+    by_place = {
+        place: [one.weighed.id for one in explained if one.weighed.place == place]
+        for place in ("in", "no_room", "missed")
+    }
+    assert by_place["in"] == list(block.included)
+    assert by_place["no_room"] == list(block.left_out)
+    assert by_place["in"]
+    assert by_place["no_room"]
+    hits = await recall(memory, principal, "tea", limit=4 + NEAR_MISSES, quiet=True)
+    assert by_place["missed"] == [hit.row["id"] for hit in hits[4:]]
+    scores = {hit.row["id"]: hit.explain() for hit in hits}
+    assert all(one.weighed.parts == scores[one.weighed.id] for one in explained)
+    assert all(one.text is not None and "Tea number" in one.text["content"] for one in explained)
+    assert kept.receipt.weights["relevance"] == narrow.weights().relevance
+
+
+async def test_what_is_gone_cannot_be_made_again_and_is_named(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    quotas = ContextQuotas(facts=0.5, rules=0.2, episodes=0.3)
+    config = MemoryModuleConfig(retrieval=RetrievalConfig(context_quotas=quotas))
+    memory = replace(memory, config=config)
+    id = await store_episode(memory, principal, "We drank jasmine tea", "general")
+    block = await build_context(memory, principal, "jasmine tea", "general")
+    assert id in block.included
+    assert (await replay(memory, principal, block.receipt_id)).identical
+    clock.advance(days=10)
+    await cleanup.clean_up(memory, principal)
+    with pytest.raises(Conflict, match=rf"episode {id} is gone"):
+        await replay(memory, principal, block.receipt_id)
+    _, explained = await explain(memory, principal, block.receipt_id)
+    assert [(one.weighed.id, one.text) for one in explained] == [(id, None)]
+
+
+async def test_receipts_are_kept_for_as_long_as_is_configured(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    block = await build_context(memory, principal, "tea", "general")
+    clock.advance(days=29)
+    await build_context(memory, principal, "tea", "other")
+    await cleanup.clean_up(memory, principal)
+    assert await count(admin, "context_receipts") == 2
+    listed = await list_receipts(memory, principal, "general", 10)
+    assert [one["id"] for one in listed] == [block.receipt_id]
+    clock.advance(timedelta(days=2))
+    await cleanup.clean_up(memory, principal)
+    assert await count(admin, "context_receipts") == 1
+    with pytest.raises(NotFound, match="kept for 30 days"):
+        await explain(memory, principal, block.receipt_id)
+
+
+async def test_receipts_are_the_tenants_own(
+    memory: Memory, principal: Principal, other_tenant: Principal
+) -> None:
+    block = await build_context(memory, principal, "tea", "general")
+    for id in (block.receipt_id, uuid4()):
+        with pytest.raises(NotFound):
+            await replay(memory, other_tenant, id)
+    assert await list_receipts(memory, other_tenant, None, 10) == []
