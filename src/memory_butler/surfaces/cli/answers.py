@@ -57,14 +57,17 @@ def table(*columns: str) -> Table:
 
 def show(operation: str, output: Any) -> None:
     """Print the answer of an operation."""
-    _SHOWN[operation](output)
+    # Here and not above, because it prints with what is here.
+    from memory_butler.surfaces.cli.trusting import SHOWN
+
+    (_SHOWN | SHOWN)[operation](output)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _content(one: View) -> Text:
+def content(one: View) -> Text:
     return Text.assemble(short(one.content), "\n", (str(one.id), "dim"))
 
 
@@ -79,10 +82,10 @@ def _facts(facts: Iterable[Fact]) -> Table:
         made.add_row(
             Text(clean(one.subject)),
             Text(clean(one.predicate)),
-            _content(one),
+            content(one),
             one.lifecycle_state,
             Text(clean(one.scope)),
-            _number(known),
+            number(known),
             _score(one),
         )
     return made
@@ -92,12 +95,12 @@ def _rules(rules: Iterable[Rule]) -> Table:
     made = table("Rule", "Maturity", "Scope", "Helped>", "Harmed>", "Effective>", "Score>")
     for one in rules:
         made.add_row(
-            _content(one),
+            content(one),
             "forgotten" if one.metadata.get("forgotten") is True else one.maturity,
             Text(clean(one.scope)),
             str(one.success_count),
             str(one.harmful_count),
-            _number(one.effectiveness_score),
+            number(one.effectiveness_score),
             _score(one),
         )
     return made
@@ -107,7 +110,7 @@ def _episodes(episodes: Iterable[Episode]) -> Table:
     made = table("Episode", "Butler", "When", "Consolidation", "Score>")
     for one in episodes:
         made.add_row(
-            _content(one),
+            content(one),
             Text(clean(one.butler)),
             f"{one.occurred_at:%Y-%m-%d %H:%M}",
             one.consolidation_status,
@@ -181,33 +184,6 @@ def _stored_fact(output: Any) -> None:
         print("Both are kept. Say which holds: memory-butler conflicts settle --help")
 
 
-def _conflicts(output: Any) -> None:
-    if not output.items:
-        print("None: no two facts repeat or contradict each other.")
-        return
-    made = table("What", "Earlier", "Later")
-    for one in output.items:
-        made.add_row(one.kind, _stated(one.earlier), _stated(one.later))
-    console().print(made)
-    shown = len(output.items)
-    more = f" of {output.total}" if output.total > shown else ""
-    print(f"{shown}{more}. Say which holds: memory-butler conflicts settle EARLIER LATER CHOICE")
-
-
-def _stated(one: Fact) -> Text:
-    about = f"{clean(one.subject)}, {clean(one.predicate)}: "
-    return Text.assemble((about, "dim"), _content(one))
-
-
-def _settled(output: Any) -> None:
-    held = {
-        "keep_earlier": "The earlier one is confirmed, the later one forgotten.",
-        "keep_later": "The later one supersedes the earlier one.",
-        "keep_both": "Both are kept, and no longer shown as a conflict.",
-    }
-    print(held[output.choice])
-
-
 def _marked(output: Any) -> None:
     rule = output.rule
     print(
@@ -271,57 +247,10 @@ def _flat(figures: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, st
             yield shown, "–" if value is None else number
 
 
-def _context(output: Any) -> None:
+def show_context(output: Any) -> None:
     # As it is for a program, which puts it into a prompt; for a terminal without what it obeys.
     text = clean(output.context) if sys.stdout.isatty() else output.context
     print(text, end="" if text.endswith("\n") else "\n")
-
-
-_PARTS = ("relevance", "importance", "recency", "confidence")
-_PLACES = {"in": "in the block", "no_room": "no room", "missed": "just missed"}
-
-
-def _replayed(output: Any) -> None:
-    _context(output)
-    if not output.identical:
-        print("This is not what the session got: its SHA-256 differs.", file=sys.stderr)
-
-
-def _explained(output: Any) -> None:
-    weights = ", ".join(f"{name} {output.weights[name]:g}" for name in _PARTS)
-    print(f"Memory as of {output.taken_at.isoformat()}, {output.token_budget} tokens; {weights}.")
-    made = table("Memory", "Place", *(f"{name.capitalize()}>" for name in _PARTS), "Score>")
-    for one in output.memories:
-        said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"))
-        parts = (one.parts.get(name) for name in _PARTS)
-        made.add_row(said, _PLACES[one.place], *map(_number, parts), f"{one.score:.3f}")
-    console().print(made)
-
-
-def _receipts(output: Any) -> None:
-    if not output.receipts:
-        print("No context was built lately.")
-        return
-    made = table("Context", "Butler", "Built", "Memories>")
-    for one in output.receipts:
-        built = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
-        made.add_row(str(one.id), Text(clean(one.butler)), built, str(one.items))
-    console().print(made)
-
-
-def _diff(output: Any) -> None:
-    print(f"From {output.since.isoformat()} to {output.until.isoformat()}:")
-    for fate in ("learned", "changed", "forgotten"):
-        some, total = getattr(output, fate), getattr(output, f"{fate}_total")
-        print(f"{fate.capitalize()}: {total}")
-        for one in some:
-            why = f" ({', '.join(one.what)})" if one.what else ""
-            texts = [short(text) for text in (one.before, one.after) if text is not None]
-            print(f"  {one.memory_type} {' → '.join(dict.fromkeys(texts))}{why}")
-        if total > len(some):
-            print(f"  … and {total - len(some)} more; --limit shows up to 200.")
-    if output.deleted_episodes:
-        print(f"Deleted: {output.deleted_episodes} episodes that had had their time.")
 
 
 def _consolidated(output: Any) -> None:
@@ -400,28 +329,9 @@ def _cleaned(output: Any) -> None:
     )
 
 
-def _undone(output: Any) -> None:
-    what = ", ".join(f"{one.count} × {one.said}" for one in output.did)
-    print(f"{'Would undo' if output.dry_run else 'Undid'}, of {output.at:%Y-%m-%d %H:%M}: {what}.")
-    made = table("", "What", "Says")
-    for one in output.items:
-        made.add_row(one.act, f"{one.kind}\n{one.id}", Text(short(one.about or "–")))
-    if output.items:
-        console().print(made)
-    print(
-        f"Memories and entities: {output.removed} removed, {output.restored} restored; "
-        f"links: {output.links_removed} removed."
-    )
-    for one in output.blocked_by:
-        first = "" if one.event_id is None else f" (undo --event-id {one.event_id})"
-        print(f"In the way: {one.kind} {one.id}: {clean(one.why)}{first}")
-
-
 _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
     "memory_store_fact": _stored_fact,
-    "conflicts_list": _conflicts,
-    "conflict_settle": _settled,
     "memory_store_rule": lambda output: print(f"Stored rule {output.id}."),
     "memory_search": _searched,
     "memory_recall": lambda output: _memories(output.results),
@@ -430,13 +340,8 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_mark_helpful": _marked,
     "memory_mark_harmful": _marked,
     "memory_forget": _forgotten,
-    "memory_undo": _undone,
     "memory_stats": _stats,
-    "memory_context": _context,
-    "memory_diff": _diff,
-    "memory_explain": _explained,
-    "memory_replay": _replayed,
-    "memory_receipts": _receipts,
+    "memory_context": show_context,
     "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
     "entity_get": _entity,
     "entity_update": lambda output: print(f"Updated entity {output.entity.id}."),

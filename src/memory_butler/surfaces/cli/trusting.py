@@ -1,0 +1,120 @@
+"""Answers about trust as text: conflicts, receipts, what changed between two moments, undo."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from rich.text import Text
+
+from memory_butler.operations.views import Fact
+from memory_butler.surfaces.cli.answers import (
+    clean,
+    console,
+    content,
+    number,
+    short,
+    show_context,
+    table,
+)
+
+
+def _conflicts(output: Any) -> None:
+    if not output.items:
+        print("None: no two facts repeat or contradict each other.")
+        return
+    made = table("What", "Earlier", "Later")
+    for one in output.items:
+        made.add_row(one.kind, _stated(one.earlier), _stated(one.later))
+    console().print(made)
+    shown = len(output.items)
+    more = f" of {output.total}" if output.total > shown else ""
+    print(f"{shown}{more}. Say which holds: memory-butler conflicts settle EARLIER LATER CHOICE")
+
+
+def _stated(one: Fact) -> Text:
+    about = f"{clean(one.subject)}, {clean(one.predicate)}: "
+    return Text.assemble((about, "dim"), content(one))
+
+
+def _settled(output: Any) -> None:
+    held = {
+        "keep_earlier": "The earlier one is confirmed, the later one forgotten.",
+        "keep_later": "The later one supersedes the earlier one.",
+        "keep_both": "Both are kept, and no longer shown as a conflict.",
+    }
+    print(held[output.choice])
+
+
+_PARTS = ("relevance", "importance", "recency", "confidence")
+_PLACES = {"in": "in the block", "no_room": "no room", "missed": "just missed"}
+
+
+def _replayed(output: Any) -> None:
+    show_context(output)
+    if not output.identical:
+        print("This is not what the session got: its SHA-256 differs.", file=sys.stderr)
+
+
+def _explained(output: Any) -> None:
+    weights = ", ".join(f"{name} {output.weights[name]:g}" for name in _PARTS)
+    print(f"Memory as of {output.taken_at.isoformat()}, {output.token_budget} tokens; {weights}.")
+    made = table("Memory", "Place", *(f"{name.capitalize()}>" for name in _PARTS), "Score>")
+    for one in output.memories:
+        said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"))
+        parts = (one.parts.get(name) for name in _PARTS)
+        made.add_row(said, _PLACES[one.place], *map(number, parts), f"{one.score:.3f}")
+    console().print(made)
+
+
+def _receipts(output: Any) -> None:
+    if not output.receipts:
+        print("No context was built lately.")
+        return
+    made = table("Context", "Butler", "Built", "Memories>")
+    for one in output.receipts:
+        built = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
+        made.add_row(str(one.id), Text(clean(one.butler)), built, str(one.items))
+    console().print(made)
+
+
+def _diff(output: Any) -> None:
+    print(f"From {output.since.isoformat()} to {output.until.isoformat()}:")
+    for fate in ("learned", "changed", "forgotten"):
+        some, total = getattr(output, fate), getattr(output, f"{fate}_total")
+        print(f"{fate.capitalize()}: {total}")
+        for one in some:
+            why = f" ({', '.join(one.what)})" if one.what else ""
+            texts = [short(text) for text in (one.before, one.after) if text is not None]
+            print(f"  {one.memory_type} {' → '.join(dict.fromkeys(texts))}{why}")
+        if total > len(some):
+            print(f"  … and {total - len(some)} more; --limit shows up to 200.")
+    if output.deleted_episodes:
+        print(f"Deleted: {output.deleted_episodes} episodes that had had their time.")
+
+
+def _undone(output: Any) -> None:
+    what = ", ".join(f"{one.count} × {one.said}" for one in output.did)
+    print(f"{'Would undo' if output.dry_run else 'Undid'}, of {output.at:%Y-%m-%d %H:%M}: {what}.")
+    made = table("", "What", "Says")
+    for one in output.items:
+        made.add_row(one.act, f"{one.kind}\n{one.id}", Text(short(one.about or "–")))
+    if output.items:
+        console().print(made)
+    print(
+        f"Memories and entities: {output.removed} removed, {output.restored} restored; "
+        f"links: {output.links_removed} removed."
+    )
+    for one in output.blocked_by:
+        first = "" if one.event_id is None else f" (undo --event-id {one.event_id})"
+        print(f"In the way: {one.kind} {one.id}: {clean(one.why)}{first}")
+
+
+SHOWN: Final[dict[str, Callable[[Any], None]]] = {
+    "conflicts_list": _conflicts,
+    "conflict_settle": _settled,
+    "memory_undo": _undone,
+    "memory_diff": _diff,
+    "memory_explain": _explained,
+    "memory_replay": _replayed,
+    "memory_receipts": _receipts,
+}
