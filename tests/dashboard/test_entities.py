@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from dashboard.asking import read, stored
+from dashboard.asking import read, sent, stored
 
 
 def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> None:
@@ -57,14 +57,25 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     dialog = page.get_by_role("dialog", name="Merge J. Pinheiro")
     dialog.get_by_label("Other entity").fill("joana")
     dialog.get_by_role("button", name="Joana Pinheiro").click()
-    expect(dialog).to_contain_text("This cannot be undone")
+    expect(dialog).to_contain_text("This can be undone")
     expect(dialog).to_contain_text("Grows tomatoes on the balcony")
     expect(dialog).to_contain_text("Other names afterwards: J. Pinheiro")
     expect(dialog.get_by_text("Drives a red van").last).to_have_css(
         "text-decoration-line", "line-through"
     )
-    dialog.get_by_role("button", name="Merge for good").click()
+    dialog.get_by_role("button", name="Merge", exact=True).click()
     expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Every fact is back with its owner.", exact=True)).to_be_visible()
+    assert "merged_into" not in read(page, f"/api/memory/entities/{goes}")["entity"]["metadata"]
+    sent(
+        page,
+        "POST",
+        "/api/memory/entities/merge",
+        source_entity_id=goes,
+        target_entity_id=stays,
+    )
+    page.goto(f"/memory/entities?open=entity:{stays}")
     expect(page).to_have_url(re.compile(stays))
     expect(drawer).to_contain_text("Grows tomatoes on the balcony")
     merged = read(page, f"/api/memory/entities/{goes}")["entity"]

@@ -1,4 +1,5 @@
 import { answer, api } from "@/api/client";
+import { undoing } from "@/memory/undo";
 import type { Choice, Conflict } from "@/pages/conflicts/queries";
 import type { Change } from "@/shell/change";
 
@@ -16,23 +17,17 @@ export function settle({ earlier, later }: Conflict, choice: Choice): Change {
         body: { earlier_id: earlier.id, later_id: later.id, choice },
       }),
     );
-    return { said: SAID[choice], undo: reopen(later.id) };
+    return {
+      said: SAID[choice],
+      undo: undoing(() => choiceAbout(later.id), "Both facts are as they were before."),
+    };
   };
 }
 
-/** Takes the last choice about a fact back. */
-function reopen(id: string): Change {
-  return async () => {
-    const { items } = await answer(
-      api.GET("/api/memory/facts/{memory_id}/events", { params: { path: { memory_id: id } } }),
-    );
-    const settled = items.find((one) => one.event_type === "conflict_settled");
-    if (settled)
-      await answer(
-        api.POST("/api/memory/undo", {
-          body: { event_id: settled.id, anybody: false, dry_run: false },
-        }),
-      );
-    return { said: "Both facts are as they were before." };
-  };
+/** The last choice about a fact. */
+async function choiceAbout(id: string) {
+  const { items } = await answer(
+    api.GET("/api/memory/facts/{memory_id}/events", { params: { path: { memory_id: id } } }),
+  );
+  return items.find((one) => one.event_type === "conflict_settled");
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ArrowLeftRight, ArrowRight, TriangleAlert } from "lucide-react";
+import { ArrowLeftRight, ArrowRight } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { merge } from "@/pages/entities/changes";
@@ -17,7 +17,7 @@ interface MergeDialogProps {
   onClose: () => void;
 }
 
-/** Makes two entities one, after a look at what that would do. It cannot be taken back. */
+/** Makes two entities one, after a look at what that would do. */
 export function MergeDialog({ entity, onClose }: MergeDialogProps) {
   const [other, setOther] = useState<Entity>();
   const [isTurned, setTurned] = useState(false);
@@ -42,7 +42,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
               change.mutate(merge(source, target, preview.revision), { onSuccess: onClose })
             }
           >
-            Merge for good
+            Merge
           </Button>
         </>
       }
@@ -61,9 +61,8 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
             </IconButton>
           </div>
           <Preview preview={preview} target={target} />
-          <p className="mt-4 flex gap-2.5 rounded-lg border border-warn bg-warn-soft p-3 text-sm text-warn-ink">
-            <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-            This cannot be undone: afterwards nothing tells which facts were whose.
+          <p className="mt-4 text-sm text-ink-2">
+            This can be undone until something that moved is changed.
           </p>
           <Button small kind="quiet" className="mt-3" onClick={() => setOther(undefined)}>
             Choose another one

@@ -1,4 +1,5 @@
 import { answer, api, type Schemas } from "@/api/client";
+import { undoing } from "@/memory/undo";
 import type { Entity } from "@/pages/entities/queries";
 import type { Change } from "@/shell/change";
 import { plural } from "@/ui/format";
@@ -21,7 +22,7 @@ export function editEntity(before: Entity, changes: EntityChanges): Change {
   };
 }
 
-/** Makes two entities one, if all is still as its preview was. Nothing takes this back. */
+/** Makes two entities one, if all is still as its preview was. */
 export function merge(source: Entity, target: Entity, revision: string): Change {
   return async () => {
     const done = await answer(
@@ -34,6 +35,14 @@ export function merge(source: Entity, target: Entity, revision: string): Change 
     return {
       said: `${source.canonical_name} is ${target.canonical_name} now: ${moved} moved.`,
       shown: `entity:${target.id}`,
+      undo: undoing(() => mergeOf(source.id), "Every fact is back with its owner."),
     };
   };
+}
+
+async function mergeOf(source: string) {
+  const { items } = await answer(
+    api.GET("/api/memory/events", { params: { query: { kind: ["entity_merge"] } } }),
+  );
+  return items.find((one) => one.payload["source_entity_id"] === source);
 }
