@@ -380,14 +380,21 @@ def with_test_tools(build: Build) -> Build:
         own_list = _handler(server, "tools/list")
         own_call = _handler(server, "tools/call")
         test_call = _typed(CallToolResult, _call)
-        names = {tool.name for tool in _TOOLS}
+        schemas = {tool.name: tool.input_schema for tool in _TOOLS}
+        own_schema = server.get_tool_input_schema
+        assert own_schema is not None
+
+        def schema(name: str) -> Mapping[str, Any] | None:
+            return schemas[name] if name in schemas else own_schema(name)
+
+        server.get_tool_input_schema = schema
 
         async def list_tools(context: Context, params: PaginatedRequestParams) -> ListToolsResult:
             own: ListToolsResult = await own_list(context, params)
             return ListToolsResult(tools=[*own.tools, *_TOOLS])
 
         async def call_tool(context: Context, params: CallToolRequestParams) -> Any:
-            answer = test_call if params.name in names else own_call
+            answer = test_call if params.name in schemas else own_call
             return await answer(context, params)
 
         for method, takes, gives, handler in _METHODS:
