@@ -109,7 +109,7 @@ async def _stays_polite(client: Client, served: Served) -> None:
     with structlog.testing.capture_logs(processors=bound) as logs:
         block = await client.call("memory_context", trigger_prompt="anything", butler="home")
         bare = {"context": "# Memory Context\n", "included": [], "left_out": []}
-        assert block == bare | {"considered": None}
+        assert block == bare | {"considered": None, "receipt_id": None}
         stored = await client.call("memory_store_episode", content="lost", butler="home")
         assert stored["id"] is None
         assert stored["error"].startswith("not stored: the database did not answer")

@@ -37,6 +37,7 @@ async def move_in(memory: Memory, principal: Principal, admin: Connection) -> No
     await build_context(
         memory, principal, "Which colour?", examples.BUTLER, session_id=examples.SESSION
     )
+    await admin.execute("UPDATE context_receipts SET id = $1", UUID(examples.RECEIPT))
     await admin.execute(
         "INSERT INTO tenants (id) SELECT $1 ON CONFLICT DO NOTHING", principal.tenant
     )
@@ -76,6 +77,13 @@ def _memories(memory: Memory) -> list[NewMemory]:
             source_butler=examples.BUTLER,
             source_episode_id=episode,
             tags=["taste"],
+        ),
+        new_fact(
+            memory,
+            "user",
+            "favourite_colour",
+            "Prefers dark green",
+            id=UUID(examples.LIKE_FACT),
         ),
         new_fact(memory, "Ana", "city", "Lives in Porto", entity_id=examples.PERSON),
         new_fact(memory, "Ana", "city", "Lives in Lisbon", entity_id=examples.DUPLICATE),

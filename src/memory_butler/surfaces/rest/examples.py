@@ -18,6 +18,8 @@ SESSION: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a04"
 PERSON: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a05"
 DUPLICATE: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a06"
 TOKEN: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a07"  # noqa: S105 -- the id of one, no secret
+RECEIPT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a08"
+LIKE_FACT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a09"
 BUTLER: Final = "travel"
 COMPANION: Final = "ada"
 FRAGMENT: Final = "garden"
@@ -36,6 +38,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "day": "2026-03-01T00:00:00+00:00",
     "decay_rate": 0.008,
     "detail": {},
+    "earlier_id": FACT,
     "entity_id": PERSON,
     "episode_id": EPISODE,
     "event_type": "fact_created",
@@ -45,6 +48,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "job": "decay_sweep",
     "key": FRAGMENT,
     "label": "user · favorite_color: Prefers dark green",
+    "later_id": LIKE_FACT,
     "limit": 50,
     "memory_id": FACT,
     "metadata": {},
@@ -55,6 +59,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "predicate": "favorite_color",
     "q": "green",
     "query": "which colour does the user like",
+    "receipt_id": RECEIPT,
     "revision": "0c6d2f0f2a5e4d1b9f6b8a7c5d4e3f21",
     "rule_id": RULE,
     "run_id": 1,
@@ -90,7 +95,8 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "entity_update": {"aliases": ["Ana", "Anita"]},
     "entity_resolve": {"name": "Ana"},
     "fact_edit": {"content": "Prefers dark blue"},
-    "conflict_settle": {"choice": "keep_later"},
+    "memory_erase": {"memory_type": "fact", "memory_id": LIKE_FACT, "preview": True},
+    "conflict_settle": {"choice": "keep_both"},
     "rule_edit": {"content": "Ask before a message goes to somebody new"},
     "rule_confirm": {"memory_id": RULE},
     "rule_forget": {"memory_id": RULE},
