@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -121,9 +122,9 @@ async def _make_template(server: embedded.Endpoint) -> Template:
 _clones = count()
 
 
-@pytest.fixture
-async def database(template: Template) -> AsyncIterator[Database]:
-    """A clone of the migrated database, gone after the test."""
+@asynccontextmanager
+async def cloned(template: Template) -> AsyncIterator[Database]:
+    """A clone of the migrated database, gone at the end."""
     name = f"memory_test_{next(_clones)}"
     admin = await asyncpg.connect(template.endpoint.dsn("postgres"))
     try:
@@ -137,6 +138,13 @@ async def database(template: Template) -> AsyncIterator[Database]:
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         await admin.close()
+
+
+@pytest.fixture
+async def database(template: Template) -> AsyncIterator[Database]:
+    """A test's own database."""
+    async with cloned(template) as database:
+        yield database
 
 
 @pytest.fixture

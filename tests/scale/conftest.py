@@ -1,0 +1,51 @@
+"""Three servers on one PostgreSQL, shared by a module's tests."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+from conftest import Database, Template, cloned
+from scale.fleet import Fleet, started
+
+SERVERS = 3
+TENANTS = ("ours", "theirs")
+EVERY_SECOND = "* * * * * *"
+
+
+@pytest.fixture(scope="module")
+def bytecode(pytestconfig: pytest.Config) -> Path:
+    """Where commands keep what they compiled: of all runs, because the first takes long."""
+    cache = pytestconfig.cache
+    assert cache is not None
+    return cache.mkdir("bytecode")
+
+
+@pytest.fixture(scope="module")
+async def shared(template: Template) -> AsyncIterator[Database]:
+    """The one database of the servers."""
+    async with cloned(template) as database:
+        yield database
+
+
+@pytest.fixture(scope="module")
+def fleet(
+    shared: Database, bytecode: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    """Three servers that demand tokens and look for decay every second."""
+    folder = tmp_path_factory.mktemp("fleet")
+    common = {
+        "MEMORY_BUTLER_DSN": shared.runtime_dsn,
+        "MEMORY_BUTLER_MEMORY__SCHEDULE__DECAY_SWEEP": EVERY_SECOND,
+        "MEMORY_BUTLER_POOL_SIZE": "4",
+    }
+    tokens = {}
+    operator = Installation(folder, bytecode, extra=common)
+    for tenant in TENANTS:
+        words = ("token", "create", "--tenant", tenant, "--name", "agent", "--scope", "admin")
+        tokens[tenant] = operator.inside(*words).out.strip()
+    figures = ("token", "create", "--name", "prometheus", "--scope", "metrics")
+    tokens["figures"] = operator.inside(*figures).out.strip()
+    with started(folder, bytecode, [common] * SERVERS, "--require-token") as (processes, urls):
+        yield Fleet(processes, urls, tokens)
