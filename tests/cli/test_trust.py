@@ -1,4 +1,4 @@
-"""The worked example of docs/trust.md is what the commands really print, each at its moment."""
+"""The worked examples of docs/trust.md are what the commands really print, each at its moment."""
 
 import re
 import shlex
@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from unittest import mock
+
+import pytest
 
 from cli.installation import Installation
 from conftest import Clock
@@ -21,32 +23,41 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STEP = re.compile(r"^# (?P<at>\d{4}-\d\d-\d\d)\n|^\$ (?P<line>.*)\n", re.MULTILINE)
 
 
-def test_the_example_prints_what_it_says(installation: Installation) -> None:
-    clock, last = Clock(), ""
-    steps = list(_steps())
-    assert {line.split()[1] for _, line, _ in steps} >= {"recall", "diff", "explain", "replay"}
+# What a word of the examples stands for: the first id that the last such command printed.
+_IDS = {"contexts": "ID", "store-fact": "FACT", "store-rule": "RULE"}
+_SHOWN = [
+    {"recall", "diff", "explain", "replay"},
+    {"context-without", "calibration"},
+]
+
+
+@pytest.mark.parametrize("place", range(len(_SHOWN)))
+def test_the_examples_print_what_they_say(
+    installation: Installation, tenant: str, place: int
+) -> None:
+    clock, ids = Clock(), dict[str, str]()
+    steps = list(_steps(_EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))[place]))
+    assert {line.split()[1] for _, line, _ in steps} >= _SHOWN[place]
     for at, line, printed in steps:
         clock.now = at
-        words = [last if word == "ID" else word for word in shlex.split(line)]
+        words = [ids.get(word, word) for word in shlex.split(line)]
         with mock.patch.object(opening, "Memory", partial(Memory, clock=clock)):
-            answer = installation.inside(*words[1:], "--tenant", "trust").out
+            answer = installation.inside(*words[1:], "--tenant", tenant).out
         assert _comparable(answer) == _comparable(printed), answer
-        if words[1] == "contexts":
-            last = _UUID.findall(answer)[0]
+        if words[1] in _IDS:
+            ids[_IDS[words[1]]] = _UUID.findall(answer)[0]
 
 
-def _steps() -> Iterator[tuple[datetime, str, str]]:
+def _steps(example: str) -> Iterator[tuple[datetime, str, str]]:
     """Each command with its moment, and what it prints."""
-    example = _EXAMPLE.search(PAGE.read_text(encoding="utf-8"))
-    assert example is not None
     at = datetime.min.replace(tzinfo=UTC)
-    found = list(_STEP.finditer(example[1]))
+    found = list(_STEP.finditer(example))
     for step, following in zip(found, [*found[1:], None], strict=True):
         if step["at"]:
             at = datetime.fromisoformat(f"{step['at']}T09:00:00+00:00")
         else:
-            end = len(example[1]) if following is None else following.start()
-            yield at, step["line"], example[1][step.end() : end]
+            end = len(example) if following is None else following.start()
+            yield at, step["line"], example[step.end() : end]
 
 
 def _comparable(text: str) -> list[str]:

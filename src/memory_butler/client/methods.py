@@ -1,6 +1,7 @@
 """Every operation as a method. Written by tools/make_docs.py."""
 
 from memory_butler.client.butlers import Butlers
+from memory_butler.client.calibration import Calibration
 from memory_butler.client.conflicts import Conflicts
 from memory_butler.client.consolidation import Consolidation
 from memory_butler.client.curation import Curation
@@ -24,6 +25,7 @@ from memory_butler.client.sessions import Sessions
 from memory_butler.client.timeline import Timeline
 from memory_butler.client.tokens import Tokens
 from memory_butler.client.undo import Undo
+from memory_butler.client.without import Without
 
 
 class Methods(
@@ -37,6 +39,8 @@ class Methods(
     Consolidation,
     Jobs,
     Undo,
+    Calibration,
+    Without,
     Journal,
     Fragments,
     Conflicts,

@@ -185,6 +185,38 @@ def assemble(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a block, and the memory that it is of."""
+
+    id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChange:
+    """From one block to another: the lines that left, and those that came in, top to bottom."""
+
+    left: tuple[Line, ...]
+    came: tuple[Line, ...]
+
+
+def block_change(before: AssembledContext, after: AssembledContext) -> BlockChange:
+    """What changed between two blocks. A line that only moved, or was put anew, did neither."""
+    earlier, later = _lines(before), _lines(after)
+    kept = {line.id for line in earlier} & {line.id for line in later}
+    return BlockChange(
+        left=tuple(line for line in earlier if line.id not in kept),
+        came=tuple(line for line in later if line.id not in kept),
+    )
+
+
+def _lines(block: AssembledContext) -> list[Line]:
+    # Each memory has one line of its own, in the order of `included`; nothing else begins so.
+    lines = [line for line in block.text.split("\n") if line.startswith("- ")]
+    return [Line(id, text) for id, text in zip(block.included, lines, strict=True)]
+
+
 def _share_out(sections: Sequence[_Section], room: int) -> None:
     """First to each section its own share, then what is left, in the order of the sections."""
     for section in sections:

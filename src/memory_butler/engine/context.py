@@ -1,15 +1,19 @@
 """The memory block for a prompt."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
 from memory_butler.domain.context import (
     AssembledContext,
+    BlockChange,
     ContextEpisode,
     ContextFact,
     ContextRule,
     assemble,
+    block_change,
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
@@ -21,6 +25,7 @@ from memory_butler.store.transaction import transaction
 
 # Beyond this no prompt has room; it also bounds the work that one call may ask for.
 MAX_TOKEN_BUDGET = 1_000_000
+MAX_WITHOUT = 50  # a search looks as much deeper as memories are left out
 NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
 
 
@@ -48,28 +53,102 @@ async def build_context(
     or each call would change the next. What it included is noted as served, and a receipt is kept
     of everything that was weighed.
     """
-    retrieval = memory.config.retrieval
-    budget = retrieval.context_token_budget if token_budget is None else token_budget
-    if not 0 <= budget <= MAX_TOKEN_BUDGET:
-        raise InvalidInput(f"token_budget must be between 0 and {MAX_TOKEN_BUDGET}, not {budget}")
+    budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
+    drawn = await _draw(memory, principal, trigger_prompt, scope, budget)
+    block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
+    receipt = receipts.take(
+        memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.missed
+    )
+    included = set(block.included)
+    served = [hit for hit in hits if hit.row["id"] in included]
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        await record_served(tx, memory, Audience("context", scope, session), served)
+        await store.insert(tx, receipt)
+    by_id = {hit.row["id"]: hit for hit in hits}
+    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+    return BuiltContext(block.text, block.included, block.left_out, considered, receipt.id)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockWithout:
+    """A block, and what it would be if some memories were not there."""
+
+    present: AssembledContext
+    without: AssembledContext
+    change: BlockChange
+
+
+async def context_without(
+    memory: Memory,
+    principal: Principal,
+    trigger_prompt: str,
+    butler: str,
+    without: Collection[UUID],
+    *,
+    token_budget: int | None = None,
+) -> BlockWithout:
+    """What changes in a context if these memories were gone.
+
+    They are left out of the search itself, so that whatever ranks behind them moves up, in scores
+    and in the block. What they superseded does not come back. Nothing is served or kept.
+    """
+    if not 0 < len(without) <= MAX_WITHOUT:
+        raise InvalidInput(f"give 1 to {MAX_WITHOUT} memories to do without, not {len(without)}")
+    budget = _budget(memory, token_budget)
+    scope = inputs.name("butler", butler)
+    present = (await _draw(memory, principal, trigger_prompt, scope, budget)).block
+    drawn = await _draw(memory, principal, trigger_prompt, scope, budget, without)
+    return BlockWithout(present, drawn.block, block_change(present, drawn.block))
+
+
+def _budget(memory: Memory, given: int | None) -> int:
+    budget = memory.config.retrieval.context_token_budget if given is None else given
+    if not 0 <= budget <= MAX_TOKEN_BUDGET:
+        raise InvalidInput(f"token_budget must be between 0 and {MAX_TOKEN_BUDGET}, not {budget}")
+    return budget
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A block, everything that was weighed for it, and what just missed being weighed."""
+
+    block: AssembledContext
+    weighed: list[tuple[Hit, receipts.InBlock]]
+    missed: list[Hit]
+    now: datetime
+
+
+async def _draw(
+    memory: Memory,
+    principal: Principal,
+    prompt: str,
+    scope: str,
+    budget: int,
+    without: Collection[UUID] = (),
+) -> _Drawn:
+    """Recall for a prompt, and assemble; leaves no trace."""
+    retrieval = memory.config.retrieval
     quotas = retrieval.quotas()
     limit = retrieval.default_limit
     # A few more are asked for than are used, so that the receipt can tell what just missed; never
     # so many that the search would look deeper for it.
     asked = max(limit, min(limit + NEAR_MISSES, retrieval.candidate_depth, inputs.MAX_LIMIT))
-    recalled = await recall(memory, principal, trigger_prompt, scope=scope, limit=asked, quiet=True)
+    recalled = await recall(
+        memory, principal, prompt, scope=scope, limit=asked, quiet=True, without=without
+    )
     hits, missed = recalled[:limit], recalled[limit:]
     if quotas.episodes > 0:
         hits += await search(
             memory,
             principal,
-            trigger_prompt,
+            prompt,
             types=["episode"],
             scope=scope,
             limit=limit,
             quiet=True,
+            without=without,
         )
     now = memory.clock()  # after the searches: the snapshot has all that they found
     weighed = [(hit, _as_shown(hit)) for hit in hits]
@@ -82,15 +161,7 @@ async def build_context(
         layout=retrieval.context_format,
         now=now,
     )
-    receipt = receipts.take(memory, scope, session, now, budget, block, weighed, missed)
-    included = set(block.included)
-    served = [hit for hit in hits if hit.row["id"] in included]
-    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        await record_served(tx, memory, Audience("context", scope, session), served)
-        await store.insert(tx, receipt)
-    by_id = {hit.row["id"]: hit for hit in hits}
-    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return BuiltContext(block.text, block.included, block.left_out, considered, receipt.id)
+    return _Drawn(block, weighed, missed, now)
 
 
 def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:

@@ -1,6 +1,6 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
@@ -37,7 +37,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked question; `depth` is how deep each arm looks."""
+    """A checked question; `depth` is how deep each arm looks.
+
+    `without` names memories to do as if they were not there.
+    """
 
     text: str
     mode: SearchMode
@@ -47,6 +50,7 @@ class Question:
     depth: int
     now: datetime
     version_id: int
+    without: frozenset[UUID]
 
     @classmethod
     def of(
@@ -57,6 +61,7 @@ class Question:
         scope: str | None,
         limit: int,
         min_confidence: float | None,
+        without: Collection[UUID] = (),
     ) -> Self:
         """Check what was asked; InvalidInput says what cannot be."""
         retrieval = memory.config.retrieval
@@ -73,6 +78,7 @@ class Question:
             depth=max(limit, depth),
             now=memory.clock(),
             version_id=memory.embedding_version_id,
+            without=frozenset(without),
         )
 
 
@@ -91,16 +97,15 @@ async def matches(
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
-    wanted = Wanted(
-        types, asked.scope, asked.min_confidence, asked.now, asked.depth, asked.version_id
-    )
+    # Deeper by as many as are left out: whatever moves up in their place must be among the found.
+    depth = asked.depth + len(asked.without)
+    wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     if asked.mode == "deep" or tx.past:
         return await _of_both_arms(tx, wanted, asked, await embedding)
     by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
     vector = await embedding
     by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
-    found = joined(by_words, by_meaning)
-    return [match for memory_type in found for match in _fused(memory_type, found, asked.depth)]
+    return _all_fused(joined(by_words, by_meaning), asked)
 
 
 async def _of_both_arms(
@@ -115,7 +120,7 @@ async def _of_both_arms(
         )
         for memory_type in wanted.types
     }
-    fused = [match for memory_type in found for match in _fused(memory_type, found, asked.depth)]
+    fused = _all_fused(found, asked)
     if deep is None:
         return fused
     # Over all types together: the best of a type that has nothing to the point is not the best.
@@ -123,11 +128,31 @@ async def _of_both_arms(
     return [replace(match, deep=scores[match.found.id]) for match in fused]
 
 
-def _fused(
-    memory_type: MemoryType, found_by_type: Mapping[MemoryType, Sequence[Found]], depth: int
-) -> list[Match]:
+def _all_fused(found: Mapping[MemoryType, Sequence[Found]], asked: Question) -> list[Match]:
+    return [
+        match
+        for memory_type, some in found.items()
+        for match in _fused(memory_type, _left(some, asked), asked.depth)
+    ]
+
+
+def _left(found: Sequence[Found], asked: Question) -> Sequence[Found]:
+    """What the arms would have found if the memories to do without were not there."""
+    if not asked.without:
+        return found
+    left = [one for one in found if one.id not in asked.without]
+    arms = (_arm(left, "semantic_rank"), _arm(left, "keyword_rank"))
+    reached = {id for arm in arms for id in arm[: asked.depth]}
+    # In a deep search some are there for their neighbours, in neither arm.
+    return [one for one in left if one.id in reached or not _ranked(one)]
+
+
+def _ranked(one: Found) -> bool:
+    return one.semantic_rank is not None or one.keyword_rank is not None
+
+
+def _fused(memory_type: MemoryType, found: Sequence[Found], depth: int) -> list[Match]:
     """The candidates of one table, their arms fused by rank."""
-    found = found_by_type[memory_type]
     fused = {
         one.id: one
         for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)

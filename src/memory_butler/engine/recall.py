@@ -1,7 +1,7 @@
 """Finding: search in four modes, and recall by composite score. Never a model call."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
@@ -80,15 +80,16 @@ async def search(
     min_confidence: float | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
+    without: Collection[UUID] = (),
 ) -> list[Hit]:
     """Search episodes, facts and rules; `limit` counts over all of them (SRCH-01..08, C-42).
 
     Results of several types are merged by the score of the mode, then similarity, age and id.
-    A blank query finds nothing (SRCH-05). `quiet` leaves no trace, as in `recall`.
+    A blank query finds nothing (SRCH-05). `quiet` and `without` are those of `recall`.
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
-    asked = Question.of(memory, query, mode, scope, limit, min_confidence)
+    asked = Question.of(memory, query, mode, scope, limit, min_confidence, without)
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience("search", session_id=session)
     if not asked.text:
@@ -111,13 +112,15 @@ async def recall(
     min_confidence: float | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
+    without: Collection[UUID] = (),
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
 
     Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). `quiet` leaves no trace: no
-    reference is counted, nothing is noted as served.
+    reference is counted, nothing is noted as served. `without` names memories to answer without, as
+    if they were not there.
     """
-    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence)
+    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence, without)
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience("recall", session_id=session)
     if not asked.text:

@@ -5,6 +5,7 @@ from typing import Any
 
 from memory_butler.operations import (
     butlers,
+    calibration,
     conflicts,
     consolidation,
     curation,
@@ -28,6 +29,7 @@ from memory_butler.operations import (
     timeline,
     tokens,
     undo,
+    without,
 )
 from memory_butler.operations.operation import Operation, Toolset
 
@@ -58,6 +60,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     consolidation.BEGIN,
     consolidation.SUBMIT,
     undo.UNDO,
+    calibration.CALIBRATION,
+    without.CONTEXT_WITHOUT,
     journal.COMPANIONS,
     fragments.GRAPH,
     fragments.FRAGMENT,

@@ -63,6 +63,20 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "What was learned, changed and forgotten between two moments.",
         ("memory-butler diff --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",),
     ),
+    Named(
+        "context-without",
+        "memory_context_without",
+        FIND,
+        "What would change in a context if some memories were gone.",
+        ('memory-butler context-without "Plan my week" claude-code 6f1c…',),
+    ),
+    Named(
+        "calibration",
+        "memory_calibration",
+        FIND,
+        "Whether memory is as sure as it should be: what it claimed, and what came of it.",
+        ("memory-butler calibration --memory-type fact --days 90",),
+    ),
     Named("stats", "memory_stats", FIND, "How much memory there is, and how healthy it is."),
     Named(
         "store-fact",

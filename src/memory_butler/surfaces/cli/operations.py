@@ -114,7 +114,8 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
         argument = typer.Argument(
             help=_help(described, words), metavar=metavar, autocompletion=complete
         )
-        return _keyword(name, Annotated[str, argument], inspect.Parameter.empty)
+        taken = list[str] if get_origin(kind) is list else str
+        return _keyword(name, Annotated[taken, argument], inspect.Parameter.empty)
     shown = _SINGULAR.get(name, name).replace("_", "-")
     option = typer.Option(
         f"--{shown}",

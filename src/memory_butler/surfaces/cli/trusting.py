@@ -92,6 +92,36 @@ def _diff(output: Any) -> None:
         print(f"Deleted: {output.deleted_episodes} episodes that had had their time.")
 
 
+def _without(output: Any) -> None:
+    if not output.left and not output.came:
+        print("Nothing changes: the block has the same lines without it.")
+        return
+    for sign, lines in (("-", output.left), ("+", output.came)):
+        for one in lines:
+            print(f"{sign} {clean(one.text.removeprefix('- '))}")
+
+
+def _calibration(output: Any) -> None:
+    if output.brier is None:
+        print("No outcomes: nobody has confirmed, corrected or forgotten anything in that time.")
+        return
+    print(
+        f"{output.outcomes:,} outcomes of {output.memories:,} memories: "
+        f"{output.held / output.outcomes:.0%} held, {output.claimed:.0%} was claimed."
+    )
+    print(
+        f"Brier score {output.brier:.3f} (0 is best); "
+        f"{output.base_rate_brier:.3f} by claiming the share that held for each."
+    )
+    made = table("Claimed", "Mean>", "Held>", "95 %>", "Outcomes>")
+    for one in output.bins:
+        if one.outcomes:
+            interval = f"{one.least:.2f}–{one.most:.2f}"
+            span = f"{one.low:.1f}–{one.high:.1f}"
+            made.add_row(span, number(one.claimed), number(one.rate), interval, f"{one.outcomes:,}")
+    console().print(made)
+
+
 def _undone(output: Any) -> None:
     what = ", ".join(f"{one.count} × {one.said}" for one in output.did)
     print(f"{'Would undo' if output.dry_run else 'Undid'}, of {output.at:%Y-%m-%d %H:%M}: {what}.")
@@ -117,4 +147,6 @@ SHOWN: Final[dict[str, Callable[[Any], None]]] = {
     "memory_explain": _explained,
     "memory_replay": _replayed,
     "memory_receipts": _receipts,
+    "memory_calibration": _calibration,
+    "memory_context_without": _without,
 }

@@ -83,6 +83,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "token_id": TOKEN,
     "topic": "painting the kitchen",
     "trigger_prompt": "Which colour for the kitchen?",
+    "without": [FACT],
 }
 
 # What a request says beyond what it must; ids in a path where the field's name alone is not enough.

@@ -1,0 +1,94 @@
+"""Whether memory is as sure as it should be."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from memory_butler.domain.calibration import BINS
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.calibration import MAX_DAYS, MAX_OUTCOMES, calibrated
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Moment, Output
+
+
+class CalibrationInput(Input):
+    """Which outcomes."""
+
+    days: int = Field(365, ge=1, le=MAX_DAYS, description="Of so many days, up to now.")
+    memory_type: Literal["fact", "rule"] | None = Field(
+        None, description="Of facts or of rules; of both when left out."
+    )
+    scope: str | None = Field(None, description="Only of global memories and this scope's.")
+
+
+class CalibrationBin(Output):
+    """The claims of one tenth of the range."""
+
+    low: float
+    high: float
+    outcomes: int
+    held: int
+    claimed: float | None = Field(description="The mean of what was claimed.")
+    rate: float | None = Field(description="The share that held.")
+    least: float | None = Field(description="Of the 95 % interval around the rate (Wilson).")
+    most: float | None
+
+
+class CalibrationOutput(Output):
+    """Effective confidence just before somebody had a say, against what they said."""
+
+    since: Moment
+    outcomes: int
+    memories: int = Field(description="How many memories they are of.")
+    held: int
+    complete: bool = Field(description=f"False: these are the newest {MAX_OUTCOMES:,}.")
+    claimed: float | None = Field(description="The mean of what was claimed.")
+    brier: float | None = Field(
+        description="The mean squared error of what was claimed; 0 is best, null without outcomes."
+    )
+    base_rate_brier: float | None = Field(
+        description="That of claiming for every memory the share that held; be below it."
+    )
+    bins: list[CalibrationBin] = Field(
+        min_length=BINS, max_length=BINS, description="The reliability curve."
+    )
+
+
+async def _calibration(
+    memory: Memory, principal: Principal, given: CalibrationInput
+) -> CalibrationOutput:
+    found = await calibrated(
+        memory, principal, given.days, memory_type=given.memory_type, scope=given.scope
+    )
+    one = found.calibration
+    return CalibrationOutput(
+        since=found.since,
+        outcomes=one.outcomes,
+        memories=found.memories,
+        held=one.held,
+        complete=found.complete,
+        claimed=one.claimed,
+        brier=one.brier,
+        base_rate_brier=one.base_rate_brier,
+        bins=[CalibrationBin.model_validate(each, from_attributes=True) for each in one.bins],
+    )
+
+
+CALIBRATION = Operation(
+    name="memory_calibration",
+    title="Is memory as sure as it should be",
+    description=(
+        "How confident memory was just before facts and rules were confirmed, corrected, "
+        "forgotten, or reported as helpful or harmful, against what came of them: Brier score and "
+        "reliability curve. For the operator of a memory, not for an answer to a user."
+    ),
+    input_model=CalibrationInput,
+    output_model=CalibrationOutput,
+    handler=_calibration,
+    needs="read",
+    toolset="trust",
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/calibration"),),
+)
