@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.steps import ITEM_KINDS, Item, ItemKind
+from memory_butler.store import versions
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -142,11 +143,12 @@ async def remove(
 ) -> None:
     """Take away what a step made; entities and episodes last: see `remove_sources`.
 
+    The whole of it stays as a past state: undoing corrects memory, not its history.
     The facts that it changed leave their keys, so that they can be restored in any order.
     """
     for kind in ITEM_KINDS:
         if ids := _ids(removed, kind):
-            await tx.connection.execute(SQL[f"bury_{_PLURALS[kind]}"], tx.tenant, ids, now)
+            await versions.keep_whole(tx, kind, ids, now)
     await tx.connection.execute(SQL["park_facts"], tx.tenant, _ids(changed, "fact"))
     await tx.connection.execute(SQL["remove_made"], step)
 

@@ -24,6 +24,12 @@ async def keep_text(tx: Transaction, id: UUID, now: datetime) -> None:
     await tx.connection.execute(SQL["rule_text"], tx.tenant, [id], now)
 
 
+async def keep_whole(tx: Transaction, kind: Kind, ids: Sequence[UUID], now: datetime) -> None:
+    """Keep the whole of items that are about to go: the past can still show them."""
+    query = SQL[kind if kind == "entity" else f"whole_{kind}"]
+    await tx.connection.execute(query, tx.tenant, list(ids), now)
+
+
 async def of_item(tx: Transaction, kind: Kind, id: UUID) -> list[Row]:
     """The past states of one item, the oldest first: `known_from`, `known_until`, `state`."""
     return rows(await tx.connection.fetch(SQL["of_item"], tx.tenant, kind, id))
