@@ -10,10 +10,9 @@ from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
-from memory_butler.domain.events import EventType
 from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, compare
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import inputs
+from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
@@ -145,33 +144,31 @@ async def settle(
     if earlier == later:
         raise InvalidInput("a fact has no conflict with itself; give two facts")
     async with transaction(memory.pool, principal.tenant) as tx:
-        await facts.lock_many(tx, sorted((earlier, later)))
+        await facts.lock_many(tx, [earlier, later])
         held = {id: await _active(tx, id) for id in (earlier, later)}
         now = memory.clock()
         await versions.keep(tx, "fact", [earlier, later], now)
         for one, other in ((earlier, later), (later, earlier)):
             metadata = _settled_with(held[one]["metadata"], other, for_good=choice == "keep_both")
             await facts.set_metadata(tx, one, metadata)
+        payload = {
+            "memory_type": "fact",
+            "memory_id": str(later),
+            "other_id": str(earlier),
+            "choice": choice,
+        }
+        await events.record(tx, principal.actor, [("conflict_settled", payload)], now)
         match choice:
             case "keep_earlier":
-                await facts.confirm(tx, earlier, now)
-                await facts.retract(tx, later, now)
-                told = [_told("memory_confirmed", earlier), _told("fact_retracted", later)]
+                await fact_changes.confirm(tx, principal, earlier, now)
+                await fact_changes.retract(tx, principal, later, now)
             case "keep_later":
-                await facts.supersede(tx, earlier, now, held[later]["valid_from"])
-                await facts.set_supersedes(tx, later, earlier)
-                await links.insert(tx, ("fact", later), ("fact", earlier), "supersedes", now)
-                told = [_told("fact_superseded", earlier, superseded_by=str(later))]
+                since = held[later]["valid_from"]
+                await fact_changes.supersede(tx, principal, earlier, later, now, since)
             case "keep_both":
-                told = []
+                pass
             case _:
                 assert_never(choice)
-        settled = _told("conflict_settled", later, other_id=str(earlier), choice=choice)
-        await events.record(tx, principal.actor, [settled, *told], now)
-
-
-def _told(event: EventType, id: UUID, **more: str) -> events.Event:
-    return event, {"memory_type": "fact", "memory_id": str(id), **more}
 
 
 def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:
@@ -179,8 +176,8 @@ def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -
     kept = {key: value for key, value in metadata.items() if key not in ("resembles", "settled")}
     resembles = {id: kind for id, kind in metadata.get("resembles", {}).items() if id != str(other)}
     settled = sorted({*metadata.get("settled", ()), *([str(other)] if for_good else ())})
-    marks = {"resembles": resembles, "settled": settled}
-    return kept | {key: value for key, value in marks.items() if value}
+    noted = {"resembles": resembles, "settled": settled}
+    return kept | {key: value for key, value in noted.items() if value}
 
 
 async def _active(tx: Transaction, id: UUID) -> Row:

@@ -9,7 +9,7 @@ from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import inputs
+from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, events, facts, rules, versions
 from memory_butler.store.rows import Row
@@ -122,10 +122,7 @@ async def _forget_fact(memory: Memory, principal: Principal, tx: Transaction, id
         raise missing("fact", id)
     if row["validity"] == "retracted":
         return False
-    now = memory.clock()
-    await versions.keep(tx, "fact", [id], now)
-    await facts.retract(tx, id, now)
-    await _tell(tx, principal, "fact_retracted", "fact", id, memory)
+    await fact_changes.retract(tx, principal, id, memory.clock())
     return True
 
 

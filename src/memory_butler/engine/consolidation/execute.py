@@ -12,10 +12,11 @@ from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import fact_changes
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import insert
-from memory_butler.store import events, facts, links, versions
+from memory_butler.store import facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rules import NewRule
@@ -133,10 +134,7 @@ async def _confirm_locked(
     memory: Memory, principal: Principal, tx: Transaction, id: UUID, outcome: Outcome
 ) -> None:
     now = memory.clock()  # under the lock: somebody may have confirmed it since the draft was made
-    await versions.keep(tx, "fact", [id], now)
-    await facts.confirm(tx, id, now)
-    payload = {"memory_type": "fact", "memory_id": str(id)}
-    await events.record(tx, principal.actor, [("memory_confirmed", payload)], now)
+    await fact_changes.confirm(tx, principal, id, now)
     outcome.counts["facts_confirmed"] += 1
 
 
@@ -154,13 +152,8 @@ async def _supersede_target(
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
         return
-    now = memory.clock()
-    await versions.keep(tx, "fact", [target], now)
-    await facts.supersede(tx, target, now, new.period.valid_from)
-    await facts.set_supersedes(tx, new.id, target)
-    await links.insert(tx, ("fact", new.id), ("fact", target), "supersedes", now)
-    payload = {"memory_type": "fact", "memory_id": str(target), "superseded_by": str(new.id)}
-    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
+    now, since = memory.clock(), new.period.valid_from
+    await fact_changes.supersede(tx, principal, target, new.id, now, since)
 
 
 async def _link_support(

@@ -1,0 +1,43 @@
+"""What happens to a fact by whichever way: its past is kept, it changes, and an event tells of it.
+
+The caller holds the fact's lock, and has read the clock under it.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from memory_butler.domain.principals import Principal
+from memory_butler.store import events, facts, links, versions
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction
+
+
+async def confirm(tx: Transaction, principal: Principal, id: UUID, now: datetime) -> Row:
+    """The fact still holds: its decay starts anew."""
+    await versions.keep(tx, "fact", [id], now)
+    row = await facts.confirm(tx, id, now)
+    await events.record(tx, principal.actor, [("memory_confirmed", _fact(id))], now)
+    return row
+
+
+async def retract(tx: Transaction, principal: Principal, id: UUID, now: datetime) -> None:
+    """The fact is forgotten, recoverably."""
+    await versions.keep(tx, "fact", [id], now)
+    await facts.retract(tx, id, now)
+    await events.record(tx, principal.actor, [("fact_retracted", _fact(id))], now)
+
+
+async def supersede(
+    tx: Transaction, principal: Principal, old: UUID, new: UUID, now: datetime, until: datetime
+) -> None:
+    """A fact that is stored already takes the place of another, which was true `until` then."""
+    await versions.keep(tx, "fact", [old], now)
+    await facts.supersede(tx, old, now, until)
+    await facts.set_supersedes(tx, new, old)
+    await links.insert(tx, ("fact", new), ("fact", old), "supersedes", now)
+    payload = _fact(old) | {"superseded_by": str(new)}
+    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
+
+
+def _fact(id: UUID) -> dict[str, str]:
+    return {"memory_type": "fact", "memory_id": str(id)}
