@@ -1,5 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
+import { Button } from "@/ui/Button";
 
 interface EmptyStateProps {
   icon: LucideIcon;
@@ -19,6 +20,26 @@ export function EmptyState({ icon: Icon, title, children, action }: EmptyStatePr
       <div className="mt-1.5 max-w-md text-ink-2">{children}</div>
       {action && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
+  );
+}
+
+interface NoneFitsProps {
+  icon: LucideIcon;
+  /** One of what was looked for: "fact". */
+  what: string;
+  onClear: () => void;
+}
+
+/** A list that is empty for its filters alone. */
+export function NoneFits({ icon, what, onClear }: NoneFitsProps) {
+  return (
+    <EmptyState
+      icon={icon}
+      title={`No ${what} fits these filters`}
+      action={<Button onClick={onClear}>Clear the filters</Button>}
+    >
+      Filters narrow each other; every one that is set must hold.
+    </EmptyState>
   );
 }
 

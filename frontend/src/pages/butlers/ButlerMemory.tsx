@@ -11,7 +11,7 @@ import { FactFilters } from "@/pages/facts/FactFilters";
 import type { FactsSearch } from "@/pages/facts/route";
 import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
-import { EmptyState } from "@/ui/EmptyState";
+import { EmptyState, NoneFits } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
 import { lengthOf } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
@@ -77,19 +77,13 @@ function FactsPanel({ butler }: { butler: string }) {
           ))}
         </div>
       ) : facts.length === 0 ? (
-        <EmptyState
-          icon={Quote}
-          title={narrowed ? "No fact fits these filters" : "No such fact"}
-          action={
-            narrowed && (
-              <Button onClick={() => void navigate({ search: { show } })}>Clear the filters</Button>
-            )
-          }
-        >
-          {narrowed
-            ? "Filters narrow each other; every one that is set must hold."
-            : "A butler sees the facts that all share, and those in a scope of its own name."}
-        </EmptyState>
+        narrowed ? (
+          <NoneFits icon={Quote} what="fact" onClear={() => void navigate({ search: { show } })} />
+        ) : (
+          <EmptyState icon={Quote} title="No such fact">
+            A butler sees the facts that all share, and those in a scope of its own name.
+          </EmptyState>
+        )
       ) : (
         <FactCards facts={facts} />
       )}

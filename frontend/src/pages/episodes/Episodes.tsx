@@ -9,7 +9,7 @@ import { useRetry } from "@/pages/episodes/retry";
 import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { isFiltered } from "@/shell/filters";
 import { Button } from "@/ui/Button";
-import { Code, EmptyState } from "@/ui/EmptyState";
+import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { More } from "@/ui/More";
 import { Page } from "@/ui/Page";
@@ -102,16 +102,7 @@ function Nothing({
   filtered: boolean;
   onClear: () => void;
 }) {
-  if (filtered)
-    return (
-      <EmptyState
-        icon={NotebookText}
-        title="No episode fits these filters"
-        action={<Button onClick={onClear}>Clear the filters</Button>}
-      >
-        Filters narrow each other; every one that is set must hold.
-      </EmptyState>
-    );
+  if (filtered) return <NoneFits icon={NotebookText} what="episode" onClear={onClear} />;
   switch (show) {
     case "all":
       return (

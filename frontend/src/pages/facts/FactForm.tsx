@@ -1,10 +1,8 @@
-import { useState, type FormEvent } from "react";
 import type { Schemas } from "@/api/client";
-import { staleOf, type Stale } from "@/api/problem";
 import { EditConflict } from "@/memory/EditConflict";
+import { useEditing } from "@/memory/editing";
 import { editFact } from "@/pages/facts/changes";
-import { changesOf, differences, draftOf, type Draft } from "@/pages/facts/draft";
-import { useChange } from "@/shell/change";
+import { changesOf, differences, draftOf } from "@/pages/facts/draft";
 import { PERMANENCES } from "@/shell/vocabulary";
 import { Button } from "@/ui/Button";
 import { choices, Field, Input, Select, TextArea } from "@/ui/Field";
@@ -21,38 +19,24 @@ interface FactFormProps {
 
 /** Corrects a fact; of two who do so at once, the second chooses between the versions. */
 export function FactForm({ fact, revision, onDone }: FactFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(fact));
-  const [stale, setStale] = useState<Stale<Fact>>();
-  const [refusal, setRefusal] = useState<string>();
-  const change = useChange((error) => {
-    const found = staleOf<Fact>(error);
-    setStale(found);
-    setRefusal(found ? undefined : error.message);
-  });
-  const changes = changesOf(draft, fact);
-  const isChanged = Object.keys(changes).length > 0;
-  const type = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const save = (onto: Fact, expected: string) =>
-    change.mutate(editFact(onto, expected, changes), { onSuccess: () => onDone() });
+  const { draft, type, isChanged, isSaving, stale, refusal, save, submit } = useEditing(
+    { draftOf, changesOf, edit: editFact },
+    fact,
+    revision,
+    () => onDone(),
+  );
 
   if (stale)
     return (
       <EditConflict
         differences={differences(draft, fact, stale.current)}
-        busy={change.isPending}
+        busy={isSaving}
         onTheirs={() => onDone(stale.current)}
         onMine={() => save(stale.current, stale.revision)}
       />
     );
   return (
-    <form
-      aria-label="Edit this fact"
-      className="space-y-4"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        if (isChanged) save(fact, revision);
-      }}
-    >
+    <form aria-label="Edit this fact" className="space-y-4" onSubmit={submit}>
       <Field label="Fact" hint="Readable by itself, without the subject beside it.">
         <TextArea
           autoFocus
@@ -128,7 +112,7 @@ export function FactForm({ fact, revision, onDone }: FactFormProps) {
       )}
       <div className="flex items-center justify-end gap-2">
         <Button onClick={() => onDone()}>Cancel</Button>
-        <Button type="submit" kind="primary" disabled={!isChanged} busy={change.isPending}>
+        <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
           Save
         </Button>
       </div>

@@ -7,8 +7,7 @@ import { FACT_COLUMNS } from "@/pages/facts/columns";
 import { factPages, type ListedFact } from "@/pages/facts/queries";
 import { SHOWN, type FactsSearch } from "@/pages/facts/route";
 import { isFiltered } from "@/shell/filters";
-import { Button } from "@/ui/Button";
-import { Code, EmptyState } from "@/ui/EmptyState";
+import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -95,16 +94,7 @@ interface NothingProps {
 }
 
 function Nothing({ show, filtered, onClear }: NothingProps) {
-  if (filtered)
-    return (
-      <EmptyState
-        icon={Quote}
-        title="No fact fits these filters"
-        action={<Button onClick={onClear}>Clear the filters</Button>}
-      >
-        Filters narrow each other; every one that is set must hold.
-      </EmptyState>
-    );
+  if (filtered) return <NoneFits icon={Quote} what="fact" onClear={onClear} />;
   switch (show) {
     case "active":
       return (

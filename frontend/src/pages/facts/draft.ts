@@ -1,6 +1,7 @@
 import type { Schemas } from "@/api/client";
 import type { FactChanges } from "@/pages/facts/changes";
 import type { Difference } from "@/memory/EditConflict";
+import { differencesOf } from "@/memory/editing";
 import { tagsOf } from "@/memory/tags";
 import type { Permanence } from "@/shell/vocabulary";
 import { exact } from "@/ui/format";
@@ -71,15 +72,8 @@ const NAMES: Record<keyof Draft, string> = {
 
 /** Where their version, mine, or both differ from what I began with. */
 export function differences(draft: Draft, began: Fact, theirs: Fact): Difference[] {
-  const [before, now] = [draftOf(began), draftOf(theirs)];
-  return (Object.keys(NAMES) as (keyof Draft)[])
-    .filter((name) => draft[name] !== before[name] || now[name] !== before[name])
-    .map((name) => ({
-      name: NAMES[name],
-      theirs: readable(name, now[name]),
-      // What I left alone stays as they have it.
-      mine: readable(name, draft[name] === before[name] ? now[name] : draft[name]),
-    }));
+  const versions = { mine: draft, began: draftOf(began), theirs: draftOf(theirs) };
+  return differencesOf(NAMES, versions, readable);
 }
 
 function readable(name: keyof Draft, value: string): string {

@@ -1,10 +1,8 @@
-import { useState, type FormEvent } from "react";
 import type { Schemas } from "@/api/client";
-import { staleOf, type Stale } from "@/api/problem";
 import { EditConflict, type Difference } from "@/memory/EditConflict";
+import { differencesOf, useEditing } from "@/memory/editing";
 import { tagsOf } from "@/memory/tags";
 import { editRule, type RuleChanges } from "@/pages/rules/changes";
-import { useChange } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Field, Input, TextArea } from "@/ui/Field";
 
@@ -19,38 +17,24 @@ interface RuleFormProps {
 
 /** Gives a rule another text, scope or tags; of two who do so at once, the second chooses. */
 export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(rule));
-  const [stale, setStale] = useState<Stale<Rule>>();
-  const [refusal, setRefusal] = useState<string>();
-  const change = useChange((error) => {
-    const found = staleOf<Rule>(error);
-    setStale(found);
-    setRefusal(found ? undefined : error.message);
-  });
-  const changes = changesOf(draft, rule);
-  const isChanged = Object.keys(changes).length > 0;
-  const type = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const save = (onto: Rule, expected: string) =>
-    change.mutate(editRule(onto, expected, changes), { onSuccess: onDone });
+  const { draft, type, isChanged, isSaving, stale, refusal, save, submit } = useEditing(
+    { draftOf, changesOf, edit: editRule },
+    rule,
+    revision,
+    onDone,
+  );
 
   if (stale)
     return (
       <EditConflict
         differences={differences(draft, rule, stale.current)}
-        busy={change.isPending}
+        busy={isSaving}
         onTheirs={onDone}
         onMine={() => save(stale.current, stale.revision)}
       />
     );
   return (
-    <form
-      aria-label="Edit this rule"
-      className="space-y-4"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        if (isChanged) save(rule, revision);
-      }}
-    >
+    <form aria-label="Edit this rule" className="space-y-4" onSubmit={submit}>
       <Field label="Rule" hint="What to do, and when.">
         <TextArea
           autoFocus
@@ -82,7 +66,7 @@ export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
       )}
       <div className="flex items-center justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" disabled={!isChanged} busy={change.isPending}>
+        <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
           Save
         </Button>
       </div>
@@ -98,7 +82,6 @@ interface Draft {
 }
 
 const NAMES: Record<keyof Draft, string> = { content: "Rule", scope: "Scope", tags: "Tags" };
-const FIELDS = Object.keys(NAMES) as (keyof Draft)[];
 
 function draftOf(rule: Rule): Draft {
   return { content: rule.content, scope: rule.scope, tags: rule.tags.join(", ") };
@@ -114,14 +97,8 @@ function changesOf(draft: Draft, rule: Rule): RuleChanges {
 }
 
 function differences(draft: Draft, began: Rule, theirs: Rule): Difference[] {
-  const [before, now] = [draftOf(began), draftOf(theirs)];
-  const found = FIELDS.filter(
-    (name) => draft[name] !== before[name] || now[name] !== before[name],
-  ).map((name) => ({
-    name: NAMES[name],
-    theirs: now[name],
-    mine: draft[name] === before[name] ? now[name] : draft[name],
-  }));
+  const versions = { mine: draft, began: draftOf(began), theirs: draftOf(theirs) };
+  const found = differencesOf(NAMES, versions);
   // Somebody may have moved it by hand and left its text alone.
   return began.maturity === theirs.maturity
     ? found

@@ -7,8 +7,7 @@ import { rulesTotal } from "@/pages/rules/queries";
 import { SHOWN, type RulesSearch } from "@/pages/rules/route";
 import { MATURITIES, type Maturity } from "@/shell/vocabulary";
 import { isFiltered } from "@/shell/filters";
-import { Button } from "@/ui/Button";
-import { Code, EmptyState } from "@/ui/EmptyState";
+import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { Tabs } from "@/ui/Tabs";
@@ -79,16 +78,7 @@ interface NothingProps {
 }
 
 function Nothing({ show, filtered, onClear }: NothingProps) {
-  if (filtered)
-    return (
-      <EmptyState
-        icon={BookOpenCheck}
-        title="No rule fits these filters"
-        action={<Button onClick={onClear}>Clear the filters</Button>}
-      >
-        Filters narrow each other; every one that is set must hold.
-      </EmptyState>
-    );
+  if (filtered) return <NoneFits icon={BookOpenCheck} what="rule" onClear={onClear} />;
   switch (show) {
     case "kept":
       return (

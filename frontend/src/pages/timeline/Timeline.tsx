@@ -10,8 +10,7 @@ import { eventTone, toldOf } from "@/shell/events";
 import { isFiltered } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
-import { Code, EmptyState } from "@/ui/EmptyState";
+import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { More } from "@/ui/More";
 import { Page } from "@/ui/Page";
@@ -105,13 +104,7 @@ function EventLine({ event }: { event: Event }) {
 
 function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
   return filtered ? (
-    <EmptyState
-      icon={History}
-      title="No event fits these filters"
-      action={<Button onClick={onClear}>Clear the filters</Button>}
-    >
-      Filters narrow each other; every one that is set must hold.
-    </EmptyState>
+    <NoneFits icon={History} what="event" onClear={onClear} />
   ) : (
     <EmptyState icon={History} title="Nothing happened yet">
       Each change of memory is told here: what was learned, promoted, replaced, and let go. Try{" "}
