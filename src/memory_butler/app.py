@@ -8,6 +8,7 @@ from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.nearest_index import index_kept
 from memory_butler.engine.opening import open_memory
 from memory_butler.engine.reembed import embedding_imported
 from memory_butler.surfaces.http import build_app
@@ -43,6 +44,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 schedule.running(memory),
                 companions.running(memory),
                 embedding_imported(memory),
+                index_kept(memory),
             ):
                 live = LiveEvents(memory)
                 await run(

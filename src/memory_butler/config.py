@@ -184,6 +184,7 @@ class RetrievalConfig(_Table):
         20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
     )
     deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
+    index_from: int = Field(5000, ge=0, description="Memories that get an index; 0: by hand.")
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
     served_retention_days: float = Field(30, ge=0, description="Days that served text is known.")
     receipt_retention_days: float = Field(30, ge=0, description="Days that receipts are kept.")

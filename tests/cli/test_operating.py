@@ -199,7 +199,7 @@ def test_nothing_is_made_by_looking(installation: Installation, tmp_path: Path) 
 
 def test_the_approximate_index(installation: Installation, tenant: str) -> None:
     installation.inside("store-fact", "user", "drink", "Likes green tea", "--tenant", tenant)
-    assert "No table has 10,000 memories" in installation.inside("index", "build").out
+    assert "No table has 5,000 memories" in installation.inside("index", "build").out
     assert installation.inside("index", "build", "facts").out.startswith("facts: built, ")
     told = {one["table"]: one for one in installation.inside("index", "status", "--json").json}
     assert [table for table in told if told[table]["built"]] == ["facts"]

@@ -1,5 +1,6 @@
 """The approximate index: many are searched by it, few exactly, and nearly everything is found."""
 
+import asyncpg
 import numpy as np
 import pytest
 
@@ -50,7 +51,7 @@ async def _exactly(admin: Connection, tenant: str, vector: np.ndarray) -> list[o
 
 
 @pytest.mark.usefixtures("filled")
-async def test_the_planner_takes_the_index_for_many_and_reads_few_exactly(
+async def test_the_index_serves_many_and_few_are_read_exactly(
     admin: Connection,
 ) -> None:
     vector = unit_vectors(1, seed=2)[0]
@@ -59,6 +60,44 @@ async def test_the_planner_takes_the_index_for_many_and_reads_few_exactly(
     plan = await plans_inside(admin, NEAREST, vector, NOW, tenant="few")
     assert "idx_facts_nearest" not in plan
     assert " on facts" in plan
+
+
+@pytest.mark.usefixtures("filled")
+async def test_doubtful_facts_do_not_stand_in_the_way_of_others(admin: Connection) -> None:
+    # The walk in the graph has to get past the thousand nearest, and then past all but five.
+    vector = unit_vectors(1, seed=5)[0]
+    doubt = (
+        "UPDATE facts SET confidence = 0 WHERE tenant_id = 'many' AND id IN (SELECT id FROM facts"
+        " WHERE tenant_id = 'many' ORDER BY (embedding <=> $1) + 0 LIMIT $2)"
+    )
+    sure = (
+        "SELECT id FROM facts WHERE tenant_id = 'many' AND confidence > 0"
+        " ORDER BY (embedding <=> $1) + 0, id LIMIT 10"
+    )
+    await admin.execute("SET butler.tenant_id = 'many'")
+    for doubtful, at_least in ((1000, 9), (MANY - 5, 5)):
+        await admin.execute(doubt, vector, doubtful)
+        found = {row["id"] for row in await admin.fetch(NEAREST, vector, NOW)}
+        assert len(found & {row["id"] for row in await admin.fetch(sure, vector)}) >= at_least
+
+
+@pytest.mark.usefixtures("filled")
+async def test_a_call_leaves_the_settings_of_the_transaction_alone(admin: Connection) -> None:
+    names = ("enable_seqscan", "enable_sort", "enable_bitmapscan", "hnsw.ef_search")
+    async with admin.transaction():
+        await admin.execute("SET LOCAL butler.tenant_id = 'many'")
+        before = [await admin.fetchval("SELECT current_setting($1)", name) for name in names]
+        await admin.fetch(NEAREST, unit_vectors(1, seed=6)[0], NOW)
+        after = [await admin.fetchval("SELECT current_setting($1)", name) for name in names]
+    assert after == before
+
+
+async def test_one_process_at_a_time_builds(admin: Connection, admin_dsn: str) -> None:
+    other = await asyncpg.connect(admin_dsn)
+    assert await nearest_index.turn(other)
+    assert not await nearest_index.turn(admin)
+    await other.close()
+    assert await nearest_index.turn(admin)
 
 
 @pytest.mark.usefixtures("filled")

@@ -1,4 +1,7 @@
-"""Building and dropping the approximate index of vectors, for all tenants of an installation."""
+"""Building and dropping the approximate index of vectors, for all tenants of an installation.
+
+A server with the embedded database builds it by itself; elsewhere a person does.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -6,20 +9,26 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import asyncpg
+import structlog
 
-from memory_butler.config import Settings
-from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.config import RetrievalConfig, Settings
+from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.administration import database_login
+from memory_butler.engine.memory import Memory
 from memory_butler.store import nearest_index
 from memory_butler.store.nearest_index import TABLES, State, Table
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
-__all__ = ["TABLES", "WORTHWHILE", "State", "Table", "build", "drop", "status"]
+__all__ = ["TABLES", "WORTHWHILE", "State", "Table", "build", "drop", "index_kept", "status"]
 
 # Below this an exact search takes a few milliseconds, and is exact.
-WORTHWHILE: Final = 10_000
+WORTHWHILE: Final = RetrievalConfig().index_from
 _LOOK_SECONDS: Final = 0.5
+# How often a server looks whether a table has become large; autovacuum counts anew once a minute.
+_KEEP_SECONDS: Final = 60.0
+
+log = structlog.get_logger()
 
 Progress = Callable[[int, int], None]
 
@@ -40,9 +49,15 @@ async def build(
     Raises:
         ConfigurationError: the login may not act as the owner of the schema.
         Unavailable: the database cannot be reached.
+        Conflict: another process is building.
     """
     async with _owner(settings) as connect:
         working, looking = await connect(), await connect()
+        if not await nearest_index.turn(working):
+            raise Conflict(
+                "another process is building an index at this moment; look with "
+                "`memory-butler index status`, and try again when it has ended"
+            )
         await nearest_index.count_anew(working)
         chosen = [
             one
@@ -59,6 +74,54 @@ async def build(
                     await telling
         built = {one.table for one in chosen}
         return [one for one in await nearest_index.states(looking) if one.table in built]
+
+
+@asynccontextmanager
+async def index_kept(memory: Memory) -> AsyncIterator[None]:
+    """Build in the background, for as long as the block lasts, the index of what has become large.
+
+    On the embedded database, whose owner this process is; elsewhere, and with `index_from` = 0, it
+    is left to `build`.
+    """
+    least, dsn = memory.config.retrieval.index_from, memory.admin_dsn
+    if dsn is None or least == 0:
+        yield
+        return
+    task = asyncio.create_task(_keep_indexed(dsn, least), name="index-kept")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _keep_indexed(dsn: str, least: int) -> None:
+    while True:
+        try:
+            await _index_large(dsn, least)
+        except Exception as error:
+            # Whatever it is: searches are exact meanwhile, and the next look may go better.
+            log.warning("the index of vectors waits to be built", reason=type(error).__name__)
+        await asyncio.sleep(_KEEP_SECONDS)
+
+
+async def _index_large(dsn: str, least: int) -> None:
+    connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
+    try:
+        large = [
+            one
+            for one in await nearest_index.states(connection)
+            if one.memories >= least and not one.built
+        ]
+        if not large or not await nearest_index.turn(connection):
+            return
+        for one in large:
+            await nearest_index.build(connection, one.table, one.memories)
+            log.info("built the index of vectors", table=one.table, memories=one.memories)
+    finally:
+        # Not a close that waits: a server that stops in the middle of a build wants it to end.
+        connection.terminate()
 
 
 async def drop(settings: Settings, tables: Sequence[Table] = ()) -> None:

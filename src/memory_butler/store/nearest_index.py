@@ -2,7 +2,7 @@
 
 Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical
 Navigable Small World graphs", 2018. Over halves of the precision, which take half the space; what
-it finds is ordered again by the exact distance (mem_017). It belongs to the schema's owner, and is
+it finds is ordered again by the exact distance (mem_023). It belongs to the schema's owner, and is
 no part of the migrations: a small store is searched exactly, and faster without.
 """
 
@@ -31,6 +31,9 @@ _DROP: Final = "DROP INDEX CONCURRENTLY IF EXISTS {name}"
 _BYTES_A_ROW: Final = 1_600
 _MOST_MEMORY: Final = 2 * 1024**3
 _LEAST_MEMORY: Final = 64 * 1024**2
+
+# Arbitrary, but ours.
+_LOCK: Final = int.from_bytes(b"butlerix", "big") >> 1
 
 _STATES: Final = """
 SELECT c.relname AS "table", greatest(c.reltuples, 0)::bigint AS memories,
@@ -74,6 +77,15 @@ async def count_anew(connection: Connection) -> None:
     """Let `states` tell how many memories there are now; a second of work for a million."""
     for table in TABLES:
         await connection.execute(f"ANALYZE {table}")
+
+
+async def turn(connection: Connection) -> bool:
+    """Whether this connection may build now: one at a time, until it is closed.
+
+    Nobody waits: a build waits for every transaction that began before it, and would for this one.
+    """
+    taken: bool = await connection.fetchval("SELECT pg_try_advisory_lock($1)", _LOCK)
+    return taken
 
 
 async def build(connection: Connection, table: Table, memories: int) -> None:

@@ -40,6 +40,7 @@ CHAIN = (
     "mem_018",
     "mem_019",
     "mem_020",
+    "mem_023",
 )
 HEAD = CHAIN[-1]
 

@@ -17,6 +17,9 @@ from memory_butler.telemetry.tracing import span
 SQL = load("search")
 PAST = load("history")
 
+# How many memories the arm of words reads for each that it gives: the rarest words say which.
+READ_BY_WORDS: Final = 25
+
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
 
@@ -86,6 +89,7 @@ async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
             wanted.min_confidence,
             wanted.now,
             wanted.depth,
+            READ_BY_WORDS * wanted.depth,
         )
         return found
 

@@ -54,7 +54,7 @@ def _told(state: "State") -> str:
 
 
 def build(place: Place, tables: Tables = None) -> None:
-    """Build the approximate index, for stores of more than some 10,000 memories.
+    """Build the approximate index, for stores of some thousand memories and more.
 
     Finds 99 of 100 of the nearest in a tenth of the time. Searches and writes go on meanwhile, and
     small tenants are still searched exactly. Interrupted, run it again.
