@@ -22,7 +22,7 @@ from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen
 
 # Reading the machine's certificates for every client would cost more than the test.
-_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,7 @@ class Served:
         """An initialised MCP session."""
         async with AsyncExitStack() as stack:
             http = await stack.enter_async_context(
-                httpx2.AsyncClient(
-                    headers=self.headers, timeout=60, trust_env=False, verify=_NO_TLS
-                )
+                httpx2.AsyncClient(headers=self.headers, timeout=60, trust_env=False, verify=NO_TLS)
             )
             read, write = await stack.enter_async_context(
                 streamable_http_client(f"{self.url}/mcp", http_client=http)
@@ -100,7 +98,7 @@ class Served:
     async def rest(self) -> AsyncIterator[httpx.AsyncClient]:
         """An HTTP client of this server."""
         async with httpx.AsyncClient(
-            base_url=self.url, headers=self.headers, timeout=60, trust_env=False, verify=_NO_TLS
+            base_url=self.url, headers=self.headers, timeout=60, trust_env=False, verify=NO_TLS
         ) as client:
             yield client
 
