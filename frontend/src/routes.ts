@@ -1,7 +1,9 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 import { entities } from "@/pages/entities/route";
 import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
+import { changes } from "@/pages/changes/route";
 import { conflicts } from "@/pages/conflicts/route";
+import { contexts } from "@/pages/contexts/route";
 import { episodes } from "@/pages/episodes/route";
 import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
@@ -45,7 +47,9 @@ export const routes = root.addChildren([
   episodes,
   sessions,
   timeline,
+  changes,
   playground,
+  contexts,
   butlers,
   butler,
   butlerMemory,

@@ -18,6 +18,7 @@ from memory_butler.companions.opening import DEFAULT_COMPANION, opened
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.consolidation import host
 from memory_butler.engine.consolidation.claims import fail
+from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed, rule_helped
@@ -35,6 +36,11 @@ _CONSOLIDATIONS = frozenset(range(4, 115, 5))
 # On these, consolidating the finance butler's newest episode fails, once more than is allowed.
 _FAILURES = frozenset({115, 116, 117, 118})
 _FAILURE = "the answer is not JSON: the model described the picture instead of reading it"
+# The prompts of sessions that asked for a block, by day.
+_PROMPTS = (
+    (75, "work", "Prepare the release notes"),
+    (119, "home", "Plan a dinner for the family"),
+)
 _SESSIONS = UUID("6f1f7d1c-3f0c-4c59-9d7e-0d5f0c9a1b2e")
 
 
@@ -278,7 +284,16 @@ class _Teller:
                 await self._fail_to_consolidate()
             if self.day % 10 == 9:
                 await sweep.run(self.memory, _by("schedule"))
+            await self._ask()
         await self._link()
+
+    async def _ask(self) -> None:
+        for day, butler, prompt in _PROMPTS:
+            if day == self.day:
+                session = uuid5(_SESSIONS, f"{day} {butler}")
+                await build_context(
+                    self.memory, _by(butler), prompt, butler, token_budget=250, session_id=session
+                )
 
     async def _link(self) -> None:
         for fact, fact_id in self.facts.items():

@@ -58,6 +58,22 @@ def _entity(page: Page) -> None:
     _drawer(page, "/memory/entities", "entity", found)
 
 
+def receipt(page: Page) -> None:
+    """A page, but one that only the id of a receipt leads to."""
+    found = read(page, "/api/memory/contexts?butler=home")["receipts"][0]["id"]
+    page.goto(f"/memory/contexts?receipt={found}")
+    page.get_by_role("button", name="Replay").click()
+    expect(page.get_by_text("The same, byte for byte")).to_be_visible()
+
+
+def without(page: Page) -> None:
+    """A block with and without its first line."""
+    page.goto("/memory/recall?prompt=Plan+a+dinner+for+the+family&butler=home&budget=250")
+    page.get_by_role("button", name="Without it?").first.click()
+    expect(page.get_by_role("region", name="If this memory were gone")).to_contain_text("search")
+    expect(page.get_by_role("deletion").first).to_be_visible()
+
+
 def _edit(page: Page) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Edit").click()
     expect(page.get_by_role("button", name="Save")).to_be_visible()
@@ -121,4 +137,10 @@ OVERLAYS = (
     Overlay("shortcuts", _shortcuts),
     Overlay("token-new", _new_token),
     Overlay("missing", _missing),
+)
+
+# No overlays: what a page shows once something on it was chosen, by an id that no address knows.
+VIEWS = (
+    Overlay("context", receipt, pictured=True),
+    Overlay("playground-without", without, pictured=True),
 )

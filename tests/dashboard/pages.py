@@ -33,6 +33,8 @@ PAGES = (
         "Recall playground",
         phone=True,
     ),
+    PageShown("changes", "/memory/changes", "Changes", phone=True),
+    PageShown("contexts", "/memory/contexts", "Contexts"),
     PageShown("journal", "/journal", "Journal", phone=True),
     PageShown("journal-mind", "/journal?tab=mind", "Journal"),
     PageShown("journal-fragments", "/journal?tab=fragments&fragment=knee", "Journal"),

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from dashboard.browser import DESKTOP, PHONE, chromium, window
-from dashboard.overlays import OVERLAYS
+from dashboard.overlays import OVERLAYS, VIEWS
 from dashboard.pages import PAGES, PageShown
 from dashboard.serving import seed, server
 from memory_butler.config import Settings
@@ -48,7 +48,7 @@ def _shown(*, on_phone: bool) -> Iterator[tuple[str, Callable[[Page], None]]]:
     for one in PAGES:
         if one.phone or not on_phone:
             yield one.name, partial(_open, one)
-    for overlay in OVERLAYS:
+    for overlay in (*OVERLAYS, *VIEWS):
         if overlay.pictured and not on_phone:
             yield overlay.name, overlay.open
 

@@ -14,3 +14,9 @@ export function dayEnds(day: string): string {
 export function span({ from, to }: { from?: string | undefined; to?: string | undefined }) {
   return { from: from && dayBegins(from), to: to && dayEnds(to) };
 }
+
+/** The day of a moment, as "2026-03-14". */
+export function dayOf(moment: Date): string {
+  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
+  return `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+}

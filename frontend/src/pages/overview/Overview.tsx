@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { Calibration } from "@/pages/overview/Calibration";
 import { Feed } from "@/pages/overview/Feed";
 import { Figures } from "@/pages/overview/Figures";
 import { Found } from "@/pages/overview/Found";
@@ -72,6 +73,7 @@ function AtAGlance() {
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="space-y-4">
           <Health stats={stats} trends={trend} />
+          <Calibration />
         </div>
         <Feed events={feed?.items} />
       </div>

@@ -23,6 +23,12 @@ export const trends = queryOptions({
     answer(api.GET("/api/memory/trends", { signal, params: { query: { days: DAYS } } })),
 });
 
+/** What memory claimed against what came of it, of the last year. */
+export const calibration = queryOptions({
+  queryKey: ["calibration"],
+  queryFn: ({ signal }) => answer(api.GET("/api/memory/calibration", { signal })),
+});
+
 /** How many episodes are past their time and still kept. */
 export const expiredEpisodes = queryOptions({
   queryKey: ["episodes", "expired", "total"],

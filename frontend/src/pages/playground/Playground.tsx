@@ -6,6 +6,7 @@ import { BlockText } from "@/pages/playground/BlockText";
 import { block, butlers } from "@/pages/playground/queries";
 import type { PlaygroundSearch } from "@/pages/playground/route";
 import { WeighedList } from "@/pages/playground/WeighedList";
+import { Without } from "@/pages/playground/Without";
 import { EmptyState } from "@/ui/EmptyState";
 import { SearchBox, Select } from "@/ui/Field";
 import { Page } from "@/ui/Page";
@@ -22,8 +23,13 @@ const BUDGETS = ["100", "250", "500", "1000", "3000", "8000"].map((value) => ({
 export default function Playground() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  // Another prompt makes another block, which the memory may not be in.
   const change = (part: Partial<PlaygroundSearch>) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+    void navigate({
+      search: (now) => ({ ...now, without: undefined, ...part }),
+      replace: true,
+      resetScroll: false,
+    });
   const { data: household } = useQuery(butlers);
   return (
     <Page
@@ -54,20 +60,34 @@ export default function Playground() {
           options={BUDGETS}
         />
       </div>
-      {search.prompt ? <Recalled search={search} /> : <Explained onTry={change} />}
+      {search.prompt ? (
+        <Recalled search={search} onWithout={(without) => change({ without })} />
+      ) : (
+        <Explained onTry={change} />
+      )}
     </Page>
   );
 }
 
-function Recalled({ search }: { search: PlaygroundSearch }) {
+interface RecalledProps {
+  search: PlaygroundSearch;
+  onWithout: (id: string | undefined) => void;
+}
+
+function Recalled({ search, onWithout }: RecalledProps) {
   const { data } = useQuery(block(search));
   // The memory that is pointed at, in the block or in the list beside it.
   const [pointed, point] = useState<string>();
   if (!data) return <SkeletonRows rows={8} className="h-12" />;
   return (
     <div className="grid items-start gap-4 lg:grid-cols-2">
-      <BlockText block={data} pointed={pointed} onPoint={point} />
-      <WeighedList block={data} pointed={pointed} onPoint={point} />
+      <div className="min-w-0 space-y-4">
+        {search.without && (
+          <Without search={search} id={search.without} onClose={() => onWithout(undefined)} />
+        )}
+        <BlockText block={data} pointed={pointed} onPoint={point} />
+      </div>
+      <WeighedList block={data} pointed={pointed} onPoint={point} onWithout={onWithout} />
     </div>
   );
 }

@@ -1,32 +1,42 @@
 import clsx from "clsx";
+import { CircleMinus } from "lucide-react";
+import { ScoreBar, ScoreLegend } from "@/memory/ScoreBar";
 import type { PointedProps } from "@/pages/playground/BlockText";
-import { PARTS, ScoreBar } from "@/pages/playground/ScoreBar";
 import type { Weighed } from "@/pages/playground/queries";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
 import { Card } from "@/ui/Card";
 import { words } from "@/ui/format";
 
+interface WeighedListProps extends PointedProps {
+  onWithout: (id: string) => void;
+}
+
 /** What was weighed for the block, with every part of each score; then what found no room. */
-export function WeighedList({ block, pointed, onPoint }: PointedProps) {
+export function WeighedList({ block, pointed, onPoint, onWithout }: WeighedListProps) {
   const weighed = block.considered ?? [];
   const inside = weighed.slice(0, block.included.length);
   const missed = weighed.slice(block.included.length);
   // One scale for all bars, so that their lengths compare.
   const most = Math.max(...weighed.map((one) => one.scores?.score ?? 0), Number.EPSILON);
-  const line = (one: Weighed) => (
+  const line = (one: Weighed, _: number, all: readonly Weighed[]) => (
     <li
       key={one.id}
       onMouseEnter={() => onPoint(one.id)}
       onMouseLeave={() => onPoint(undefined)}
       className={clsx("-mx-2 rounded-md px-2 py-2.5", one.id === pointed && "bg-accent-soft")}
     >
-      <Line weighed={one} most={most} />
+      <Line
+        weighed={one}
+        most={most}
+        onWithout={all === inside ? () => onWithout(one.id) : undefined}
+      />
     </li>
   );
   return (
     <div className="space-y-4">
-      <Card title="Why each line is there" note={<Legend />}>
+      <Card title="Why each line is there" note={<ScoreLegend />}>
         {inside.length === 0 ? (
           <p className="text-ink-2">
             {missed.length === 0
@@ -46,7 +56,14 @@ export function WeighedList({ block, pointed, onPoint }: PointedProps) {
   );
 }
 
-function Line({ weighed, most }: { weighed: Weighed; most: number }) {
+interface LineProps {
+  weighed: Weighed;
+  most: number;
+  /** Of a line of the block. */
+  onWithout: (() => void) | undefined;
+}
+
+function Line({ weighed, most, onWithout }: LineProps) {
   return (
     <>
       <div className="mb-1 flex flex-wrap items-center gap-1.5">
@@ -58,24 +75,16 @@ function Line({ weighed, most }: { weighed: Weighed; most: number }) {
           </>
         )}
         {weighed.memory_type === "rule" && <Badge>{words(weighed.maturity)}</Badge>}
+        {onWithout && (
+          <Button small kind="quiet" className="-my-1 ml-auto" onClick={onWithout}>
+            <CircleMinus /> Without it?
+          </Button>
+        )}
       </div>
       <MemoryLink kind={weighed.memory_type} id={weighed.id} className="hover:underline">
         <span className="memory-text line-clamp-2">{weighed.content}</span>
       </MemoryLink>
       <ScoreBar scores={weighed.scores} most={most} />
     </>
-  );
-}
-
-function Legend() {
-  return (
-    <span className="flex flex-wrap gap-x-3 gap-y-1">
-      {PARTS.map(({ name, fill }) => (
-        <span key={name} className="inline-flex items-center gap-1.5">
-          <span aria-hidden className={clsx("size-2 rounded-full", fill)} />
-          {name}
-        </span>
-      ))}
-    </span>
   );
 }

@@ -29,6 +29,25 @@ export function block({ prompt, butler, budget }: PlaygroundSearch) {
   });
 }
 
+/** What would change in the block if a memory of it were gone. */
+export function blockWithout({ prompt, butler, budget }: PlaygroundSearch, without: string) {
+  return queryOptions({
+    queryKey: ["context", "without", prompt, butler, budget, without],
+    queryFn: ({ signal }) =>
+      answer(
+        api.POST("/api/memory/context/without", {
+          signal,
+          body: {
+            trigger_prompt: prompt ?? "",
+            butler: butler ?? GLOBAL,
+            without: [without],
+            ...(budget !== undefined && { token_budget: budget }),
+          },
+        }),
+      ),
+  });
+}
+
 export const butlers = queryOptions({
   queryKey: ["butlers"],
   queryFn: ({ signal }) => answer(api.GET("/api/butlers", { signal })),

@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { given, number, text } from "@/shell/filters";
+import { given, number, text, uuid } from "@/shell/filters";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
@@ -11,6 +11,8 @@ function filters(search: Record<string, unknown>) {
     prompt: text(search["prompt"]),
     butler: text(search["butler"]),
     budget: number(search["budget"], 0, MOST_TOKENS),
+    /** The memory that the block is looked at without. */
+    without: uuid(search["without"]),
   });
 }
 

@@ -1,8 +1,7 @@
 import clsx from "clsx";
-import type { Weighed } from "@/pages/playground/queries";
 
 /** The parts of the composite score (SCORE-01), in the order of their weights. */
-export const PARTS = [
+const PARTS = [
   { name: "relevance", fill: "bg-chart-1" },
   { name: "importance", fill: "bg-chart-2" },
   { name: "recency", fill: "bg-chart-3" },
@@ -10,7 +9,8 @@ export const PARTS = [
 ] as const;
 
 interface ScoreBarProps {
-  scores: Weighed["scores"];
+  scores:
+    { score: number; explain?: Record<string, number | boolean | null> | null } | null | undefined;
   /** The score that fills the whole width. */
   most: number;
 }
@@ -55,5 +55,19 @@ export function ScoreBar({ scores, most }: ScoreBarProps) {
       </div>
       <span className="w-11 text-right text-xs text-ink-2">{scores.score.toFixed(3)}</span>
     </div>
+  );
+}
+
+/** Which colour is which part. */
+export function ScoreLegend() {
+  return (
+    <span className="flex flex-wrap gap-x-3 gap-y-1">
+      {PARTS.map(({ name, fill }) => (
+        <span key={name} className="inline-flex items-center gap-1.5">
+          <span aria-hidden className={clsx("size-2 rounded-full", fill)} />
+          {name}
+        </span>
+      ))}
+    </span>
   );
 }
