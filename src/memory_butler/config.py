@@ -40,6 +40,7 @@ ContextFormat = Literal["standard", "annotated"]
 
 _PREFIX: Final = "MEMORY_BUTLER_"
 _Share = Annotated[float, Field(ge=0, le=1)]
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
@@ -134,18 +135,10 @@ class RulesConfig(_Table):
 class ScoreWeights(_Table):
     """`score_weights` (SCORE-02)."""
 
-    relevance: float = Field(
-        0.4, ge=0, allow_inf_nan=False, description="Weight of how well it fits the query."
-    )
-    importance: float = Field(
-        0.3, ge=0, allow_inf_nan=False, description="Weight of how important it is."
-    )
-    recency: float = Field(
-        0.2, ge=0, allow_inf_nan=False, description="Weight of how lately it was referenced."
-    )
-    confidence: float = Field(
-        0.1, ge=0, allow_inf_nan=False, description="Weight of the effective confidence."
-    )
+    relevance: _Weight = Field(0.4, description="Weight of how well it fits the query.")
+    importance: _Weight = Field(0.3, description="Weight of how important it is.")
+    recency: _Weight = Field(0.2, description="Weight of how lately it was referenced.")
+    confidence: _Weight = Field(0.1, description="Weight of the effective confidence.")
 
 
 class ContextQuotas(_Table):
@@ -318,6 +311,9 @@ class Settings(BaseSettings):
     )
     dsn: SecretStr | None = Field(
         None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
+    )
+    read_dsn: SecretStr | None = Field(
+        None, description="The same login at a streaming standby, which then answers reads."
     )
     database: str = Field(
         "butler_memory",

@@ -20,7 +20,7 @@ from memory_butler.store import conflicts, episodes, events, facts, links, searc
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction, reading, transaction
+from memory_butler.store.transaction import Transaction, transaction
 
 # Of the nearest facts, how many are compared with a new one.
 DEPTH: Final = 8
@@ -108,7 +108,7 @@ async def list_conflicts(
     memory: Memory, principal: Principal, limit: int, offset: int
 ) -> tuple[int, list[OpenConflict]]:
     """What waits to be settled, the newest first: how many pairs there are, and a part of them."""
-    async with reading(memory.pool, principal.tenant) as tx:
+    async with memory.reading(principal.tenant) as tx:
         total, pairs = await conflicts.find(tx, limit, offset)
         ids = {id for pair in pairs for id in (pair.earlier_id, pair.later_id)}
         known = {row["id"]: row for row in await facts.many(tx, list(ids))}

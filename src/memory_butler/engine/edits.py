@@ -75,7 +75,7 @@ async def edit_fact(
     """
     id = inputs.uuid("fact_id", fact_id)
     _require_some(changes)
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         before = await facts.look(tx, id)
     if before is None:
         raise missing("fact", id)
@@ -205,7 +205,7 @@ async def edit_rule(
     """
     id = inputs.uuid("rule_id", rule_id)
     _require_some(changes)
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         before = await rules.look(tx, id)
     if before is None:
         raise missing("rule", id)

@@ -46,7 +46,7 @@ async def export_all(
         progress: told how many rows are written, and how many there are.
     """
     written: Counter[str] = Counter()
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         tables = await transfer.tables(tx)
         counts = {table.name: await transfer.count(tx, table) for table in tables}
         leave_out = () if vectors else _VECTORS

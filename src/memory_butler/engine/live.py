@@ -19,7 +19,6 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.store import events
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import reading
 
 log = structlog.get_logger()
 
@@ -137,11 +136,11 @@ class LiveEvents:
     async def _late(self, listener: Listener) -> list[Row]:
         """The newest events of the tenant that may still be news to somebody."""
         since = self._memory.clock() - _OVERLAP
-        async with reading(self._memory.pool, listener.tenant) as tx:
+        async with self._memory.reading(listener.tenant) as tx:
             return await events.since(tx, since, MAX_EVENTS)
 
     async def _since(self, listener: Listener, after: UUID) -> list[Row]:
-        async with reading(self._memory.pool, listener.tenant) as tx:
+        async with self._memory.reading(listener.tenant) as tx:
             moment = await events.moment_of(tx, after)
             if moment is None:
                 return []

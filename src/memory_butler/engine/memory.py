@@ -14,6 +14,7 @@ from memory_butler.engine import inputs
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.replica import Replica
 from memory_butler.store.transaction import Transaction, reading
 
 
@@ -30,6 +31,7 @@ class Memory:
     registry's id of the embedder's model. `language_model` works in consolidation only; None means
     that nothing is consolidated. `data_dir` is where files of this installation lie, `admin_dsn` a
     login to the embedded database that may do anything; None for a server of somebody else's.
+    `replica` is a standby that answers what is only read.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -43,6 +45,7 @@ class Memory:
     data_dir: Path | None = None
     admin_dsn: str | None = field(default=None, repr=False)
     standpoint: Standpoint | None = None
+    replica: Replica | None = None
     _present: "Memory | None" = None
 
     @property
@@ -65,9 +68,16 @@ class Memory:
             return self
         return replace(self, clock=lambda: where.known_at, standpoint=where, _present=self)
 
-    def reading(self, tenant: str) -> AbstractAsyncContextManager[Transaction]:
-        """A transaction that reads what a tenant's memory holds, from this memory's standpoint."""
-        return reading(self.pool, tenant, self.standpoint)
+    def reading(
+        self, tenant: str, *, on_primary: bool = False
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """A transaction that reads what a tenant's memory holds, from this memory's standpoint.
+
+        `on_primary`: never on a standby, for what a change will rest on, and for what takes long.
+        """
+        if self.replica is None or on_primary:
+            return reading(self.pool, tenant, self.standpoint)
+        return self.replica.reading(tenant, self.standpoint)
 
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import embedded, embeddings, schema
+from memory_butler.store.replica import replica_of
 from memory_butler.store.transaction import open_pool, refuse_bypass
 
 _NOTE_USE_SECONDS = 60.0
@@ -129,8 +130,17 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             pulled_models(settings.data_dir),
             pool_size=settings.pool_size,
         ) as memory,
+        AsyncExitStack() as stack,
     ):
-        yield replace(memory, data_dir=settings.data_dir, admin_dsn=database.admin_dsn)
+        replica = None
+        if settings.read_dsn is not None:
+            read_dsn = settings.read_dsn.get_secret_value()
+            replica = await stack.enter_async_context(
+                replica_of(memory.pool, read_dsn, settings.pool_size)
+            )
+        yield replace(
+            memory, data_dir=settings.data_dir, admin_dsn=database.admin_dsn, replica=replica
+        )
 
 
 @asynccontextmanager

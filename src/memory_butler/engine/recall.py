@@ -153,7 +153,9 @@ async def _answer(
     audience: Audience | None,
     judge: Callable[[Match], _Judged],
 ) -> list[Hit]:
-    """Search, order, cut, bump and record, in one transaction; quietly without an audience.
+    """Search, order, cut, bump and record; quietly without an audience.
+
+    In one transaction, or, with a standby, in one that reads there and one that counts.
 
     Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
     """
@@ -165,35 +167,43 @@ async def _answer(
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])
 
+    async def best_of(tx: Transaction) -> list[_Judged]:
+        found_by_search = await matches(tx, wanted, asked, embedding)
+        with span("score", candidates=len(found_by_search)):
+            judged = [judge(match) for match in found_by_search]
+        return sorted(judged, key=lambda one: one.order)[: asked.limit]
+
+    async def taken(tx: Transaction, best: Sequence[_Judged]) -> list[Hit]:
+        take = _look if quiet else _bump
+        with span("sql bump", memories=len(best)):
+            found = await take(tx, [one.match for one in best], asked.now)
+        hits = [
+            Hit(
+                one.match.memory_type,
+                row,
+                one.match,
+                one.effective_confidence,
+                one.place,
+                one.score,
+            )
+            for one in best
+            if (row := found.get(one.match.found.id)) is not None
+        ]
+        if audience is not None and not quiet:
+            await _record(tx, audience, hits, asked.now)
+        return hits
+
     async def once() -> list[Hit]:
-        opened = (
-            memory.reading(principal.tenant)
-            if quiet
-            else transaction(memory.pool, principal.tenant, durable=False)
-        )
-        async with opened as tx:
-            found_by_search = await matches(tx, wanted, asked, embedding)
-            with span("score", candidates=len(found_by_search)):
-                judged = [judge(match) for match in found_by_search]
-            best = sorted(judged, key=lambda one: one.order)[: asked.limit]
-            take = _look if quiet else _bump
-            with span("sql bump", memories=len(best)):
-                found = await take(tx, [one.match for one in best], asked.now)
-            hits = [
-                Hit(
-                    one.match.memory_type,
-                    row,
-                    one.match,
-                    one.effective_confidence,
-                    one.place,
-                    one.score,
-                )
-                for one in best
-                if (row := found.get(one.match.found.id)) is not None
-            ]
-            if audience is not None and not quiet:
-                await _record(tx, audience, hits, asked.now)
-            return hits
+        if quiet or memory.replica is not None:
+            async with memory.reading(principal.tenant) as tx:
+                best = await best_of(tx)
+                if quiet:
+                    return await taken(tx, best)
+            # Found on a standby: it is counted where things can be written.
+            async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+                return await taken(tx, best)
+        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+            return await taken(tx, await best_of(tx))
 
     try:
         hits = await retried(once)

@@ -156,7 +156,7 @@ async def list_receipts(
 ) -> list[Row]:
     """The newest receipts, without what is in them."""
     of = inputs.optional_name("butler", butler)
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         return await receipts.latest(tx, butler=of, limit=inputs.limit(limit))
 
 
@@ -164,7 +164,7 @@ async def _read(
     memory: Memory, principal: Principal, receipt_id: UUID | str
 ) -> tuple[Kept, dict[UUID, Text]]:
     id = inputs.uuid("receipt_id", receipt_id)
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         kept = await receipts.get(tx, id)
     if kept is None:
         days = memory.config.retrieval.receipt_retention_days

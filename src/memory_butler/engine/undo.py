@@ -116,7 +116,7 @@ async def undo_change(
     """
     event = inputs.optional_uuid("event_id", event_id)
     run = inputs.optional_uuid("run_id", run_id)
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         step = await _wanted(tx, event, run, None if anybody else principal.actor)
         plan = await _plan(memory, tx, step)
         shown = await _shown(memory, tx, plan)

@@ -63,7 +63,7 @@ class Erased:
 
 async def preview(memory: Memory, principal: Principal, target: Target) -> Preview:
     """Tell what would go, and what was looked at and stays; nothing is changed."""
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         scope = await scope_of(tx, target)
     found: tuple[str, ...] = ()
     if target.everything and memory.data_dir is not None:
@@ -165,7 +165,7 @@ async def finish(
     tell: Tell = lambda _: None,
 ) -> list[Erased]:
     """Finish what was erased and then cut off; the certificates of these."""
-    async with memory.reading(principal.tenant) as tx:
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
         waiting = await erasure.unfinished(tx)
     done = []
     for row in waiting:

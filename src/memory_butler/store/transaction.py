@@ -21,12 +21,25 @@ from memory_butler.domain.standpoint import Standpoint
 from memory_butler.telemetry import metrics
 
 Result = TypeVar("Result")
+Ready = Callable[["asyncpg.Connection[asyncpg.Record]"], Awaitable[None]]
 
 # Time bounds, in seconds. A statement that takes longer than these is stuck, not slow: searches
 # answer in milliseconds, and the jobs that touch many rows work in batches.
 CONNECT_TIMEOUT = 10.0
 COMMAND_TIMEOUT = 60.0
 ACQUIRE_TIMEOUT = 5.0
+
+# What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
+_DEFAULTS: dict[str, Any] = {
+    "max_queries": 50_000,
+    "max_inactive_connection_lifetime": 300.0,
+    "connect": None,
+    "setup": None,
+    "reset": None,
+    "loop": None,
+    "connection_class": asyncpg.Connection,
+    "record_class": asyncpg.Record,
+}
 
 OUTAGES = (
     OSError,
@@ -58,14 +71,25 @@ class Transaction:
     past: bool = False
 
 
-async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> asyncpg.Pool:
+class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
+    """A pool that tells of changes: `after_commit` is awaited with the connection and the tenant.
+
+    Counters that a read bumps are no change.
+    """
+
+    after_commit: "Callable[[asyncpg.Connection[asyncpg.Record], str], Awaitable[None]] | None" = (
+        None
+    )
+
+
+async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
     """Open a pool whose connections speak vectors and JSON.
 
     Raises:
         Unavailable: the database cannot be reached or refuses the login.
     """
     try:
-        return await asyncpg.create_pool(
+        pool = Pool(
             dsn,
             min_size=min_size,
             max_size=max_size,
@@ -73,7 +97,10 @@ async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> async
             command_timeout=COMMAND_TIMEOUT,
             init=prepare_connection,
             server_settings={"application_name": "memory-butler", "timezone": "UTC"},
+            **_DEFAULTS,
         )
+        await pool
+        return pool
     except OUTAGES as error:
         raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
 
@@ -98,18 +125,21 @@ def describe(error: BaseException) -> str:
 
 @asynccontextmanager
 async def reading(
-    pool: asyncpg.Pool, tenant: str, standpoint: Standpoint | None = None
+    pool: asyncpg.Pool,
+    tenant: str,
+    standpoint: Standpoint | None = None,
+    ready: Ready | None = None,
 ) -> AsyncIterator[Transaction]:
     """One tenant transaction that PostgreSQL keeps from writing anything (GEN-08).
 
     All its statements see one moment, so that a page and its total agree. From a standpoint that is
     the moment it names: the same queries then read the views of the past (mem_015) by the names of
-    the tables.
+    the tables. `ready` is awaited with the connection before that moment.
 
     Raises:
         Unavailable: the database went away, before or during the block.
     """
-    async with _open(pool, tenant, _READ, isolation="repeatable_read", readonly=True) as tx:
+    async with _open(pool, tenant, _READ, ready, isolation="repeatable_read", readonly=True) as tx:
         if standpoint is not None:
             known_at, as_of = standpoint.known_at.isoformat(), standpoint.as_of
             await tx.connection.execute(_PAST, known_at, as_of.isoformat() if as_of else "")
@@ -131,22 +161,32 @@ async def transaction(
         Contended: it was given up for another change; the same again may work.
         IntegrityViolation: a constraint that no code path should reach refused the change.
     """
-    async with _open(pool, tenant, _SETTINGS[durable]) as tx:
+    async with _open(pool, tenant, _SETTINGS[durable], changes=durable) as tx:
         yield tx
 
 
 @asynccontextmanager
 async def _open(
-    pool: asyncpg.Pool, tenant: str, settings: str, **options: Any
+    pool: asyncpg.Pool,
+    tenant: str,
+    settings: str,
+    ready: Ready | None = None,
+    *,
+    changes: bool = False,
+    **options: Any,
 ) -> AsyncIterator[Transaction]:
     try:
         began = time.perf_counter()
         async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
             metrics.POOL_WAIT.observe(time.perf_counter() - began)
+            if ready is not None:
+                await ready(connection)
             async with connection.transaction(**options):
                 await connection.execute(settings, tenant)
                 tx = Transaction(connection, tenant)
                 yield tx
+            if changes and isinstance(pool, Pool) and pool.after_commit is not None:
+                await pool.after_commit(connection, tenant)
         for event_type, count in tx.recorded.items():
             metrics.EVENTS.labels(event_type).inc(count)
     except asyncpg.TransactionRollbackError as error:

@@ -37,6 +37,22 @@ POOL_CONNECTIONS: Final = Gauge(
     ("state",),
     registry=REGISTRY,
 )
+REPLICA_UP: Final = Gauge(
+    "memory_butler_replica_up",
+    "Whether the standby of read_dsn answered when it was last looked at; 0 without one.",
+    registry=REGISTRY,
+)
+REPLICA_LAG: Final = Gauge(
+    "memory_butler_replica_lag_seconds",
+    "For how long the standby has not replayed what the primary had on disk.",
+    registry=REGISTRY,
+)
+REPLICA_READS: Final = Counter(
+    "memory_butler_replica_reads",
+    "Reads by who answered: the standby, or the primary because the standby was behind or away.",
+    ("outcome",),
+    registry=REGISTRY,
+)
 EMBEDDING: Final = Histogram(
     "memory_butler_embedding_seconds",
     "Duration of one batch through the embedding model.",

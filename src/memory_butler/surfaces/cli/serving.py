@@ -51,6 +51,13 @@ def serve_command(serve: Serve) -> Command:
         require_token: Annotated[
             bool, typer.Option("--require-token", help="Demand a token on loopback too.")
         ] = False,
+        read_dsn: Annotated[
+            str | None,
+            typer.Option(
+                help="The same login at a streaming standby, which then answers reads.",
+                metavar="DSN",
+            ),
+        ] = None,
         toolset: Toolsets = None,
     ) -> None:
         """Serve agents over MCP and programs over REST, until Ctrl-C."""
@@ -59,6 +66,7 @@ def serve_command(serve: Serve) -> Command:
             host=host,
             port=port,
             require_token=require_token or None,
+            read_dsn=read_dsn,
             toolsets=toolset or None,
         )
         asyncio.run(_served(serve, settings))
