@@ -126,8 +126,10 @@ async def recall(
     if not asked.text:
         return []
 
+    weights = memory.config.retrieval.weights()
+
     def judge(match: Match) -> _Judged:
-        score = _score(memory, match, asked.now)
+        score = _score(memory, weights, match, asked.now)
         order = scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
@@ -251,7 +253,9 @@ def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
     return (*words_first, -_place(match, mode), *own, *last)
 
 
-def _score(memory: Memory, match: Match, now: datetime) -> scoring.ScoreParts:
+def _score(
+    memory: Memory, weights: scoring.ScoreWeights, match: Match, now: datetime
+) -> scoring.ScoreParts:
     found = match.found
     retrieval = memory.config.retrieval
     return scoring.composite(
@@ -259,7 +263,7 @@ def _score(memory: Memory, match: Match, now: datetime) -> scoring.ScoreParts:
         importance=scoring.RULE_IMPORTANCE if found.importance is None else found.importance,
         recency=scoring.recency(found.last_referenced_at, now),
         confidence=_confidence(found, now),
-        weights=retrieval.weights(),
+        weights=weights,
         maturity_weight=(
             1.0 if found.maturity is None else retrieval.maturity_weights[found.maturity]
         ),
