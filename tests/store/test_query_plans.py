@@ -99,7 +99,8 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
 ) -> None:
     # Every text has "note": 3,000 are more than are read for it.
     await admin.execute("SET butler.tenant_id = 'default'")
-    found = await admin.fetch(WORDED, "note word17 word23", NOW)
+    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 2)"
+    found = await admin.fetch(few, "note word17 word23", NOW)
     assert len(found) == 2
     alone = await admin.fetch(WORDED, "note", NOW)
     assert len(alone) == 10
@@ -108,6 +109,15 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
     )
     assert len(read_all) == 10
     assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize("question", ["note zebra", "note zebra word17"])
+async def test_rare_words_that_find_too_little_let_the_next_one_lead(
+    admin: Connection, question: str
+) -> None:
+    await admin.execute("SET butler.tenant_id = 'default'")
+    assert len(await admin.fetch(WORDED, question, NOW)) == 10
 
 
 @pytest.mark.usefixtures("filled")

@@ -41,6 +41,7 @@ CHAIN = (
     "mem_019",
     "mem_020",
     "mem_023",
+    "mem_026",
 )
 HEAD = CHAIN[-1]
 
