@@ -27,6 +27,12 @@ class Answer:
     headers: str = ""
 
     @property
+    def result(self) -> dict[str, Any]:
+        """Of a tool that was called; an error of the protocol has none."""
+        found: dict[str, Any] = json.loads(self.body).get("result", {})
+        return found
+
+    @property
     def seen(self) -> str:
         """All of it that the caller can read."""
         return f"{self.headers}\n{self.body}"

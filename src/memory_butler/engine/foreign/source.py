@@ -1,9 +1,12 @@
 """What another program exported: a file, a folder, or a zip as it was downloaded."""
 
 import json
+import lzma
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +22,17 @@ MAX_DOCUMENT_BYTES: Final = 2 * 1024**3
 MAX_FILES: Final = 100_000
 
 
+# What zipfile and zlib make of bytes that are no archive, or one of a kind that they do not know.
+_DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One file of an export; `member` where it lies in a zip."""
@@ -28,11 +42,25 @@ class Document:
     size: int
     member: str | None = None
 
-    def open(self) -> BinaryIO:
-        """Its bytes."""
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Its bytes.
+
+        Raises:
+            InvalidInput: the archive that it lies in is damaged or encrypted, however late one
+                comes upon it.
+        """
         if self.member is None:
-            return self.path.open("rb")
-        return cast(BinaryIO, zipfile.ZipFile(self.path).open(self.member))
+            with self.path.open("rb") as file:
+                yield file
+            return
+        try:
+            with _unpacked(self.path, self.member) as file:
+                yield file
+        except _DAMAGED as error:
+            raise InvalidInput(
+                f"{self.name} cannot be unpacked: {error or 'it ends early'}"
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +77,15 @@ class Found:
     key: str
     line: AnyLine | BadLine
     reached: int
+
+
+@contextmanager
+def _unpacked(path: Path, member: str) -> Iterator[BinaryIO]:
+    with zipfile.ZipFile(path) as archive:
+        if archive.getinfo(member).flag_bits & 1:
+            raise zipfile.BadZipFile("it is encrypted; unpack it first")
+        with archive.open(member) as file:
+            yield cast(BinaryIO, file)
 
 
 def documents(path: Path, *suffixes: str) -> Iterator[Document]:
@@ -68,7 +105,7 @@ def documents(path: Path, *suffixes: str) -> Iterator[Document]:
                         yield Document(path, info.filename, info.file_size, info.filename)
         else:
             yield Document(path, path.name, path.stat().st_size)
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, *_DAMAGED) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise InvalidInput(f"{path} cannot be read: {said}") from None
 
