@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_butler.domain.evidence import Evidence, lexical_support, stems, without_echo
+from memory_butler.domain.evidence import (
+    Evidence,
+    is_quoted,
+    is_reworded,
+    lexical_support,
+    parted,
+    stems,
+)
+from memory_butler.domain.likeness import Statement
 from memory_butler.domain.sketch import shingle_hashes
 
 SERVED = "The user has been allergic to peanuts since childhood"
@@ -47,13 +55,42 @@ def test_support_is_a_share_and_grows_with_the_texts(statement: str, texts: list
     assert 0.0 <= few <= many <= 1.0
 
 
-def test_a_sentence_that_was_served_is_left_out() -> None:
+def test_a_sentence_that_was_served_is_set_apart() -> None:
     served = frozenset(shingle_hashes(SERVED))
     text = f"I went home. {SERVED}. Then I slept."
-    assert without_echo(text, served) == "I went home.\nThen I slept."
+    assert parted(text, served) == ("I went home.\nThen I slept.", f"{SERVED}.")
 
 
 @pytest.mark.parametrize("text", ["Home. Tea. Sleep.", "a\nb\n\nc", "", "One long other sentence."])
 def test_a_text_without_an_echo_is_unchanged(text: str) -> None:
-    assert without_echo(text, frozenset(shingle_hashes(SERVED))) == text
-    assert without_echo(text, frozenset()) == text
+    assert parted(text, frozenset(shingle_hashes(SERVED))) == (text, "")
+    assert parted(text, frozenset()) == (text, "")
+
+
+def test_a_short_sentence_is_an_echo_only_as_it_was_served() -> None:
+    served = frozenset(shingle_hashes("Likes tea"))
+    assert parted("Likes tea. Drinks tea. Tea.", served) == ("Drinks tea.\nTea.", "Likes tea.")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "content", "nearness", "reworded"),
+    [
+        ("pet", "Owns a dog named Rex", 0.88, True),
+        ("pet", "Owns a dog named Rex", 0.7, False),  # too far
+        ("pet", "Has no dog called Rex", 0.9, False),  # the contrary
+        ("dog", "Has a dog called Tom", 0.9, False),  # another value of the property
+        ("dog", "The user has a dog called Rex.", 0.9, True),
+    ],
+)
+def test_what_is_near_is_a_rewording_unless_it_is_news(
+    predicate: str, content: str, nearness: float, reworded: bool
+) -> None:
+    known = Statement("user", "dog", "Has a dog called Rex")
+    assert is_reworded(known, Statement("user", predicate, content), nearness) is reworded
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_what_stands_in_an_echo_is_quoted(statement: str, more: str) -> None:
+    echoes = stems(f"{more}\n{statement}")
+    assert is_quoted(statement, echoes) or not stems(statement)
+    assert not is_quoted(statement, frozenset())

@@ -59,7 +59,9 @@ async def other(
 
 async def live(memory: Memory, principal: Principal, clock: Clock) -> None:
     """A life with something in every corner."""
-    episode = await store_episode(memory, principal, "The user moved to Lisbon ☂", "home")
+    episode = await store_episode(
+        memory, principal, "The user moved to Lisbon ☂", "home", trust="tool_output"
+    )
     entity = await create_entity(
         memory, principal, "Ana Silva", "person", aliases=["Ana"], metadata={"n": 0.1}
     )
@@ -76,7 +78,9 @@ async def live(memory: Memory, principal: Principal, clock: Clock) -> None:
             source_episode_id=episode,
             importance=7.3,
         )
-    fact, _ = await store_fact(memory, principal, "user", "drink", "Prefers tea", tags=["taste"])
+    fact, _ = await store_fact(
+        memory, principal, "user", "drink", "Prefers tea", tags=["taste"], trust="user_said"
+    )
     clock.advance(hours=1, microseconds=123_457)
     await confirm_memory(memory, principal, "fact", fact)
     rule = await store_rule(memory, principal, "Ask before booking", source_episode_id=episode)

@@ -9,6 +9,7 @@ from conftest import Clock, Connection
 from engine.foreign import exports
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.foreign.formats import detect, open_export
 from memory_butler.engine.imports import ImportReport, import_all
 from memory_butler.engine.memory import Memory
@@ -42,6 +43,7 @@ async def test_history_is_kept_from_the_import_on_and_remembers_when_it_was(
     assert [row["created_at"] for row in rows] == [clock.now] * 3
     assert rows[2]["occurred_at"].isoformat() == "2026-01-10T09:00:00+00:00"
     assert {row["consolidation_status"] for row in rows} == {"pending"}
+    assert {Trust(row["trust"]) for row in rows} == {Trust.IMPORTED}
     events = await admin.fetch("SELECT event_type, actor FROM memory_events")
     assert [tuple(row) for row in events] == [("episode_created", "tester")] * 3
 

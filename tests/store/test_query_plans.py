@@ -141,7 +141,7 @@ async def _plan_of_list(connection: Connection, database: Database, query: str, 
     await connection.execute("SET plan_cache_mode = force_custom_plan")
     await connection.execute("SET butler.tenant_id = 'default'")
     await connection.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
-    criteria = ("default", *[None] * 7, ("active",), False, None, NOW, None, None, None, None)
+    criteria = ("default", *[None] * 7, ("active",), False, None, NOW, *[None] * 5)
     plan = await connection.fetch("EXPLAIN " + query, *criteria, *rest)
     return "\n".join(row[0] for row in plan)
 

@@ -104,18 +104,27 @@ _REQUIREMENT: Final = {
 # Further parameters may follow, if optional (C-40, C-66).
 _AXES: Final = {"known_at", "as_of"}
 _EXTRAS: Final = {
-    "memory_store_episode": {"episode_id", "occurred_at", "speaker", "turn", "metadata"},
+    "memory_store_episode": {
+        "episode_id",
+        "occurred_at",
+        "speaker",
+        "turn",
+        "metadata",
+        "trust",
+    },
     "memory_store_fact": {
         "entity_id",
         "valid_from",
         "valid_until",
         "source_butler",
         "source_episode_id",
+        "trust",
     },
-    "memory_search": {"session_id", "explain"} | _AXES,
-    "memory_recall": {"min_confidence", "session_id", "explain"} | _AXES,
-    "memory_context": {"session_id", "explain"} | _AXES,
-    "memory_get": _AXES,
+    "memory_store_rule": {"trust"},
+    "memory_search": {"min_trust", "session_id", "explain"} | _AXES,
+    "memory_recall": {"min_confidence", "min_trust", "session_id", "explain"} | _AXES,
+    "memory_context": {"min_trust", "session_id", "explain"} | _AXES,
+    "memory_get": {"session_id"} | _AXES,
     "memory_stats": _AXES,
     "entity_get": {"known_at"},
     "entity_resolve": {"known_at"},

@@ -3,6 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { EpisodeState } from "@/memory/EpisodeState";
+import { TrustBadge } from "@/memory/TrustBadge";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
 import { plural } from "@/ui/format";
@@ -23,6 +24,7 @@ export function EpisodeItem({ episode, children }: EpisodeItemProps) {
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone="accent">{episode.butler}</Badge>
         <EpisodeState status={episode.consolidation_status} />
+        <TrustBadge trust={episode.trust} />
         <span className="text-xs text-ink-3" title="From 0 to 10, as the butler judged it.">
           importance {episode.importance}
         </span>

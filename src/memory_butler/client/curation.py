@@ -18,6 +18,7 @@ class Curation(Sender):
         memory_type: Literal["episode", "fact", "rule"],
         memory_id: UUID,
         *,
+        session_id: UUID | Unset | None = UNSET,
         known_at: datetime | Unset | None = UNSET,
         as_of: datetime | Unset | None = UNSET,
     ) -> GetOutput:
@@ -27,12 +28,19 @@ class Curation(Sender):
         expired or forgotten. Follow source_episode_id and supersedes_id with it.
 
         Args:
+            session_id: Your session, so that memory knows what it has told you.
             known_at: Memory as it was known at this moment; left out, as it is known now.
             as_of: What was true at this moment, as far as is known; left out, what holds.
         """
         return await self._send(
             operations.GET,
-            left_in(memory_type=memory_type, memory_id=memory_id, known_at=known_at, as_of=as_of),
+            left_in(
+                memory_type=memory_type,
+                memory_id=memory_id,
+                session_id=session_id,
+                known_at=known_at,
+                as_of=as_of,
+            ),
         )
 
     async def confirm(

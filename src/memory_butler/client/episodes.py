@@ -29,6 +29,9 @@ class Episodes(Sender):
         speaker: str | Unset | None = UNSET,
         turn: int | Unset | None = UNSET,
         metadata: dict[str, Any] | Unset | None = UNSET,
+        trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
+        | Unset
+        | None = UNSET,
         episode_id: UUID | Unset | None = UNSET,
     ) -> StoredEpisode:
         """Store an episode.
@@ -47,6 +50,9 @@ class Episodes(Sender):
             speaker: Who said it, for a single utterance.
             turn: Its place in the session, counted from 0.
             metadata: Anything else, as a JSON object.
+            trust: Where it is from: user_said, in the user's own words; agent_inferred,
+                your own account, which it is when left out; tool_output; imported;
+                untrusted_web. Nothing drawn from it is ever trusted further.
             episode_id: An id of your own: sent again with it, it is not stored twice.
         """
         return await self._send(
@@ -60,6 +66,7 @@ class Episodes(Sender):
                 speaker=speaker,
                 turn=turn,
                 metadata=metadata,
+                trust=trust,
                 episode_id=episode_id,
             ),
         )
@@ -97,6 +104,11 @@ class Episodes(Sender):
         status: list[Literal["pending", "consolidated", "failed", "dead_letter"]]
         | Unset
         | None = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         expired: bool | Unset | None = UNSET,
         sort: Literal["occurred", "created", "importance"] | Unset = UNSET,
         direction: Literal["asc", "desc"] | Unset = UNSET,
@@ -117,6 +129,9 @@ class Episodes(Sender):
             session_id: Of this session.
             consolidated: Whether it was consolidated.
             status: In one of these states.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             expired: Past its time, but still kept.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
@@ -135,6 +150,7 @@ class Episodes(Sender):
                 session_id=session_id,
                 consolidated=consolidated,
                 status=status,
+                min_trust=min_trust,
                 expired=expired,
                 sort=sort,
                 direction=direction,

@@ -29,6 +29,9 @@ class Facts(Sender):
         valid_until: datetime | Unset | None = UNSET,
         source_butler: str | Unset | None = UNSET,
         source_episode_id: UUID | Unset | None = UNSET,
+        trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
+        | Unset
+        | None = UNSET,
     ) -> StoredFact:
         """Store a fact.
 
@@ -52,6 +55,9 @@ class Facts(Sender):
             valid_until: Until when, if that is known.
             source_butler: The butler that learned it.
             source_episode_id: The episode that it was drawn from.
+            trust: Where it is from: user_said, in the user's own words; agent_inferred,
+                your own account, which it is when left out; tool_output; imported;
+                untrusted_web. Nothing drawn from it is ever trusted further.
         """
         return await self._send(
             operations.STORE_FACT,
@@ -68,6 +74,7 @@ class Facts(Sender):
                 valid_until=valid_until,
                 source_butler=source_butler,
                 source_episode_id=source_episode_id,
+                trust=trust,
             ),
         )
 
@@ -92,6 +99,11 @@ class Facts(Sender):
         ]
         | Unset = UNSET,
         min_confidence: float | Unset | None = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         tag: str | Unset | None = UNSET,
         sort: Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
         | Unset = UNSET,
@@ -117,6 +129,9 @@ class Facts(Sender):
             permanence: Of one of these levels.
             validity: active includes fading; archive is superseded, expired and retracted.
             min_confidence: Effective confidence of at least this.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
@@ -139,6 +154,7 @@ class Facts(Sender):
                 permanence=permanence,
                 validity=validity,
                 min_confidence=min_confidence,
+                min_trust=min_trust,
                 tag=tag,
                 sort=sort,
                 direction=direction,

@@ -29,6 +29,11 @@ class Playbook(Sender):
         | None = UNSET,
         state: Literal["kept", "in_use", "fading", "disabled", "forgotten", "all"] | Unset = UNSET,
         min_confidence: float | Unset | None = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         tag: str | Unset | None = UNSET,
         sort: Literal["created", "effectiveness", "applied", "confidence", "maturity"]
         | Unset = UNSET,
@@ -51,6 +56,9 @@ class Playbook(Sender):
             maturity: Of one of these maturities.
             state: kept: not forgotten; in_use: neither forgotten nor disabled.
             min_confidence: Effective confidence of at least this.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
@@ -70,6 +78,7 @@ class Playbook(Sender):
                 maturity=maturity,
                 state=state,
                 min_confidence=min_confidence,
+                min_trust=min_trust,
                 tag=tag,
                 sort=sort,
                 direction=direction,

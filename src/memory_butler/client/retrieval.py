@@ -22,6 +22,11 @@ class Retrieval(Sender):
         mode: Literal["hybrid", "deep", "semantic", "keyword"] | Unset | None = UNSET,
         limit: int | Unset | None = UNSET,
         min_confidence: float | Unset = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -43,6 +48,9 @@ class Retrieval(Sender):
                 meaning; keyword: words.
             limit: How many in all.
             min_confidence: Leave out what has faded below this; 0 shows all.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return every part of every score.
             known_at: Memory as it was known at this moment; left out, as it is known now.
@@ -57,6 +65,7 @@ class Retrieval(Sender):
                 mode=mode,
                 limit=limit,
                 min_confidence=min_confidence,
+                min_trust=min_trust,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,
@@ -71,6 +80,11 @@ class Retrieval(Sender):
         scope: str | Unset | None = UNSET,
         limit: int | Unset | None = UNSET,
         min_confidence: float | Unset = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -89,6 +103,9 @@ class Retrieval(Sender):
                 scopes.
             limit: How many in all.
             min_confidence: Leave out what has faded below this; 0 shows all.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return every part of every score.
             known_at: Memory as it was known at this moment; left out, as it is known now.
@@ -101,6 +118,7 @@ class Retrieval(Sender):
                 scope=scope,
                 limit=limit,
                 min_confidence=min_confidence,
+                min_trust=min_trust,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,
@@ -114,6 +132,11 @@ class Retrieval(Sender):
         butler: str,
         *,
         token_budget: int | Unset | None = UNSET,
+        min_trust: Literal[
+            "user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"
+        ]
+        | Unset
+        | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -129,6 +152,9 @@ class Retrieval(Sender):
             trigger_prompt: The prompt that the session is about to work on.
             butler: The butler whose session it is; also the scope.
             token_budget: The block has at most four characters a token.
+            min_trust: Only what is trusted at least so far, from the most to the least:
+                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
+                all.
             session_id: Your session, so that memory knows what it has told you.
             explain: Return what was weighed for the block, with every part of its score.
             known_at: Memory as it was known at this moment; left out, as it is known now.
@@ -140,6 +166,7 @@ class Retrieval(Sender):
                 trigger_prompt=trigger_prompt,
                 butler=butler,
                 token_budget=token_budget,
+                min_trust=min_trust,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,

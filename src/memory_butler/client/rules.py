@@ -1,5 +1,6 @@
 """The operations of `operations/rules.py`, as methods. Written by tools/make_docs.py."""
 
+from typing import Literal
 from uuid import UUID
 
 from memory_butler.client.sender import Sender
@@ -17,6 +18,9 @@ class Rules(Sender):
         *,
         scope: str | Unset = UNSET,
         tags: list[str] | Unset | None = UNSET,
+        trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
+        | Unset
+        | None = UNSET,
     ) -> StoredRule:
         """Store a rule.
 
@@ -28,10 +32,13 @@ class Rules(Sender):
             content: What to do and when: "Confirm before sending messages."
             scope: "global", or the one butler that it is for.
             tags: Words to group rules by.
+            trust: Where it is from: user_said, in the user's own words; agent_inferred,
+                your own account, which it is when left out; tool_output; imported;
+                untrusted_web. Nothing drawn from it is ever trusted further.
         """
         return await self._send(
             operations.STORE_RULE,
-            left_in(content=content, scope=scope, tags=tags),
+            left_in(content=content, scope=scope, tags=tags, trust=trust),
         )
 
     async def mark_helpful(

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from memory_butler.domain.likeness import Statement, compare
+from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
 
 Verdict = Literal["supported", "needs_review", "refused"]
@@ -18,8 +20,16 @@ Verdict = Literal["supported", "needs_review", "refused"]
 # sample of a long text's shingles is kept.
 ECHO_SHARE: Final = 0.4
 
+# The share of a statement's words that echoes have, from which on it is one of them.
+QUOTED: Final = 0.6
+# The cosine from which on a statement may be what was served, reworded. Another subject, or another
+# thing said of the same one, is below (domain/likeness.py).
+REWORDED: Final = 0.78
+
 # What a fact of low support is worth: it is recalled last, and fades first.
 REVIEW_CONFIDENCE: Final = 0.5
+# And one that seems to be what was served, in other words: it may be true all the same.
+ECHO_CONFIDENCE: Final = 0.7
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -73,20 +83,44 @@ def lexical_support(statement: str, present: Iterable[frozenset[str]]) -> float:
     return len(wanted.intersection(frozenset().union(*present))) / len(wanted)
 
 
-def without_echo(text: str, served: Collection[int]) -> str:
-    """The text without the sentences that memory itself had served; unchanged if it has none."""
-    if not served:
-        return text
-    sentences = _SENTENCE_END.split(text)
-    kept = [one for one in sentences if not _is_echo(one, served)]
-    return text if len(kept) == len(sentences) else "\n".join(kept)
+def parted(text: str, served: Collection[int]) -> tuple[str, str]:
+    """What a text says of its own accord, and the sentences of it that memory had served.
+
+    Without such a sentence the text is unchanged, and the other part empty.
+    """
+    sentences = _SENTENCE_END.split(text) if served else [text]
+    echoes = [one for one in sentences if _is_echo(one, served)]
+    if not echoes:
+        return text, ""
+    return "\n".join(one for one in sentences if one not in echoes), "\n".join(echoes)
+
+
+def is_quoted(statement: str, echoes: frozenset[str]) -> bool:
+    """Whether a statement is in the echoes, given by their `stems`."""
+    return lexical_support(statement, [echoes]) >= QUOTED
+
+
+def is_reworded(known: Statement, stated: Statement, nearness: float) -> bool:
+    """Whether a statement says what was served in other words, by the cosine of the two.
+
+    A contradiction is as near, and is news; so is another value of the same property.
+    """
+    if nearness < REWORDED or compare(known, stated, nearness) == "contradiction":
+        return False
+    return _key(known) != _key(stated) or same_words(known.content, stated.content)
+
+
+def _key(statement: Statement) -> tuple[str, str]:
+    return statement.subject.casefold(), statement.predicate.casefold()
 
 
 def _is_echo(sentence: str, served: Collection[int]) -> bool:
     hashes = shingle_hashes(sentence, keep=MAX_WORDS)
-    # A sentence shorter than a shingle is too short to tell: it stays.
-    if len(_WORD.findall(sentence)) < SHINGLE_WIDTH or not hashes:
-        return False
+    words = len(_WORD.findall(sentence))
+    # What is shorter than a shingle is an echo only where it was served as it stands; a single word
+    # tells nothing.
+    if words < SHINGLE_WIDTH:
+        return words > 1 and hashes[0] in served
     known = sum(hash in served for hash in hashes)
     return known / len(hashes) >= ECHO_SHARE
 

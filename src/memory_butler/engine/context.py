@@ -19,7 +19,8 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs, receipts
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Audience, Hit, recall, record_served, search
+from memory_butler.engine.recall import Hit, memories, recall, search
+from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts as store
 from memory_butler.store.transaction import transaction
 
@@ -45,6 +46,7 @@ async def build_context(
     *,
     token_budget: int | None = None,
     session_id: UUID | str | None = None,
+    min_trust: str | None = None,
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
@@ -56,7 +58,7 @@ async def build_context(
     budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
-    drawn = await _draw(memory, principal, trigger_prompt, scope, budget)
+    drawn = await _draw(memory, principal, trigger_prompt, scope, budget, min_trust=min_trust)
     block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
     receipt = receipts.take(
         memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.missed
@@ -64,7 +66,8 @@ async def build_context(
     included = set(block.included)
     served = [hit for hit in hits if hit.row["id"] in included]
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        await record_served(tx, memory, Audience("context", scope, session), served)
+        audience = Audience("context", scope, session)
+        await note(tx, audience, memories(served), memory.present.clock(), block.text)
         await store.insert(tx, receipt)
     by_id = {hit.row["id"]: hit for hit in hits}
     considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
@@ -127,6 +130,8 @@ async def _draw(
     scope: str,
     budget: int,
     without: Collection[UUID] = (),
+    *,
+    min_trust: str | None = None,
 ) -> _Drawn:
     """Recall for a prompt, and assemble; leaves no trace."""
     retrieval = memory.config.retrieval
@@ -136,7 +141,14 @@ async def _draw(
     # so many that the search would look deeper for it.
     asked = max(limit, min(limit + NEAR_MISSES, retrieval.candidate_depth, inputs.MAX_LIMIT))
     recalled = await recall(
-        memory, principal, prompt, scope=scope, limit=asked, quiet=True, without=without
+        memory,
+        principal,
+        prompt,
+        scope=scope,
+        limit=asked,
+        min_trust=min_trust,
+        quiet=True,
+        without=without,
     )
     hits, missed = recalled[:limit], recalled[limit:]
     if quotas.episodes > 0:
@@ -147,6 +159,7 @@ async def _draw(
             types=["episode"],
             scope=scope,
             limit=limit,
+            min_trust=min_trust,
             quiet=True,
             without=without,
         )

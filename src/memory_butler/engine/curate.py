@@ -1,5 +1,6 @@
 """Looking at one memory, confirming it, forgetting it, bringing it back."""
 
+from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
@@ -11,31 +12,49 @@ from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.served import Audience, note
 from memory_butler.store import episodes, events, facts, rules, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
 
 
 async def get_memory(
-    memory: Memory, principal: Principal, memory_type: str, memory_id: UUID | str
+    memory: Memory,
+    principal: Principal,
+    memory_type: str,
+    memory_id: UUID | str,
+    *,
+    session_id: UUID | str | None = None,
 ) -> Row | None:
-    """One memory of any state, its reference counter bumped; None if there is none (STO-09)."""
+    """One memory of any state, its reference counter bumped; None if there is none (STO-09).
+
+    The past counts no reference. Either is noted as served.
+    """
     kind, id = parse_memory_type(memory_type), inputs.uuid("memory_id", memory_id)
-    now = memory.clock()
+    audience = Audience("get", session_id=inputs.optional_uuid("session_id", session_id))
+    row: Row | None = None
     if memory.standpoint is not None:
         async with memory.reading(principal.tenant) as tx:
-            return await _look(tx, kind, id)
+            row = await _look(tx, kind, id)
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        match kind:
-            case "episode":
-                return await episodes.get(tx, id, now)
-            case "fact":
-                row = await facts.get(tx, id, now)
-                return row and _with_state(row)
-            case "rule":
-                return await rules.get(tx, id, now)
-            case _:
-                assert_never(kind)
+        if memory.standpoint is None:
+            row = await _get(tx, kind, id, memory.clock())
+        if row is not None:
+            await note(tx, audience, [(kind, row)], memory.present.clock())
+    return row
+
+
+async def _get(tx: Transaction, kind: MemoryType, id: UUID, now: datetime) -> Row | None:
+    match kind:
+        case "episode":
+            return await episodes.get(tx, id, now)
+        case "fact":
+            row = await facts.get(tx, id, now)
+            return row and _with_state(row)
+        case "rule":
+            return await rules.get(tx, id, now)
+        case _:
+            assert_never(kind)
 
 
 async def _look(tx: Transaction, kind: MemoryType, id: UUID) -> Row | None:

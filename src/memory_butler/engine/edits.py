@@ -20,6 +20,7 @@ from memory_butler.domain.rules import (
     promote_by_hand,
 )
 from memory_butler.domain.text import preprocess_text
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import missing
@@ -141,7 +142,8 @@ def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
-    return new_fact(memory, **given, metadata=kept)
+    # Nor is it trusted further: whoever knows better states a fact of their own (C-110).
+    return new_fact(memory, **given, metadata=kept, trust=Trust(row["trust"]).label)
 
 
 def _key(row: Row) -> FactKey:

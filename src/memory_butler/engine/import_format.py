@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from memory_butler.domain.entities import EntityType
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.domain.permanence import Permanence
+from memory_butler.domain.trust import TrustName
 
 # Four times the largest content, because JSON may write a character as six.
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
@@ -41,7 +42,14 @@ class _Line(BaseModel):
         return self.model_dump(exclude={"kind", "id"}, exclude_unset=True)
 
 
-class EpisodeLine(_Line):
+class _MemoryLine(_Line):
+    trust: TrustName = Field("imported", description="How far what it says is to be believed.")
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"trust": self.trust}
+
+
+class EpisodeLine(_MemoryLine):
     """What happened."""
 
     kind: Literal["episode"]
@@ -55,7 +63,7 @@ class EpisodeLine(_Line):
     metadata: dict[str, Any] | None = Field(None, description="Anything else.")
 
 
-class FactLine(_Line):
+class FactLine(_MemoryLine):
     """What is true; a later line of the same subject, predicate and scope supersedes it."""
 
     kind: Literal["fact"]
@@ -74,7 +82,7 @@ class FactLine(_Line):
     metadata: dict[str, Any] | None = Field(None, description="Anything else.")
 
 
-class RuleLine(_Line):
+class RuleLine(_MemoryLine):
     """How to behave; every rule starts as a candidate."""
 
     kind: Literal["rule"]

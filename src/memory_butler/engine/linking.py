@@ -12,7 +12,7 @@ from memory_butler.domain.links import (
     parse_relation,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import inputs
+from memory_butler.engine import inputs, lineage
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, events, facts, links, rules
@@ -60,7 +60,7 @@ async def insert_link(
         raise InvalidInput("a memory cannot be linked to itself")
     await _require(tx, source)
     await _require(tx, target)
-    made = await links.insert(tx, source, target, relation, now)
+    made = await lineage.link(tx, source, target, relation, now)
     if made:
         payload = {
             "source_type": source[0],

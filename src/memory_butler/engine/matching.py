@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, Self
+from typing import Final, Literal, Self
 from uuid import UUID
 
 from memory_butler.config import SearchMode
@@ -13,11 +13,17 @@ from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period, period_of
 from memory_butler.domain.text import preprocess_search_query
+from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import Deep, Found, Wanted, candidates, joined, nearest, worded
 from memory_butler.store.transaction import Transaction
+
+# So many times more candidates are looked at where only trusted ones are wanted. Where more than
+# four of five near the question are not trusted, some answers are missed (docs/trust.md).
+TRUST_REACH: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,7 @@ class Question:
     now: datetime
     version_id: int
     without: frozenset[UUID]
+    min_trust: Trust | None = None
 
     @classmethod
     def of(
@@ -62,6 +69,7 @@ class Question:
         limit: int,
         min_confidence: float | None,
         without: Collection[UUID] = (),
+        min_trust: str | None = None,
     ) -> Self:
         """Check what was asked; InvalidInput says what cannot be."""
         retrieval = memory.config.retrieval
@@ -79,6 +87,7 @@ class Question:
             now=memory.clock(),
             version_id=memory.embedding_version_id,
             without=frozenset(without),
+            min_trust=None if min_trust is None else parse_trust(min_trust),
         )
 
 
@@ -98,14 +107,15 @@ async def matches(
     The words are looked up while the question is still being embedded: each takes another core.
     """
     # Deeper by as many as are left out: whatever moves up in their place must be among the found.
-    depth = asked.depth + len(asked.without)
+    reach = asked.depth if asked.min_trust is None else asked.depth * TRUST_REACH
+    depth = reach + len(asked.without)
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     if asked.mode == "deep" or tx.past:
         return await _of_both_arms(tx, wanted, asked, await embedding)
     by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
     vector = await embedding
     by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
-    return _all_fused(joined(by_words, by_meaning), asked)
+    return await _all_fused(tx, joined(by_words, by_meaning), asked)
 
 
 async def _of_both_arms(
@@ -120,7 +130,7 @@ async def _of_both_arms(
         )
         for memory_type in wanted.types
     }
-    fused = _all_fused(found, asked)
+    fused = await _all_fused(tx, found, asked)
     if deep is None:
         return fused
     # Over all types together: the best of a type that has nothing to the point is not the best.
@@ -128,21 +138,28 @@ async def _of_both_arms(
     return [replace(match, deep=scores[match.found.id]) for match in fused]
 
 
-def _all_fused(found: Mapping[MemoryType, Sequence[Found]], asked: Question) -> list[Match]:
+async def _all_fused(
+    tx: Transaction, found: Mapping[MemoryType, Sequence[Found]], asked: Question
+) -> list[Match]:
+    without = set(asked.without)
+    if asked.min_trust is not None:
+        ids = {one.id for some in found.values() for one in some}
+        without |= ids - await trust.at_least(tx, ids, asked.min_trust)
+    narrowed = asked.min_trust is not None or bool(without)
     return [
         match
         for memory_type, some in found.items()
-        for match in _fused(memory_type, _left(some, asked), asked.depth)
+        for match in _fused(
+            memory_type, _left(some, without, asked.depth) if narrowed else some, asked.depth
+        )
     ]
 
 
-def _left(found: Sequence[Found], asked: Question) -> Sequence[Found]:
+def _left(found: Sequence[Found], without: Collection[UUID], depth: int) -> Sequence[Found]:
     """What the arms would have found if the memories to do without were not there."""
-    if not asked.without:
-        return found
-    left = [one for one in found if one.id not in asked.without]
+    left = [one for one in found if one.id not in without]
     arms = (_arm(left, "semantic_rank"), _arm(left, "keyword_rank"))
-    reached = {id for arm in arms for id in arm[: asked.depth]}
+    reached = {id for arm in arms for id in arm[:depth]}
     # In a deep search some are there for their neighbours, in neither arm.
     return [one for one in left if one.id in reached or not _ranked(one)]
 

@@ -12,14 +12,14 @@ import asyncpg
 from memory_butler.config import SearchMode
 from memory_butler.domain import fusion, scoring
 from memory_butler.domain.confidence import effective_confidence
-from memory_butler.domain.facts import lifecycle_state, search_text
+from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.sketch import shingle_hashes
 from memory_butler.engine import inputs
 from memory_butler.engine.matching import Match, Question, embedded, matches
 from memory_butler.engine.memory import Memory
-from memory_butler.store import episodes, facts, rules, served
+from memory_butler.engine.served import Audience, note
+from memory_butler.store import episodes, facts, rules
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found
 from memory_butler.store.transaction import Transaction, retried, transaction
@@ -59,15 +59,6 @@ class Hit:
         return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
-    """Who is asking in what session, as far as the caller says: what was served is kept by it."""
-
-    operation: served.Operation
-    butler: str | None = None
-    session_id: UUID | None = None
-
-
 async def search(
     memory: Memory,
     principal: Principal,
@@ -78,6 +69,7 @@ async def search(
     mode: SearchMode | None = None,
     limit: int = 10,
     min_confidence: float | None = None,
+    min_trust: str | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
     without: Collection[UUID] = (),
@@ -89,9 +81,9 @@ async def search(
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
-    asked = Question.of(memory, query, mode, scope, limit, min_confidence, without)
+    asked = Question.of(memory, query, mode, scope, limit, min_confidence, without, min_trust)
     session = inputs.optional_uuid("session_id", session_id)
-    audience = None if quiet else Audience("search", session_id=session)
+    audience = None if quiet else Audience.of_scope("search", asked.scope, session)
     if not asked.text:
         return []
 
@@ -110,6 +102,7 @@ async def recall(
     scope: str | None = None,
     limit: int = 10,
     min_confidence: float | None = None,
+    min_trust: str | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
     without: Collection[UUID] = (),
@@ -120,9 +113,9 @@ async def recall(
     reference is counted, nothing is noted as served. `without` names memories to answer without, as
     if they were not there.
     """
-    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence, without)
+    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence, without, min_trust)
     session = inputs.optional_uuid("session_id", session_id)
-    audience = None if quiet else Audience("recall", session_id=session)
+    audience = None if quiet else Audience.of_scope("recall", asked.scope, session)
     if not asked.text:
         return []
 
@@ -192,7 +185,7 @@ async def _answer(
             if (row := found.get(one.match.found.id)) is not None
         ]
         if audience is not None and not quiet:
-            await _record(tx, audience, hits, asked.now)
+            await note(tx, audience, memories(hits), asked.now)
         return hits
 
     async def once() -> list[Hit]:
@@ -213,7 +206,7 @@ async def _answer(
         embedding.cancel()
     if quiet and audience is not None:
         async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-            await record_served(tx, memory, audience, hits)
+            await note(tx, audience, memories(hits), memory.present.clock())
     return hits
 
 
@@ -304,37 +297,12 @@ def _by_type(best: Sequence[Match]) -> dict[MemoryType, list[UUID]]:
     }
 
 
-async def record_served(
-    tx: Transaction, memory: Memory, audience: Audience, hits: Sequence[Hit]
-) -> None:
-    """Note what a quiet search came to serve after all."""
-    await _record(tx, audience, hits, memory.present.clock())
+def memories(hits: Sequence[Hit]) -> list[tuple[MemoryType, Row]]:
+    """What was found, without how."""
+    return [(hit.memory_type, hit.row) for hit in hits]
 
 
 def _with_state(row: Row) -> Row:
     if "validity" not in row:
         return row
     return row | {"lifecycle_state": lifecycle_state(row["validity"], row["metadata"])}
-
-
-async def _record(tx: Transaction, audience: Audience, hits: Sequence[Hit], now: datetime) -> None:
-    """Keep what was served, and to whom, in the transaction of the bump."""
-    if not hits:
-        return
-    shingles = {hash for hit in hits for hash in shingle_hashes(_text_of(hit))}
-    answer = served.Served(
-        operation=audience.operation,
-        butler=audience.butler,
-        session_id=audience.session_id,
-        item_ids=[hit.row["id"] for hit in hits],
-        shingles=sorted(shingles),
-    )
-    await served.record(tx, answer, now)
-
-
-def _text_of(hit: Hit) -> str:
-    row = hit.row
-    if hit.memory_type == "fact":
-        return search_text(row["subject"], row["predicate"], row["content"])
-    content: str = row["content"]
-    return content

@@ -23,10 +23,11 @@ from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit
+from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts
 from memory_butler.store.receipts import Kept
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import Transaction
+from memory_butler.store.transaction import Transaction, transaction
 
 InBlock = ContextFact | ContextRule | ContextEpisode
 
@@ -170,7 +171,15 @@ async def _read(
         days = memory.config.retrieval.receipt_retention_days
         raise NotFound(f"there is no receipt {id}; receipts are kept for {days:g} days")
     async with memory.at(kept.receipt.taken_at).reading(principal.tenant) as tx:
-        return kept, await _texts(tx, kept.receipt.items)
+        texts = await _texts(tx, kept.receipt.items)
+    told = [
+        (one.memory_type, {"id": one.id, **texts[one.id]})
+        for one in kept.receipt.items
+        if one.id in texts
+    ]
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        await note(tx, Audience("receipt"), told, memory.present.clock())
+    return kept, texts
 
 
 async def _texts(tx: Transaction, items: Sequence[Weighed]) -> dict[UUID, Text]:

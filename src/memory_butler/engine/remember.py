@@ -36,6 +36,7 @@ async def store_episode(
     turn: int | None = None,
     metadata: dict[str, Any] | None = None,
     id: UUID | None = None,
+    trust: str | None = None,
 ) -> UUID:
     """Keep what happened; it expires after the configured TTL (STO-02).
 
@@ -58,6 +59,7 @@ async def store_episode(
         speaker=speaker,
         turn=turn,
         metadata=metadata,
+        trust=trust,
     )
     await _store(memory, principal, episode)
     return episode.id
@@ -80,6 +82,7 @@ async def store_fact(
     source_butler: str | None = None,
     source_episode_id: UUID | str | None = None,
     metadata: dict[str, Any] | None = None,
+    trust: str | None = None,
 ) -> tuple[UUID, UUID | None]:
     """Keep what is true; an active fact of the same key is superseded (STO-03..07, C-21).
 
@@ -105,6 +108,7 @@ async def store_fact(
         source_butler=source_butler,
         source_episode_id=source_episode_id,
         metadata=metadata,
+        trust=trust,
     )
     return fact.id, (await keep_fact(memory, principal, fact)).supersedes_id
 
@@ -125,6 +129,7 @@ async def store_rule(
     source_butler: str | None = None,
     source_episode_id: UUID | str | None = None,
     metadata: dict[str, Any] | None = None,
+    trust: str | None = None,
 ) -> UUID:
     """Keep how to behave, as a candidate that has to earn trust (STO-08).
 
@@ -143,6 +148,7 @@ async def store_rule(
         source_butler=source_butler,
         source_episode_id=source_episode_id,
         metadata=metadata,
+        trust=trust,
     )
     await _store(memory, principal, rule)
     return rule.id

@@ -25,7 +25,8 @@ from memory_butler.domain.permanence import (
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import preprocess_text
-from memory_butler.engine import inputs
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust, parse_trust
+from memory_butler.engine import inputs, lineage
 from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
@@ -63,6 +64,7 @@ def new_episode(
     metadata: dict[str, Any] | None = None,
     consolidation_status: ConsolidationStatus = "pending",
     keep_days: int | None = None,
+    trust: str | None = None,
 ) -> NewEpisode:
     """An episode about to be stored, checked; InvalidInput says what cannot be.
 
@@ -83,6 +85,7 @@ def new_episode(
         expires_at=expires_at(now, ttl_days),
         metadata=inputs.metadata(metadata),
         consolidation_status=consolidation_status,
+        trust=_trust(trust),
     )
 
 
@@ -103,6 +106,7 @@ def new_fact(
     source_butler: str | None = None,
     source_episode_id: UUID | str | None = None,
     metadata: dict[str, Any] | None = None,
+    trust: str | None = None,
 ) -> NewFact:
     """A fact about to be stored, checked; InvalidInput says what cannot be."""
     now = memory.clock()
@@ -127,6 +131,7 @@ def new_fact(
         created_at=now,
         tags=inputs.tags(tags),
         metadata=inputs.metadata(metadata),
+        trust=_trust(trust),
     )
 
 
@@ -141,6 +146,7 @@ def new_rule(
     source_butler: str | None = None,
     source_episode_id: UUID | str | None = None,
     metadata: dict[str, Any] | None = None,
+    trust: str | None = None,
 ) -> NewRule:
     """A rule about to be stored, checked; InvalidInput says what cannot be."""
     return NewRule(
@@ -154,7 +160,12 @@ def new_rule(
         created_at=memory.clock(),
         tags=inputs.tags(tags),
         metadata=inputs.metadata(metadata),
+        trust=_trust(trust),
     )
+
+
+def _trust(stated: str | None) -> Trust:
+    return DEFAULT_TRUST if stated is None else parse_trust(stated)
 
 
 def searchable(new: NewMemory) -> tuple[str, str]:
@@ -332,7 +343,7 @@ async def _insert_rule(
 async def _link_source(
     tx: Transaction, item: tuple[MemoryType, UUID], episode_id: UUID, now: datetime
 ) -> None:
-    await links.insert(tx, item, ("episode", episode_id), "derived_from", now)
+    await lineage.link(tx, item, ("episode", episode_id), "derived_from", now)
 
 
 async def _require_entity(tx: Transaction, entity_id: UUID) -> None:

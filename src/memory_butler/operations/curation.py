@@ -17,6 +17,7 @@ from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Method, Operation, Route
 from memory_butler.operations.views import (
+    SESSION,
     AsOf,
     DeletedEpisode,
     Fact,
@@ -56,6 +57,7 @@ class MemoryReference(Input):
 class GetInput(MemoryReference):
     """TOOL-07, at a moment."""
 
+    session_id: UUID | None = Field(None, description=SESSION)
     known_at: KnownAt = None
     as_of: AsOf = None
 
@@ -70,7 +72,9 @@ class GetOutput(Output):
 
 
 async def _get(memory: Memory, principal: Principal, given: GetInput) -> GetOutput:
-    row = await get_memory(memory, principal, given.memory_type, given.memory_id)
+    row = await get_memory(
+        memory, principal, given.memory_type, given.memory_id, session_id=given.session_id
+    )
     gone = None
     if row is None and given.memory_type == "episode":
         gone = await deleted_episode(memory, principal, given.memory_id)

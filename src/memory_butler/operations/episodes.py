@@ -8,6 +8,7 @@ from pydantic import Field
 from memory_butler.domain.episodes import CONSOLIDATION_STATUSES, ConsolidationStatus
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import parse_trust
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.episodes import list_episodes, look_at_episode
 from memory_butler.engine.history import deleted_since
@@ -24,9 +25,11 @@ from memory_butler.operations.views import (
     Direction,
     Episode,
     GivenMoment,
+    GivenTrust,
     Input,
     KnownAt,
     Listing,
+    MinTrust,
     Output,
     Period,
     deleted,
@@ -49,6 +52,7 @@ class StoreEpisodeInput(Input):
         None, ge=0, le=MAX_TURN, description="Its place in the session, counted from 0."
     )
     metadata: dict[str, Any] | None = Field(None, description="Anything else, as a JSON object.")
+    trust: GivenTrust = None
     episode_id: UUID | None = Field(
         None, description="An id of your own: sent again with it, it is not stored twice."
     )
@@ -75,6 +79,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
             turn=given.turn,
             metadata=given.metadata,
             id=given.episode_id,
+            trust=given.trust,
         )
     )
 
@@ -109,6 +114,7 @@ class ListEpisodesInput(Period):
     session_id: UUID | None = Field(None, description="Of this session.")
     consolidated: bool | None = Field(None, description="Whether it was consolidated.")
     status: list[ConsolidationStatus] | None = Field(None, description="In one of these states.")
+    min_trust: MinTrust = None
     expired: bool | None = Field(False, description="Past its time, but still kept.")
     sort: EpisodeOrder = Field("occurred", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
@@ -147,6 +153,7 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
         expired=given.expired,
         since=given.since,
         until=given.until,
+        min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
     found = await list_episodes(memory, principal, wanted, part, given.sort)

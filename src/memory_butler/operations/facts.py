@@ -11,6 +11,7 @@ from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
+from memory_butler.domain.trust import parse_trust
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts, look_at_fact
 from memory_butler.engine.edits import edit_fact
@@ -25,9 +26,11 @@ from memory_butler.operations.views import (
     Direction,
     Fact,
     GivenMoment,
+    GivenTrust,
     Input,
     KnownAt,
     Listing,
+    MinTrust,
     OfRevision,
     Output,
     Period,
@@ -62,6 +65,7 @@ class StoreFactInput(Input):
     valid_until: GivenMoment | None = Field(None, description="Until when, if that is known.")
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
+    trust: GivenTrust = None
 
 
 class LikeFact(Output):
@@ -153,6 +157,7 @@ class ListFactsInput(Period):
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Effective confidence of at least this."
     )
+    min_trust: MinTrust = None
     tag: str | None = Field(None, description="Has this tag.")
     sort: FactOrder = Field("created", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
@@ -188,6 +193,7 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
         tag=given.tag,
         since=given.since,
         until=given.until,
+        min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
     found = await list_facts(memory, principal, wanted, part, given.sort)

@@ -8,6 +8,7 @@ from pydantic import Field
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import Maturity, rule_state
+from memory_butler.domain.trust import parse_trust
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.rules import list_rules, look_at_rule
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
@@ -20,6 +21,7 @@ from memory_butler.operations.views import (
     Input,
     KnownAt,
     Listing,
+    MinTrust,
     OfRevision,
     Period,
     Revised,
@@ -56,6 +58,7 @@ class ListRulesInput(Period):
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Effective confidence of at least this."
     )
+    min_trust: MinTrust = None
     tag: str | None = Field(None, description="Has this tag.")
     sort: RuleOrder = Field("created", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
@@ -89,6 +92,7 @@ async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> 
         tag=given.tag,
         since=given.since,
         until=given.until,
+        min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
     part = Part(given.limit, given.offset, descending=given.direction == "desc")
     found = await list_rules(memory, principal, wanted, part, given.sort)

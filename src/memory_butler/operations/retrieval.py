@@ -16,12 +16,14 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
+    SESSION,
     AsOf,
     Deleted,
     Fact,
     Input,
     KnownAt,
     MemoryView,
+    MinTrust,
     Output,
     Rule,
     deleted,
@@ -29,7 +31,6 @@ from memory_butler.operations.views import (
 )
 
 _SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
-_SESSION = "Your session, so that memory knows what it has told you."
 _EXPLAIN = "Return every part of every score."
 
 
@@ -50,7 +51,8 @@ class SearchInput(Input):
     min_confidence: float = Field(
         0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
     )
-    session_id: UUID | None = Field(None, description=_SESSION)
+    min_trust: MinTrust = None
+    session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
     known_at: KnownAt = None
     as_of: AsOf = None
@@ -75,6 +77,7 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         mode=given.mode,
         limit=_limit(memory, given.limit),
         min_confidence=given.min_confidence,
+        min_trust=given.min_trust,
         session_id=given.session_id,
     )
     gone = None
@@ -117,7 +120,8 @@ class RecallInput(Input):
     min_confidence: float = Field(
         0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
     )
-    session_id: UUID | None = Field(None, description=_SESSION)
+    min_trust: MinTrust = None
+    session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
     known_at: KnownAt = None
     as_of: AsOf = None
@@ -137,6 +141,7 @@ async def _recall(memory: Memory, principal: Principal, given: RecallInput) -> R
         scope=given.scope,
         limit=_limit(memory, given.limit),
         min_confidence=given.min_confidence,
+        min_trust=given.min_trust,
         session_id=given.session_id,
     )
     views = [found(hit, explain=given.explain) for hit in hits]
@@ -176,7 +181,8 @@ class ContextInput(Input):
         le=MAX_TOKEN_BUDGET,
         description="The block has at most four characters a token.",
     )
-    session_id: UUID | None = Field(None, description=_SESSION)
+    min_trust: MinTrust = None
+    session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
     )
@@ -206,6 +212,7 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         given.butler,
         token_budget=given.token_budget,
         session_id=given.session_id,
+        min_trust=given.min_trust,
     )
     return ContextOutput(
         context=block.text,

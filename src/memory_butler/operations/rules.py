@@ -9,7 +9,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_rule
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Output, Rule
+from memory_butler.operations.views import GivenTrust, Input, Output, Rule
 
 
 class StoreRuleInput(Input):
@@ -18,6 +18,7 @@ class StoreRuleInput(Input):
     content: str = Field(description='What to do and when: "Confirm before sending messages."')
     scope: str = Field("global", description='"global", or the one butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
+    trust: GivenTrust = None
 
 
 class StoredRule(Output):
@@ -27,7 +28,14 @@ class StoredRule(Output):
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
-    id = await store_rule(memory, principal, given.content, scope=given.scope, tags=given.tags)
+    id = await store_rule(
+        memory,
+        principal,
+        given.content,
+        scope=given.scope,
+        tags=given.tags,
+        trust=given.trust,
+    )
     return StoredRule(id=id)
 
 

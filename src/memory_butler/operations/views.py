@@ -10,6 +10,7 @@ from memory_butler.domain.facts import LifecycleState, Validity
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity, RuleState
+from memory_butler.domain.trust import Trust, TrustName
 from memory_butler.engine.history import DeletedSince
 from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.recall import Hit
@@ -37,6 +38,32 @@ AsOf = Annotated[
     GivenMoment | None,
     Field(description="What was true at this moment, as far as is known; left out, what holds."),
 ]
+MinTrust = Annotated[
+    TrustName | None,
+    Field(
+        description=(
+            "Only what is trusted at least so far, from the most to the least: user_said, "
+            "agent_inferred, tool_output, imported, untrusted_web; left out, all."
+        )
+    ),
+]
+GivenTrust = Annotated[
+    TrustName | None,
+    Field(
+        description=(
+            "Where it is from: user_said, in the user's own words; agent_inferred, your own "
+            "account, which it is when left out; tool_output; imported; untrusted_web. Nothing "
+            "drawn from it is ever trusted further."
+        )
+    ),
+]
+
+
+def _label(value: object) -> object:
+    return Trust(value).label if isinstance(value, int) else value
+
+
+ShownTrust = Annotated[TrustName, BeforeValidator(_label)]
 # What SQLite and PostgreSQL can hold as the id of a row.
 Serial = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
@@ -108,6 +135,7 @@ class Listing(Output):
     offset: int
 
 
+SESSION = "Your session, so that memory knows what it has told you."
 CONTENT_LENGTH = "Characters of the whole content; a list shows 2,000 at most."
 
 Direction = Literal["asc", "desc"]
@@ -146,6 +174,9 @@ class _Memory(Output):
     created_at: Moment
     last_referenced_at: Moment | None
     metadata: dict[str, Any]
+    trust: ShownTrust = Field(
+        description="How far it is to be believed: no further than anything it was drawn from."
+    )
     scores: Scores | None = None
 
 

@@ -1,12 +1,13 @@
 """Claims on episodes, and the runs of consolidation, in the database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
+from memory_butler.domain.trust import Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -27,6 +28,7 @@ class Claimed:
     speaker: str | None
     session_id: UUID | None
     attempts: int
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,10 @@ class RunOutcome:
     cost_usd: float | None = None
 
 
-async def butlers_waiting(tx: Transaction, now: datetime) -> dict[str, int]:
-    """How many episodes each butler has that may be claimed now, in the order of the names."""
-    found = await tx.connection.fetch(SQL["butlers_waiting"], tx.tenant, now)
-    return {row["butler"]: row["episodes"] for row in found}
+async def waiting(tx: Transaction, now: datetime) -> dict[tuple[str, Trust], int]:
+    """How many episodes may be claimed now, by butler, in the order of the names, and by trust."""
+    found = await tx.connection.fetch(SQL["waiting"], tx.tenant, now)
+    return {(row["butler"], Trust(row["trust"])): row["episodes"] for row in found}
 
 
 async def exhausted(tx: Transaction, butler: str, now: datetime, max_attempts: int) -> list[UUID]:
@@ -54,12 +56,20 @@ async def exhausted(tx: Transaction, butler: str, now: datetime, max_attempts: i
 
 
 async def claim(
-    tx: Transaction, butler: str, run_id: UUID, now: datetime, until: datetime, limit: int
+    tx: Transaction,
+    butler: str,
+    trust: Trust,
+    run_id: UUID,
+    now: datetime,
+    until: datetime,
+    limit: int,
 ) -> list[Claimed]:
-    """Take up to `limit` waiting episodes of a butler, the oldest first; nobody else gets them
-    before `until`."""
-    found = await tx.connection.fetch(SQL["claim"], tx.tenant, butler, now, limit, run_id, until)
-    claimed = [Claimed(*record) for record in found]
+    """Take up to `limit` waiting episodes of a butler and level of trust, the oldest first; nobody
+    else gets them before `until`."""
+    found = await tx.connection.fetch(
+        SQL["claim"], tx.tenant, butler, now, limit, run_id, until, trust
+    )
+    claimed = [_claimed(record) for record in found]
     return sorted(claimed, key=lambda one: (one.created_at, one.id))
 
 
@@ -71,9 +81,13 @@ async def give_back(tx: Transaction, run_id: UUID, ids: Sequence[UUID]) -> None:
 async def held(tx: Transaction, run_id: UUID, now: datetime) -> list[Claimed]:
     """The episodes that a run still holds, locked until commit: the fence of every outcome."""
     return [
-        Claimed(*record)
+        _claimed(record)
         for record in await tx.connection.fetch(SQL["held"], tx.tenant, run_id, now)
     ]
+
+
+def _claimed(record: Mapping[str, Any]) -> Claimed:
+    return Claimed(**dict(record) | {"trust": Trust(record["trust"])})
 
 
 async def end_claim(
@@ -87,14 +101,14 @@ async def end_claim(
     await tx.connection.execute(SQL["end_claim"], tx.tenant, list(ids), status, error, retry_at)
 
 
-async def known_facts(tx: Transaction, butler: str, limit: int) -> list[Row]:
-    """Active facts that the butler may see, the newest first (C-52)."""
-    return rows(await tx.connection.fetch(SQL["known_facts"], tx.tenant, butler, limit))
+async def known_facts(tx: Transaction, butler: str, trust: Trust, limit: int) -> list[Row]:
+    """Active facts that the butler may see, trusted so far, the newest first (C-52)."""
+    return rows(await tx.connection.fetch(SQL["known_facts"], tx.tenant, butler, limit, trust))
 
 
-async def known_rules(tx: Transaction, butler: str, limit: int) -> list[Row]:
-    """Rules, not forgotten, that the butler may see, the newest first (C-52)."""
-    return rows(await tx.connection.fetch(SQL["known_rules"], tx.tenant, butler, limit))
+async def known_rules(tx: Transaction, butler: str, trust: Trust, limit: int) -> list[Row]:
+    """Rules, not forgotten, that the butler may see, trusted so far, the newest first (C-52)."""
+    return rows(await tx.connection.fetch(SQL["known_rules"], tx.tenant, butler, limit, trust))
 
 
 async def facts_by_id(tx: Transaction, ids: Sequence[UUID]) -> list[Row]:
@@ -203,10 +217,17 @@ async def extend(tx: Transaction, ids: Sequence[UUID], ttl: timedelta) -> None:
 
 
 async def served_to(
-    tx: Transaction, sessions: Sequence[UUID], butler: str, since: datetime
-) -> frozenset[int]:
-    """Shingles of what memory handed to these sessions, or to the butler since then."""
+    tx: Transaction, sessions: Sequence[UUID], butler: str, since: datetime, limit: int
+) -> tuple[frozenset[int], list[UUID]]:
+    """Shingles and ids of what memory handed to these sessions; and since then to the butler, or to
+    nobody in particular. Of the newest `limit` answers; the newest id first."""
     found: list[Any] = await tx.connection.fetch(
-        SQL["served_to"], tx.tenant, list(sessions), butler, since
+        SQL["served_to"], tx.tenant, list(sessions), butler, since, limit
     )
-    return frozenset(hash for row in found for hash in row["shingles"])
+    hashes = frozenset(hash for row in found for hash in row["shingles"])
+    return hashes, list(dict.fromkeys(id for row in found for id in row["item_ids"]))
+
+
+async def served_memories(tx: Transaction, ids: Sequence[UUID], version_id: int) -> list[Row]:
+    """Facts and rules among these, with vectors of the given model."""
+    return rows(await tx.connection.fetch(SQL["served_memories"], tx.tenant, list(ids), version_id))

@@ -1,9 +1,9 @@
--- name: butlers_waiting
-SELECT butler, count(*)::integer AS episodes FROM episodes
+-- name: waiting
+SELECT butler, trust, count(*)::integer AS episodes FROM episodes
 WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2
   AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $2)
   AND (claimed_until IS NULL OR claimed_until <= $2)
-GROUP BY butler ORDER BY butler
+GROUP BY butler, trust ORDER BY butler, trust DESC
 
 -- name: exhausted
 -- Claimed once more than is allowed, and the claim ran out: its worker was killed every time.
@@ -16,7 +16,8 @@ ORDER BY id FOR UPDATE SKIP LOCKED
 -- The attempt is counted here, before any model is called: a worker that dies has used it up.
 WITH claimable AS (
     SELECT id AS claimable_id FROM episodes
-    WHERE tenant_id = $1 AND butler = $2 AND consolidation_status = 'pending' AND expires_at > $3
+    WHERE tenant_id = $1 AND butler = $2 AND trust = $7
+      AND consolidation_status = 'pending' AND expires_at > $3
       AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $3)
       AND (claimed_until IS NULL OR claimed_until <= $3)
     ORDER BY created_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
@@ -24,7 +25,8 @@ WITH claimable AS (
 UPDATE episodes
 SET claimed_by = $5, claimed_until = $6, consolidation_attempts = consolidation_attempts + 1
 FROM claimable WHERE tenant_id = $1 AND id = claimable_id
-RETURNING id, content, created_at, occurred_at, speaker, session_id, consolidation_attempts
+RETURNING id, content, created_at, occurred_at, speaker, session_id, trust,
+       consolidation_attempts AS attempts
 
 -- name: give_back
 -- Claimed, but not shown to the model: the attempt does not count.
@@ -33,7 +35,8 @@ SET claimed_by = NULL, claimed_until = NULL, consolidation_attempts = consolidat
 WHERE tenant_id = $1 AND claimed_by = $2 AND id = ANY($3)
 
 -- name: held
-SELECT id, content, created_at, occurred_at, speaker, session_id, consolidation_attempts
+SELECT id, content, created_at, occurred_at, speaker, session_id, trust,
+       consolidation_attempts AS attempts
 FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
 ORDER BY created_at, id FOR UPDATE
 
@@ -44,24 +47,25 @@ SET consolidation_status = $3, last_consolidation_error = $4, next_consolidation
 WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: known_facts
--- CONG-06, C-52: what the model is shown, so that it does not extract it again.
-SELECT id, subject, predicate, content, scope, permanence, entity_id FROM facts
+-- CONG-06, C-52: what the model is shown, so that it does not extract it again. What is trusted less
+-- than the episodes is not shown: it could tell the model what to make of them.
+SELECT id, subject, predicate, content, scope, permanence, entity_id, trust FROM facts
 WHERE tenant_id = $1 AND validity = 'active'
-  AND (scope IN ('global', $2) OR source_butler = $2)
+  AND (scope IN ('global', $2) OR source_butler = $2) AND trust >= $4
 ORDER BY created_at DESC, id LIMIT $3
 
 -- name: known_rules
-SELECT id, content, scope, maturity FROM rules
+SELECT id, content, scope, maturity, trust FROM rules
 WHERE tenant_id = $1 AND metadata->>'forgotten' IS DISTINCT FROM 'true'
-  AND (scope IN ('global', $2) OR source_butler = $2)
+  AND (scope IN ('global', $2) OR source_butler = $2) AND trust >= $4
 ORDER BY created_at DESC, id LIMIT $3
 
 -- name: facts_by_id
-SELECT id, subject, predicate, content, scope, permanence, entity_id FROM facts
+SELECT id, subject, predicate, content, scope, permanence, entity_id, trust FROM facts
 WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: rules_by_id
-SELECT id, content, scope, maturity FROM rules WHERE tenant_id = $1 AND id = ANY($2)
+SELECT id, content, scope, maturity, trust FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: begin_run
 INSERT INTO consolidation_runs (
@@ -127,7 +131,18 @@ ORDER BY id FOR NO KEY UPDATE
 UPDATE episodes SET expires_at = created_at + $2::interval WHERE tenant_id = $1 AND id = ANY($3)
 
 -- name: served_to
--- Sketches of what memory handed to a session, before or while the episode happened.
-SELECT shingles FROM served
-WHERE tenant_id = $1 AND (session_id = ANY($2::uuid[]) OR (butler = $3 AND served_at >= $4))
-ORDER BY served_at DESC LIMIT 200
+-- Sketches of what memory handed to a session, to the butler in any session, or to nobody in
+-- particular, before or while the episodes happened.
+SELECT shingles, item_ids FROM served
+WHERE tenant_id = $1
+  AND (session_id = ANY($2::uuid[])
+       OR (served_at >= $4 AND (butler = $3 OR (butler IS NULL AND session_id IS NULL))))
+ORDER BY served_at DESC, id LIMIT $5
+
+-- name: served_memories
+-- What of it a statement may be a rewording of, as it is now.
+SELECT id, subject, predicate, content, embedding, trust FROM facts
+WHERE tenant_id = $1 AND id = ANY($2) AND embedding_version_id = $3 AND embedding IS NOT NULL
+UNION ALL
+SELECT id, '', '', content, embedding, trust FROM rules
+WHERE tenant_id = $1 AND id = ANY($2) AND embedding_version_id = $3 AND embedding IS NOT NULL

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.listing import Listed, listed, sought
 from memory_butler.store.queries import load
@@ -32,6 +33,7 @@ class NewEpisode:
     expires_at: datetime
     metadata: dict[str, Any]
     consolidation_status: ConsolidationStatus = "pending"
+    trust: Trust = DEFAULT_TRUST
 
 
 EpisodeOrder = Literal["occurred", "created", "importance"]
@@ -48,6 +50,7 @@ class EpisodeFilter:
     expired: bool | None = None
     since: datetime | None = None
     until: datetime | None = None
+    min_trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> No
         episode.metadata,
         embedded.version_id,
         episode.consolidation_status,
+        episode.trust,
     )
 
 
@@ -99,6 +103,7 @@ async def insert_many(tx: Transaction, found: Sequence[tuple[NewEpisode, str]]) 
             one.expires_at,
             one.metadata,
             one.consolidation_status,
+            one.trust,
         )
         for one, search_text in found
     ]
@@ -187,6 +192,7 @@ async def page(
         wanted.since,
         wanted.until,
         typed.ids,
+        wanted.min_trust,
     )
     return await listed(
         tx,

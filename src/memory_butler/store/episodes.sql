@@ -2,7 +2,7 @@
 id, tenant_id, butler, session_id, importance, reference_count, consolidated,
 consolidation_status, consolidation_attempts, retry_count, last_error, last_consolidation_error,
 next_consolidation_retry_at, occurred_at, speaker, turn, created_at, last_referenced_at, expires_at,
-metadata
+metadata, trust
 
 -- fragment: columns
 content, {all_but_content}
@@ -11,26 +11,26 @@ content, {all_but_content}
 INSERT INTO episodes (
     tenant_id, id, butler, session_id, content, embedding, search_vector, importance,
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
-    embedding_version_id, consolidation_status
+    embedding_version_id, consolidation_status, trust
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16
+    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16, $17
 )
 
 -- name: insert_many
 INSERT INTO episodes (
     tenant_id, id, butler, session_id, content, search_vector, importance,
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
-    consolidation_status
+    consolidation_status, trust
 )
 SELECT $1, id, butler, session_id, content, to_tsvector('english', search_text), importance,
-       occurred_at, speaker, turn, created_at, created_at, expires_at, metadata, status
+       occurred_at, speaker, turn, created_at, created_at, expires_at, metadata, status, trust
 FROM unnest(
     $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::double precision[],
     $8::timestamptz[], $9::text[], $10::integer[], $11::timestamptz[], $12::timestamptz[],
-    $13::jsonb[], $14::text[]
+    $13::jsonb[], $14::text[], $15::smallint[]
 ) AS new (
     id, butler, session_id, content, search_text, importance,
-    occurred_at, speaker, turn, created_at, expires_at, metadata, status
+    occurred_at, speaker, turn, created_at, expires_at, metadata, status, trust
 )
 
 -- name: get
@@ -104,20 +104,21 @@ tenant_id = $1
   AND ($8::timestamptz IS NULL OR occurred_at >= $8)
   AND ($9::timestamptz IS NULL OR occurred_at < $9)
   AND ($10::uuid[] IS NULL OR id = ANY($10))
+  AND ($11::smallint IS NULL OR trust >= $11)
 
 -- name: count_wanted
-SELECT count(*)::integer FROM (SELECT FROM episodes WHERE {wanted} LIMIT $11) counted
+SELECT count(*)::integer FROM (SELECT FROM episodes WHERE {wanted} LIMIT $12) counted
 
 -- name: page
 SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
 FROM episodes WHERE {wanted}
-ORDER BY CASE WHEN $11::text = 'occurred' AND $12::boolean THEN occurred_at END DESC,
-         CASE WHEN $11 = 'occurred' AND NOT $12 THEN occurred_at END,
-         CASE WHEN $11 = 'created' AND $12 THEN created_at END DESC,
-         CASE WHEN $11 = 'created' AND NOT $12 THEN created_at END,
-         CASE WHEN $11 = 'importance' THEN CASE WHEN $12 THEN -importance ELSE importance END END,
+ORDER BY CASE WHEN $12::text = 'occurred' AND $13::boolean THEN occurred_at END DESC,
+         CASE WHEN $12 = 'occurred' AND NOT $13 THEN occurred_at END,
+         CASE WHEN $12 = 'created' AND $13 THEN created_at END DESC,
+         CASE WHEN $12 = 'created' AND NOT $13 THEN created_at END,
+         CASE WHEN $12 = 'importance' THEN CASE WHEN $13 THEN -importance ELSE importance END END,
          id
-LIMIT $13 OFFSET $14
+LIMIT $14 OFFSET $15
 
 -- name: look
 SELECT {columns} FROM episodes WHERE tenant_id = $1 AND id = $2

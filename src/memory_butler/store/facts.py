@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.listing import Listed, listed, of_all, sought
 from memory_butler.store.queries import load
@@ -36,6 +37,7 @@ class NewFact:
     tags: list[str]
     metadata: dict[str, Any]
     confidence: float = 1.0
+    trust: Trust = DEFAULT_TRUST
 
 
 FactOrder = Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
@@ -62,6 +64,7 @@ class FactFilter:
     tag: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    min_trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
         fact.metadata,
         embedded.version_id,
         fact.confidence,
+        fact.trust,
     )
 
 
@@ -241,6 +245,7 @@ async def page(
         wanted.since,
         wanted.until,
         of_all(typed, tagged),
+        wanted.min_trust,
     )
     return await listed(
         tx,

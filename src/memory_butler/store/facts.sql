@@ -1,7 +1,8 @@
 -- fragment: all_but_content
 id, tenant_id, subject, predicate, importance, confidence, decay_rate, permanence,
 source_butler, source_episode_id, supersedes_id, entity_id, validity, scope, reference_count,
-valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confirmed_at, tags, metadata
+valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confirmed_at, tags, metadata,
+trust
 
 -- fragment: columns
 content, {all_but_content}
@@ -42,10 +43,10 @@ INSERT INTO facts (
     tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
     decay_rate, permanence, source_butler, source_episode_id, supersedes_id, entity_id, validity,
     scope, valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confirmed_at,
-    tags, metadata, embedding_version_id
+    tags, metadata, embedding_version_id, trust
 ) VALUES (
     $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $24, $9, $10, $11, $12, $13, $14, $15,
-    $16, $17, $18, $19, $20, $19, $19, $21, $22, $23
+    $16, $17, $18, $19, $20, $19, $19, $21, $22, $23, $25
 )
 
 -- name: get
@@ -152,30 +153,31 @@ tenant_id = $1
   AND ($14::timestamptz IS NULL OR created_at >= $14)
   AND ($15::timestamptz IS NULL OR created_at < $15)
   AND ($16::uuid[] IS NULL OR id = ANY($16))
+  AND ($17::smallint IS NULL OR trust >= $17)
 
 -- name: count
-SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $17) counted
+SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $18) counted
 
 -- name: page
--- The planner drops the orderings that the given $17 and $18 (descending) make constant. Which rows
+-- The planner drops the orderings that the given $18 and $19 (descending) make constant. Which rows
 -- is found in a narrow index where it can be; only then are the wide rows read.
 WITH ordered AS (
     SELECT id FROM facts WHERE {wanted}
-    ORDER BY CASE WHEN $17::text = 'created' AND $18::boolean THEN created_at END DESC,
-             CASE WHEN $17 = 'created' AND NOT $18 THEN created_at END,
-             CASE WHEN $17 = 'confirmed' AND $18 THEN last_confirmed_at END DESC NULLS LAST,
-             CASE WHEN $17 = 'confirmed' AND NOT $18 THEN last_confirmed_at END NULLS FIRST,
-             CASE WHEN $17 = 'subject' AND $18 THEN subject END DESC,
-             CASE WHEN $17 = 'subject' AND NOT $18 THEN subject END,
-             CASE WHEN $17 = 'importance' AND $18 THEN importance END DESC,
-             CASE WHEN $17 = 'importance' AND NOT $18 THEN importance END,
-             CASE WHEN $17 = 'references'
-                  THEN CASE WHEN $18 THEN -reference_count ELSE reference_count END END,
-             CASE WHEN $17 = 'confidence'
-                  THEN CASE WHEN $18 THEN -1 ELSE 1 END
+    ORDER BY CASE WHEN $18::text = 'created' AND $19::boolean THEN created_at END DESC,
+             CASE WHEN $18 = 'created' AND NOT $19 THEN created_at END,
+             CASE WHEN $18 = 'confirmed' AND $19 THEN last_confirmed_at END DESC NULLS LAST,
+             CASE WHEN $18 = 'confirmed' AND NOT $19 THEN last_confirmed_at END NULLS FIRST,
+             CASE WHEN $18 = 'subject' AND $19 THEN subject END DESC,
+             CASE WHEN $18 = 'subject' AND NOT $19 THEN subject END,
+             CASE WHEN $18 = 'importance' AND $19 THEN importance END DESC,
+             CASE WHEN $18 = 'importance' AND NOT $19 THEN importance END,
+             CASE WHEN $18 = 'references'
+                  THEN CASE WHEN $19 THEN -reference_count ELSE reference_count END END,
+             CASE WHEN $18 = 'confidence'
+                  THEN CASE WHEN $19 THEN -1 ELSE 1 END
                        * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
              id
-    LIMIT $19 OFFSET $20
+    LIMIT $20 OFFSET $21
 ), placed AS (
     SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
 )

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.rules import RuleStanding
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.listing import Listed, listed, sought
 from memory_butler.store.queries import load
@@ -29,6 +30,7 @@ class NewRule:
     created_at: datetime
     tags: list[str]
     metadata: dict[str, Any]
+    trust: Trust = DEFAULT_TRUST
 
 
 RuleOrder = Literal["created", "effectiveness", "applied", "confidence", "maturity"]
@@ -50,6 +52,7 @@ class RuleFilter:
     tag: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    min_trust: Trust | None = None
 
 
 async def insert(tx: Transaction, rule: NewRule, embedded: Embedded) -> None:
@@ -70,6 +73,7 @@ async def insert(tx: Transaction, rule: NewRule, embedded: Embedded) -> None:
         rule.tags,
         rule.metadata,
         embedded.version_id,
+        rule.trust,
     )
 
 
@@ -252,6 +256,7 @@ async def page(
         wanted.since,
         wanted.until,
         typed.ids,
+        wanted.min_trust,
     )
     return await listed(
         tx,

@@ -1,7 +1,7 @@
 -- fragment: all_but_content
 id, tenant_id, scope, maturity, confidence, decay_rate, permanence, effectiveness_score,
 applied_count, success_count, harmful_count, source_episode_id, source_butler, reference_count,
-created_at, last_applied_at, last_evaluated_at, last_referenced_at, last_confirmed_at, tags, metadata
+created_at, last_applied_at, last_evaluated_at, last_referenced_at, last_confirmed_at, tags, metadata, trust
 
 -- fragment: columns
 content, {all_but_content}
@@ -10,10 +10,10 @@ content, {all_but_content}
 INSERT INTO rules (
     tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate,
     permanence, source_episode_id, source_butler, created_at, last_referenced_at, last_confirmed_at,
-    tags, metadata, embedding_version_id
+    tags, metadata, embedding_version_id, trust
 ) VALUES (
     $1, $2, $3, $4, to_tsvector('english', $5), $6, 'candidate', 0.5, $7, $8, $9, $10, $11, $11, $11,
-    $12, $13, $14
+    $12, $13, $14, $15
 )
 
 -- name: get
@@ -123,27 +123,28 @@ tenant_id = $1
   AND ($13::timestamptz IS NULL OR created_at >= $13)
   AND ($14::timestamptz IS NULL OR created_at < $14)
   AND ($15::uuid[] IS NULL OR id = ANY($15))
+  AND ($16::smallint IS NULL OR trust >= $16)
 
 -- name: count
-SELECT count(*)::integer FROM (SELECT FROM rules WHERE {wanted} LIMIT $16) counted
+SELECT count(*)::integer FROM (SELECT FROM rules WHERE {wanted} LIMIT $17) counted
 
 -- name: page
 SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content}
 FROM rules WHERE {wanted}
-ORDER BY CASE WHEN $16::text = 'created' AND $17::boolean THEN created_at END DESC,
-         CASE WHEN $16 = 'created' AND NOT $17 THEN created_at END,
-         CASE WHEN $16 = 'effectiveness'
-              THEN CASE WHEN $17 THEN -effectiveness_score ELSE effectiveness_score END END,
-         CASE WHEN $16 = 'applied'
-              THEN CASE WHEN $17 THEN -applied_count ELSE applied_count END END,
-         CASE WHEN $16 = 'confidence'
-              THEN CASE WHEN $17 THEN -1 ELSE 1 END
+ORDER BY CASE WHEN $17::text = 'created' AND $18::boolean THEN created_at END DESC,
+         CASE WHEN $17 = 'created' AND NOT $18 THEN created_at END,
+         CASE WHEN $17 = 'effectiveness'
+              THEN CASE WHEN $18 THEN -effectiveness_score ELSE effectiveness_score END END,
+         CASE WHEN $17 = 'applied'
+              THEN CASE WHEN $18 THEN -applied_count ELSE applied_count END END,
+         CASE WHEN $17 = 'confidence'
+              THEN CASE WHEN $18 THEN -1 ELSE 1 END
                    * effective_confidence(confidence, decay_rate, last_confirmed_at, $11) END,
-         CASE WHEN $16 = 'maturity' THEN CASE WHEN $17 THEN -1 ELSE 1 END
+         CASE WHEN $17 = 'maturity' THEN CASE WHEN $18 THEN -1 ELSE 1 END
               * array_position(ARRAY['anti_pattern', 'candidate', 'established', 'proven'], maturity)
          END,
          id
-LIMIT $18 OFFSET $19
+LIMIT $19 OFFSET $20
 
 -- name: look
 SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2

@@ -42,6 +42,7 @@ CHAIN = (
     "mem_020",
     "mem_023",
     "mem_026",
+    "mem_021",
 )
 HEAD = CHAIN[-1]
 

@@ -11,7 +11,7 @@ from memory_butler.store.transaction import Transaction
 
 SQL = load("served")
 
-Operation = Literal["search", "recall", "context"]
+Operation = Literal["search", "recall", "context", "get", "receipt"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ SET importance = s.importance, confidence = s.confidence, decay_rate = s.decay_r
     supersedes_id = (SELECT o.id FROM facts o WHERE o.tenant_id = $1 AND o.id = s.supersedes_id),
     validity = s.validity, scope = s.scope, valid_from = s.valid_from, valid_until = s.valid_until,
     retired_at = s.retired_at, last_confirmed_at = s.last_confirmed_at, tags = s.tags,
-    metadata = s.metadata
+    metadata = s.metadata, trust = coalesce(s.trust, f.trust)
 FROM unnest($2::uuid[], $3::jsonb[]) AS before (id, state)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::facts, before.state) AS s
 WHERE f.tenant_id = $1 AND f.id = before.id
@@ -182,7 +182,8 @@ SET scope = s.scope, maturity = s.maturity, confidence = s.confidence, decay_rat
     source_episode_id = (SELECT e.id FROM episodes e
                          WHERE e.tenant_id = $1 AND e.id = s.source_episode_id),
     last_applied_at = s.last_applied_at, last_evaluated_at = s.last_evaluated_at,
-    last_confirmed_at = s.last_confirmed_at, tags = s.tags, metadata = s.metadata
+    last_confirmed_at = s.last_confirmed_at, tags = s.tags, metadata = s.metadata,
+    trust = coalesce(s.trust, r.trust)
 FROM unnest($2::uuid[], $3::jsonb[]) AS before (id, state)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, before.state) AS s
 WHERE r.tenant_id = $1 AND r.id = before.id
@@ -197,7 +198,7 @@ SET importance = s.importance, consolidation_status = s.consolidation_status,
     next_consolidation_retry_at = s.next_consolidation_retry_at,
     claimed_by = nullif(s.claimed_by, $4),
     claimed_until = CASE WHEN s.claimed_by IS DISTINCT FROM $4 THEN s.claimed_until END,
-    expires_at = s.expires_at, metadata = s.metadata
+    expires_at = s.expires_at, metadata = s.metadata, trust = coalesce(s.trust, e.trust)
 FROM unnest($2::uuid[], $3::jsonb[]) AS before (id, state)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::episodes, before.state) AS s
 WHERE e.tenant_id = $1 AND e.id = before.id

@@ -1,13 +1,18 @@
 """Statements that the episodes do not bear out, and what memory itself had said before."""
 
-from uuid import uuid4
+from collections.abc import Awaitable, Callable
+from uuid import UUID, uuid4
 
 import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
+from memory_butler.engine.context import build_context
+from memory_butler.engine.curate import get_memory
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import recall
+from memory_butler.engine.recall import recall, search
+from memory_butler.engine.receipts import explain, replay
 from memory_butler.engine.remember import store_fact
 
 from .scenes import answer, configured, consolidate, fact, facts, rules, runs, statuses, tell
@@ -76,10 +81,143 @@ async def test_what_memory_served_into_the_session_is_no_evidence(
     echo = f"Assistant looked it up. {ALLERGY}. Fine."
     await tell(memory, principal, echo, session_id=session)
     parroted = fact(ALLERGY, "E1", predicate="medical_history")
-    report, _ = await consolidate(memory, principal, answer(new_facts=[parroted]))
-    stored = (await facts(admin))[-1]
-    assert (stored["predicate"], stored["confidence"]) == ("medical_history", 0.5)
-    assert report.total("needs_review") == 1
+    said = answer(new_facts=[parroted], confirmations=["F1"])
+    report, _ = await consolidate(memory, principal, said)
+    (only,) = await facts(admin)
+    assert (only["predicate"], only["last_confirmed_at"]) == ("allergy", only["created_at"])
+    assert report.total("echoes") == 2
+    assert all("have it from memory itself" in error for error in report.errors)
+    assert report.groups[0].status == "succeeded"
+
+
+Serving = Callable[[Memory, Principal, UUID, UUID], Awaitable[object]]
+
+
+async def _of_the_butler(memory: Memory, principal: Principal, _id: UUID, _session: UUID) -> None:
+    await build_context(memory, principal, "peanuts", "general", session_id=uuid4())
+
+
+async def _to_nobody(memory: Memory, principal: Principal, _id: UUID, _session: UUID) -> None:
+    await recall(memory, principal, "peanuts")
+
+
+async def _by_search(memory: Memory, principal: Principal, _id: UUID, session: UUID) -> None:
+    await search(memory, principal, "peanuts", types=["fact"], session_id=session)
+
+
+async def _by_id(memory: Memory, principal: Principal, id: UUID, session: UUID) -> None:
+    await get_memory(memory, principal, "fact", id, session_id=session)
+
+
+async def _of_the_past(memory: Memory, principal: Principal, id: UUID, session: UUID) -> None:
+    past = memory.at(memory.clock())
+    await get_memory(past, principal, "fact", id, session_id=session)
+
+
+async def _from_a_receipt(memory: Memory, principal: Principal, _id: UUID, _s: UUID) -> None:
+    block = await build_context(memory, principal, "peanuts", "another", session_id=uuid4())
+    await replay(memory, principal, block.receipt_id)
+
+
+async def _explained(memory: Memory, principal: Principal, _id: UUID, _session: UUID) -> None:
+    block = await build_context(memory, principal, "peanuts", "another", session_id=uuid4())
+    await explain(memory, principal, block.receipt_id)
+
+
+@pytest.mark.parametrize(
+    "serve",
+    [
+        _of_the_butler,
+        _to_nobody,
+        _by_search,
+        _by_id,
+        _of_the_past,
+        _from_a_receipt,
+        _explained,
+    ],
+)
+async def test_every_way_of_serving_is_known(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, serve: Serving
+) -> None:
+    session = uuid4()
+    id, _ = await store_fact(memory, principal, "user", "allergy", ALLERGY)
+    clock.advance(hours=1)
+    await serve(memory, principal, id, session)
+    clock.advance(days=2)
+    await tell(memory, principal, f"So it is written: {ALLERGY}.", session_id=session)
+    again = [fact(ALLERGY, "E1", predicate="allergy"), fact(ALLERGY, "E1", predicate="illness")]
+    report, _ = await consolidate(memory, principal, answer(new_facts=again))
+    (only,) = await facts(admin)
+    assert (only["confidence"], only["last_confirmed_at"]) == (1.0, only["created_at"])
+    assert report.total("echoes") == 2
+
+
+async def test_the_line_of_a_context_is_known_however_short_its_fact_is(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    await store_fact(memory, principal, "user", "drink", "Likes tea")
+    block = await build_context(memory, principal, "drinks", "general", session_id=session)
+    clock.advance(minutes=1)
+    await tell(memory, principal, f"I was told:\n{block.text}\nLikes tea.", session_id=session)
+    await consolidate(memory, principal, answer(new_facts=[fact("Likes tea", "E1")]))
+    assert [one["predicate"] for one in await facts(admin)] == ["drink"]
+
+
+async def test_a_rewording_of_what_was_served_is_worth_less_and_says_so(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    id, _ = await store_fact(
+        memory, principal, "user", "dog", "Has a dog called Rex", trust="imported"
+    )
+    await recall(memory, principal, "pets", session_id=session)
+    clock.advance(minutes=1)
+    told = "The user is the owner of a dog, whose name is Rex. They moved to Porto."
+    await tell(memory, principal, told, session_id=session)
+    said = [
+        fact("Owns a dog named Rex", "E1", predicate="pet"),
+        fact("Moved to Porto", "E1", predicate="home"),
+    ]
+    report, _ = await consolidate(memory, principal, answer(new_facts=said))
+    stored = {one["predicate"]: one for one in await facts(admin)}
+    pet, home = stored["pet"], stored["home"]
+    assert (pet["content"], pet["confidence"]) == ("Owns a dog named Rex", 0.7)
+    assert pet["metadata"]["echo_of"] == str(id)
+    assert pet["metadata"]["echo_nearness"] > 0.78
+    # Whatever it is told through, it is not trusted further than what memory had said.
+    assert (pet["trust"], home["trust"]) == (Trust.IMPORTED, Trust.AGENT_INFERRED)
+    assert (home["confidence"], "echo_of" in home["metadata"]) == (1.0, False)
+    assert report.total("reworded") == 1
+
+
+async def test_the_same_said_again_with_a_filler_confirms_nothing(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    await store_fact(memory, principal, "user", "dog", "Has a dog called Rex")
+    await recall(memory, principal, "pets", session_id=session)
+    clock.advance(minutes=1)
+    await tell(memory, principal, "Rex is what the dog is called.", session_id=session)
+    said = answer(new_facts=[fact("The user has a dog called Rex", "E1", predicate="dog")])
+    report, _ = await consolidate(memory, principal, said)
+    (only,) = await facts(admin)
+    assert only["last_confirmed_at"] == only["created_at"]
+    assert report.total("echoes") == 1
+
+
+async def test_another_value_of_what_was_served_is_news(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    await store_fact(memory, principal, "user", "preferred_drink", "Likes green tea")
+    await recall(memory, principal, "drinks", session_id=session)
+    clock.advance(minutes=1)
+    await tell(memory, principal, "I prefer black tea nowadays.", session_id=session)
+    await consolidate(memory, principal, answer(new_facts=[fact("Likes black tea", "E1")]))
+    old, new = await facts(admin)
+    assert (old["validity"], new["confidence"]) == ("superseded", 1.0)
+    assert "echo_of" not in new["metadata"]
 
 
 async def test_the_same_words_from_a_person_are_evidence(

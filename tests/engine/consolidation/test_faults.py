@@ -21,6 +21,7 @@ from conftest import Clock, Connection, Database
 from engine.store_views import row
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import DEFAULT_TRUST
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation.conclude import Usage, conclude
 from memory_butler.engine.consolidation.run import run_consolidation
@@ -83,7 +84,9 @@ async def test_a_late_answer_does_not_disturb_the_run_that_took_over(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     await tell(memory, principal, "tea")
-    late = await claims.begin(memory, principal, "general", "slow", "tool:consolidation")
+    late = await claims.begin(
+        memory, principal, "general", DEFAULT_TRUST, "slow", "tool:consolidation"
+    )
     assert late is not None
     clock.advance(minutes=16)
     report, _ = await consolidate(memory, principal, TEA)
@@ -234,7 +237,7 @@ async def test_two_groups_that_touch_the_same_facts_do_not_deadlock(
     concluding = []
     for butler, order in (("a", handles), ("b", handles[::-1])):
         await tell(memory, principal, "tea", butler=butler)
-        begun = await claims.begin(memory, principal, butler, "m", "t")
+        begun = await claims.begin(memory, principal, butler, DEFAULT_TRUST, "m", "t")
         assert begun is not None
         concluding.append(conclude(memory, principal, begun, answer(confirmations=order), Usage()))
     done = await asyncio.gather(*concluding)

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import DEFAULT_TRUST
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation.run import SCHEDULED, run_consolidation
 from memory_butler.engine.curate import forget_memory
@@ -159,7 +160,9 @@ async def test_a_group_that_another_run_holds_is_passed_over(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     await tell(memory, principal, "held")
-    begun = await claims.begin(memory, principal, "general", "another", "tool:consolidation")
+    begun = await claims.begin(
+        memory, principal, "general", DEFAULT_TRUST, "another", "tool:consolidation"
+    )
     assert begun is not None
     model = Answering(NOTHING)
     report = await run_consolidation(memory, principal, model)

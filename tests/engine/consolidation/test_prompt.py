@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_butler.domain.trust import DEFAULT_TRUST
 from memory_butler.engine.consolidation.prompt import (
     Prompt,
     build,
@@ -22,7 +23,7 @@ WHEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def episode(content: str, speaker: str | None = None) -> Claimed:
-    return Claimed(uuid4(), content, WHEN, WHEN, speaker, None, 1)
+    return Claimed(uuid4(), content, WHEN, WHEN, speaker, None, 1, DEFAULT_TRUST)
 
 
 def known_fact(content: str = "Likes tea") -> dict[str, Any]:

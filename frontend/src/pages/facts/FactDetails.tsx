@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { entityDetail } from "@/memory/entities";
 import { TagList } from "@/memory/TagList";
+import { TrustBadge } from "@/memory/TrustBadge";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { PERMANENCE_MEANING } from "@/shell/vocabulary";
 import { plural } from "@/ui/format";
@@ -14,6 +15,9 @@ export function FactDetails({ fact }: { fact: Schemas["Fact"] }) {
     <Details>
       <Detail name="Permanence">
         {fact.permanence}, {PERMANENCE_MEANING[fact.permanence]}
+      </Detail>
+      <Detail name="Trust">
+        <TrustBadge trust={fact.trust} />
       </Detail>
       <Detail name="Importance">{fact.importance} of 10</Detail>
       <Detail name="Scope">

@@ -8,6 +8,7 @@ import { History } from "@/memory/History";
 import { LongText } from "@/memory/LongText";
 import { ProvenanceGraph } from "@/memory/ProvenanceGraph";
 import { TagList } from "@/memory/TagList";
+import { TrustBadge } from "@/memory/TrustBadge";
 import { Applications } from "@/pages/rules/Applications";
 import { move } from "@/pages/rules/changes";
 import { ruleDetail } from "@/pages/rules/queries";
@@ -151,6 +152,9 @@ function RuleDetails({ rule }: { rule: Schemas["StatedRule"] }) {
       <Detail name="Maturity">{words(rule.maturity)}</Detail>
       <Detail name="Permanence">
         {rule.permanence}, {PERMANENCE_MEANING[rule.permanence]}
+      </Detail>
+      <Detail name="Trust">
+        <TrustBadge trust={rule.trust} />
       </Detail>
       <Detail name="Scope">
         {rule.scope === "global" ? "global, for every butler" : `${rule.scope} alone`}

@@ -13,6 +13,7 @@ from memory_butler.domain.episodes import RetryPolicy, after_failure
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.events import EventType
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation import prompt as prompts
 from memory_butler.engine.consolidation.prepare import Group
 from memory_butler.engine.consolidation.prompt import Prompt
@@ -43,12 +44,17 @@ async def begin(
     memory: Memory,
     principal: Principal,
     butler: str,
+    trust: Trust,
     model: str,
     trigger_source: str,
     *,
     max_tokens: int | None = None,
 ) -> Begun | None:
     """Claim a butler's oldest waiting episodes and build the prompt; None if there are none.
+
+    One level of trust at a time: whatever an episode makes a model say, no text that is trusted
+    otherwise stands in the same prompt, so that an answer has the trust of what it was made of
+    without anybody having to believe what it says of its sources.
 
     `max_tokens` lowers the configured bound of the prompt to what a budget leaves.
     Episodes whose workers died more often than is allowed become dead letters here.
@@ -61,12 +67,12 @@ async def begin(
         await _bury_exhausted(memory, principal, tx, butler)
         await consolidation.abandon_stale(tx, now, now - _STALE_LEASES * lease)
         claimed = await consolidation.claim(
-            tx, butler, run_id, now, now + lease, config.max_episodes
+            tx, butler, trust, run_id, now, now + lease, config.max_episodes
         )
         if not claimed:
             return None
-        facts = await consolidation.known_facts(tx, butler, config.max_facts)
-        rules = await consolidation.known_rules(tx, butler, config.max_rules)
+        facts = await consolidation.known_facts(tx, butler, trust, config.max_facts)
+        rules = await consolidation.known_rules(tx, butler, trust, config.max_rules)
         prompt = prompts.build(butler, claimed, facts, rules, bound)
         rest = [one.id for one in claimed[len(prompt.shown) :]]
         await consolidation.give_back(tx, run_id, rest)
@@ -86,6 +92,7 @@ async def begin(
         tuple(one.id for one in prompt.shown),
         {row["id"]: row for row in facts if row["id"] in seen},
         {row["id"]: row for row in rules if row["id"] in seen},
+        trust,
     )
     return Begun(run_id, group, prompt)
 

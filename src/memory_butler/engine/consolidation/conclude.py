@@ -16,8 +16,13 @@ from memory_butler.store import consolidation
 from memory_butler.store.consolidation import RunOutcome
 from memory_butler.store.transaction import one_bulk_writer, transaction
 
-# What memory served to the butler this long before the first episode may be echoed in it.
-_ECHO_WINDOW = timedelta(hours=24)
+# What memory served to the butler, or to nobody in particular, this long before the first episode
+# may be echoed in it; as long as an episode is kept by default.
+_ECHO_WINDOW = timedelta(days=7)
+# Of so many answers, the newest, an echo is recognised; 5 KB each at the most. A rewording is of so
+# many memories, 1.5 KB each.
+_ECHOED_ANSWERS = 2_000
+_ECHOED_MEMORIES = 500
 
 
 CUT = "an episode was too long for the prompt (max_prompt_tokens): only its beginning was read"
@@ -99,9 +104,14 @@ async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witn
     sessions = [one.session_id for one in episodes if one.session_id is not None]
     since = min(one.created_at for one in episodes) - _ECHO_WINDOW
     async with transaction(memory.pool, principal.tenant) as tx:
-        served = await consolidation.served_to(tx, sessions, begun.group.butler, since)
+        shingles, ids = await consolidation.served_to(
+            tx, sessions, begun.group.butler, since, _ECHOED_ANSWERS
+        )
+        told = await consolidation.served_memories(
+            tx, ids[:_ECHOED_MEMORIES], memory.embedding_version_id
+        )
     # Of the content alone: the stored vectors speak for the day and the speaker too.
     embedded = await memory.embedder.embed_many([one.content for one in episodes])
     vectors = {one.id: vector for one, vector in zip(episodes, embedded, strict=True)}
     # In a thread: an episode may have megabytes.
-    return await asyncio.to_thread(Witnesses.of, episodes, vectors, served)
+    return await asyncio.to_thread(Witnesses.of, episodes, vectors, shingles, told)

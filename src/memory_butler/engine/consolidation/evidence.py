@@ -6,36 +6,62 @@ from uuid import UUID
 
 import numpy as np
 
-from memory_butler.domain.evidence import Evidence, lexical_support, stems, without_echo
+from memory_butler.domain.evidence import (
+    Evidence,
+    is_quoted,
+    is_reworded,
+    lexical_support,
+    parted,
+    stems,
+)
+from memory_butler.domain.likeness import Statement
+from memory_butler.domain.trust import Trust
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Vector
+from memory_butler.store.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """What was served that a statement seems to say in other words; `nearness` is their cosine."""
+
+    of: UUID
+    nearness: float
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """The episodes of a run: the words that each says of its own accord, and its vector."""
+    """The episodes of a run: the words that each says of its own accord, and its vector.
+
+    `echoes` are the words of the sentences that memory had served, of the episodes that have such;
+    `served` is what was served that can be reworded.
+    """
 
     stems: Mapping[UUID, frozenset[str]]
     vectors: Mapping[UUID, Vector]
+    echoes: Mapping[UUID, frozenset[str]]
+    served: Sequence[Row]
 
     @classmethod
     def of(
         cls,
         episodes: Sequence[Claimed],
         vectors: Mapping[UUID, Vector],
-        served: frozenset[int],
+        shingles: frozenset[int],
+        served: Sequence[Row],
     ) -> "Witnesses":
         """Episodes without what memory had served into their sessions.
 
         The vector of an episode that held an echo speaks for the echo too, so it is not heard.
         """
-        texts = {one.id: without_echo(one.content, served) for one in episodes}
-        heard = {
-            one.id: vectors[one.id]
-            for one in episodes
-            if one.id in vectors and texts[one.id] == one.content
-        }
-        return cls({id: stems(text) for id, text in texts.items()}, heard)
+        texts = {one.id: parted(one.content, shingles) for one in episodes}
+        return cls(
+            {id: stems(own) for id, (own, _) in texts.items()},
+            {id: vectors[id] for id, (_, echo) in texts.items() if id in vectors and not echo},
+            {id: stems(echo) for id, (_, echo) in texts.items() if echo},
+            served,
+        )
 
     def weigh(self, statement: str, vector: Vector, sources: Sequence[UUID]) -> Evidence:
         """How well the named episodes bear the statement out."""
@@ -45,3 +71,20 @@ class Witnesses:
             lexical=lexical_support(statement, said),
             semantic=max(0.0, max(nearness, default=0.0)),
         )
+
+    def quoted(self, content: str, sources: Sequence[UUID]) -> bool:
+        """Whether the named episodes have it from memory."""
+        found = [self.echoes[id] for id in sources if id in self.echoes]
+        return is_quoted(content, frozenset().union(*found))
+
+    def reworded(self, stated: Statement, vector: Vector) -> Rewording | None:
+        """The nearest of what was served that the statement seems to say in other words."""
+        nearest: Rewording | None = None
+        for row in self.served:
+            nearness = float(np.dot(vector, row["embedding"].to_numpy()))
+            known = Statement(row["subject"], row["predicate"], row["content"])
+            if (nearest is None or nearness > nearest.nearness) and is_reworded(
+                known, stated, nearness
+            ):
+                nearest = Rewording(row["id"], nearness, Trust(row["trust"]))
+        return nearest

@@ -12,17 +12,25 @@ from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import fact_changes
+from memory_butler.domain.trust import Trust, may_touch
+from memory_butler.engine import fact_changes, lineage
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import insert
 from memory_butler.store import facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
 from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
 
 log = structlog.get_logger()
+
+
+class _Outweighed(MemoryButlerError):
+    """What memory knows is trusted more than the episodes: nothing is wrong with the answer."""
+
+    code = "conflict"
 
 
 async def execute(
@@ -54,6 +62,10 @@ async def _attempt(
     try:
         async with tx.connection.transaction():
             await action()
+    except _Outweighed as error:
+        outcome.counts["refused"] += 1
+        outcome.errors.append(str(error))
+        return
     except MemoryButlerError as error:
         reason = str(error)
     except (
@@ -82,14 +94,14 @@ async def _store(
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
     new = draft.new
     if isinstance(new, NewFact):
-        known = await _confirm_known(memory, principal, tx, new, draft.restates, outcome)
+        known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)
         if known is not None:
             _note(stored, draft, known)
             return
     written = await insert(tx, principal, new, embedded, draft.target)
     item: tuple[MemoryType, UUID] = ("rule" if isinstance(new, NewRule) else "fact", new.id)
     for source in draft.sources[1:]:  # the first one is linked with the row itself
-        await links.insert(tx, item, ("episode", source), "derived_from", new.created_at)
+        await lineage.link(tx, item, ("episode", source), "derived_from", new.created_at)
     if draft.target is not None and draft.target != written.supersedes_id:
         await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
@@ -108,31 +120,74 @@ async def _confirm_known(
     memory: Memory,
     principal: Principal,
     tx: Transaction,
+    group: Group,
+    draft: Draft,
     new: NewFact,
-    restated: UUID | None,
     outcome: Outcome,
 ) -> UUID | None:
-    """A fact that memory has, under its key or another, is confirmed, not stored again (C-23)."""
+    """A fact that memory has, under its key or another, is confirmed, not stored again (C-23).
+
+    One that is trusted less is not the same: the new one has a better source, and takes its place.
+    An echo confirms nothing.
+
+    Raises:
+        _Outweighed: the fact of its key is trusted more than to be replaced by it.
+    """
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
     await facts.lock_key(tx, key)
-    if restated is not None:
-        row = await facts.for_update(tx, restated)
-        if row is not None and row["validity"] == "active":
-            await _confirm_locked(memory, principal, tx, restated, outcome)
-            return restated
+    if draft.restates is not None:
+        row = await facts.for_update(tx, draft.restates)
+        if row is not None and row["validity"] == "active" and row["trust"] >= new.trust:
+            await _say_again(memory, principal, tx, group, draft, row, outcome)
+            return draft.restates
     holder = await facts.active_of(tx, key)
     if holder is None:
         return None
     row = await facts.for_update(tx, holder.id)
-    if row is None or row["content"].strip().casefold() != new.content.strip().casefold():
+    if row is None:
         return None
-    await _confirm_locked(memory, principal, tx, holder.id, outcome)
+    same = row["content"].strip().casefold() == new.content.strip().casefold()
+    if not same or row["trust"] < new.trust:
+        _require_touchable(group, row)
+        return None
+    await _say_again(memory, principal, tx, group, draft, row, outcome)
     return holder.id
 
 
-async def _confirm_locked(
-    memory: Memory, principal: Principal, tx: Transaction, id: UUID, outcome: Outcome
+async def _say_again(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    draft: Draft,
+    row: Row,
+    outcome: Outcome,
 ) -> None:
+    if draft.echo:
+        outcome.counts["echoes"] += 1
+    else:
+        await _confirm_locked(memory, principal, tx, group, row, outcome)
+
+
+def _require_touchable(group: Group, row: Row) -> None:
+    known = Trust(row["trust"])
+    if not may_touch(group.trust, known):
+        raise _Outweighed(
+            f"refused: episodes of trust {group.trust.label} neither confirm nor replace "
+            f"fact {row['id']} of trust {known.label}"
+        )
+
+
+async def _confirm_locked(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    row: Row,
+    outcome: Outcome,
+) -> None:
+    _require_touchable(group, row)
+    id: UUID = row["id"]
     now = memory.clock()  # under the lock: somebody may have confirmed it since the draft was made
     await fact_changes.confirm(tx, principal, id, now)
     outcome.counts["facts_confirmed"] += 1
@@ -152,6 +207,7 @@ async def _supersede_target(
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
         return
+    _require_touchable(group, row)
     now, since = memory.clock(), new.period.valid_from
     await fact_changes.supersede(tx, principal, target, new.id, now, since)
 
@@ -170,7 +226,7 @@ async def _link_support(
     if fact_id is None or (fact_id not in group.facts and fact_id not in stored.values()):
         outcome.errors.append(f"supported_by: {support} is no fact of this consolidation")
         return
-    await links.insert(tx, ("fact", fact_id), ("rule", rule_id), "supports", new.created_at)
+    await lineage.link(tx, ("fact", fact_id), ("rule", rule_id), "supports", new.created_at)
     outcome.counts["supports_linked"] += 1
 
 
@@ -183,9 +239,10 @@ async def _confirm(
     outcome: Outcome,
 ) -> None:
     """EXE-06: only what the model was shown; a miss is reported."""
-    if id not in group.facts or await facts.for_update(tx, id) is None:
+    row = await facts.for_update(tx, id) if id in group.facts else None
+    if row is None:
         raise InvalidInput(f"{id} is no fact that the model was shown")
-    await _confirm_locked(memory, principal, tx, id, outcome)
+    await _confirm_locked(memory, principal, tx, group, row, outcome)
 
 
 async def _contradict(

@@ -19,7 +19,7 @@ from memory_butler.engine.consolidation.conclude import (
     Usage,
     conclude,
 )
-from memory_butler.engine.consolidation.pending import pending
+from memory_butler.engine.consolidation.pending import pending_groups
 from memory_butler.engine.consolidation.prepare import Group
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation
@@ -41,12 +41,11 @@ class Submitted:
 
 async def begin(memory: Memory, principal: Principal, butler: str | None = None) -> Begun | None:
     """Hold episodes of one butler, or of the first that has some; None if nothing waits."""
-    if butler is not None:
-        names = [inputs.name("butler", butler)]
-    else:
-        names = list(await pending(memory, principal))
-    for name in names:
-        begun = await claims.begin(memory, principal, name, MODEL, TRIGGER)
+    wanted = None if butler is None else inputs.name("butler", butler)
+    for name, trust in await pending_groups(memory, principal):
+        if wanted not in (None, name):
+            continue
+        begun = await claims.begin(memory, principal, name, trust, MODEL, TRIGGER)
         if begun is not None:
             return begun
     return None
@@ -85,7 +84,8 @@ async def _resume(memory: Memory, principal: Principal, run_id: UUID) -> Begun:
             )
         facts = await _known(tx, handles, "F")
         rules = await _known(tx, handles, "R")
-    group = Group(run["butler"], tuple(one.id for one in held), facts, rules)
+    trust = min(one.trust for one in held)
+    group = Group(run["butler"], tuple(one.id for one in held), facts, rules, trust)
     return Begun(run_id, group, prompts.Prompt("", "", handles, held))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
-from memory_butler.domain.evidence import REVIEW_CONFIDENCE, Evidence
+from memory_butler.domain.evidence import ECHO_CONFIDENCE, REVIEW_CONFIDENCE, Evidence
 from memory_butler.domain.extraction import (
     ConsolidationResult,
     Contradiction,
@@ -18,11 +18,14 @@ from memory_butler.domain.extraction import (
     ExtractedRule,
     UpdatedFact,
 )
+from memory_butler.domain.facts import search_text
+from memory_butler.domain.likeness import Statement
 from memory_butler.domain.restatement import restates, same_words
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, new_rule, searchable
-from memory_butler.store.embeddings import Embedded
+from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
 from memory_butler.store.rules import NewRule
@@ -33,19 +36,24 @@ MAX_ERROR_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What a run is about: the butler, its episodes, and what of memory the model was shown."""
+    """What a run is about: the butler, its episodes, and what of memory the model was shown.
+
+    `trust` is that of the episodes, and so the most that anything drawn from them can have.
+    """
 
     butler: str
     episodes: tuple[UUID, ...]
     facts: Mapping[UUID, Row]
     rules: Mapping[UUID, Row]
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A statement that can be stored; `place` is its place in new_facts, for rules that name it.
 
-    `restates` is a fact the model was shown that says the same: that is confirmed instead.
+    `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
+    the draft is an `echo`, which is news of nothing.
     """
 
     new: NewFact | NewRule
@@ -54,6 +62,7 @@ class Draft:
     supported_by: tuple[UUID | int, ...] = ()
     place: int | None = None
     restates: UUID | None = None
+    echo: bool = False
 
 
 @dataclass(slots=True)
@@ -121,12 +130,65 @@ async def prepare(
     for draft, vector in zip(drafts, vectors, strict=True):
         text, words = searchable(draft.new)
         evidence = witnesses.weigh(text, vector, draft.sources)
+        if witnesses.quoted(draft.new.content, draft.sources) and _is_weak(memory, evidence):
+            _echoed(outcome, "a statement was left out")
+            continue
         judged = _judge(memory.config.consolidation, draft, evidence, outcome)
         if judged is not None:
+            judged = _reworded(judged, witnesses, vector, outcome)
             known = await _restated(memory, group, judged)
             embedded = Embedded(vector, words, memory.embedding_version_id)
             writes.append((replace(judged, restates=known), embedded))
-    return Plan(writes, result.confirmations, result.contradictions, outcome)
+    confirmations = await _borne_out(memory, group, result.confirmations, witnesses, outcome)
+    return Plan(writes, confirmations, result.contradictions, outcome)
+
+
+def _is_weak(memory: Memory, evidence: Evidence) -> bool:
+    return evidence.support < memory.config.consolidation.review_below
+
+
+def _echoed(outcome: Outcome, what: str) -> None:
+    outcome.counts["echoes"] += 1
+    outcome.errors.append(f"echo: {what}, the episodes have it from memory itself")
+
+
+def _reworded(draft: Draft, witnesses: Witnesses, vector: Vector, outcome: Outcome) -> Draft:
+    """What was served in other words is worth less, and trusted no more than what was served."""
+    new = draft.new
+    if isinstance(new, NewFact):
+        stated = Statement(new.subject, new.predicate, new.content)
+    else:
+        stated = Statement("", "", new.content)
+    found = witnesses.reworded(stated, vector)
+    if found is None:
+        return draft
+    outcome.counts["reworded"] += 1
+    mark = {"echo_of": str(found.of), "echo_nearness": round(found.nearness, 4)}
+    new = replace(new, metadata=new.metadata | mark, trust=min(new.trust, found.trust))
+    if isinstance(new, NewFact):
+        new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
+    return replace(draft, new=new, echo=True)
+
+
+async def _borne_out(
+    memory: Memory,
+    group: Group,
+    ids: Sequence[UUID],
+    witnesses: Witnesses,
+    outcome: Outcome,
+) -> tuple[UUID, ...]:
+    """The facts to confirm, without those that the episodes have from memory alone."""
+    kept = []
+    for id in ids:
+        row = group.facts.get(id)
+        if row is not None and witnesses.quoted(row["content"], group.episodes):
+            text = search_text(row["subject"], row["predicate"], row["content"])
+            vector = await memory.embedder.embed(text)
+            if _is_weak(memory, witnesses.weigh(text, vector, group.episodes)):
+                _echoed(outcome, f"fact {id} was not confirmed")
+                continue
+        kept.append(id)
+    return tuple(kept)
 
 
 def _draft(outcome: Outcome, what: str, make: Callable[[], Draft]) -> Draft | None:
@@ -152,6 +214,7 @@ def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome)
         source_butler=group.butler,
         source_episode_id=sources[0],
         metadata=marked,
+        trust=group.trust.label,
     )
     return Draft(new, sources, place=stated.place)
 
@@ -174,6 +237,7 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome
         source_butler=group.butler,
         source_episode_id=sources[0],
         metadata=marked,
+        trust=group.trust.label,
     )
     return Draft(new, sources, target=updated.target_id)
 
@@ -188,6 +252,7 @@ def _rule(memory: Memory, group: Group, stated: ExtractedRule, outcome: Outcome)
         source_butler=group.butler,
         source_episode_id=sources[0],
         metadata=marked,
+        trust=group.trust.label,
     )
     return Draft(new, sources, supported_by=stated.supported_by)
 

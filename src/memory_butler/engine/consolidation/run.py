@@ -8,10 +8,11 @@ import structlog
 
 from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButlerError
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation.claims import Begun
 from memory_butler.engine.consolidation.conclude import Usage, conclude
-from memory_butler.engine.consolidation.pending import pending
+from memory_butler.engine.consolidation.pending import by_butler, pending_groups
 from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
@@ -71,19 +72,23 @@ async def run_consolidation(
     *,
     trigger_source: str = SCHEDULED,
 ) -> Report:
-    """Consolidate what waits, one session a butler; without a model only count (CONG-07, C-62)."""
+    """Consolidate what waits, one session a butler
+    and level of trust; without a model only count (CONG-07, C-62)."""
     await _keep_waiting(memory, principal)
-    waiting = await pending(memory, principal)
+    groups_waiting = await pending_groups(memory, principal)
+    waiting = by_butler(groups_waiting)
     if model is None:
         message = "no language model is configured: nothing was consolidated, nothing changed"
         return Report(True, waiting, message=message)
     groups: list[GroupReport] = []
     spent = 0
-    for butler in waiting:  # in name order (CONG-03)
+    for butler, trust in groups_waiting:  # in name order (CONG-03)
         allowance = await _allowance(memory, principal, spent)
         if allowance <= 0:
             return Report(False, waiting, groups, "the token budget is used up; the rest waits")
-        report = await _one_group(memory, principal, model, butler, trigger_source, allowance)
+        report = await _one_group(
+            memory, principal, model, butler, trust, trigger_source, allowance
+        )
         if report is None:
             continue
         groups.append(report)
@@ -98,6 +103,7 @@ async def _one_group(
     principal: Principal,
     model: LanguageModel,
     butler: str,
+    trust: Trust,
     trigger_source: str,
     allowance: int,
 ) -> GroupReport | None:
@@ -105,7 +111,7 @@ async def _one_group(
     begun, usage = None, Usage()
     try:
         begun = await claims.begin(
-            memory, principal, butler, model.name, trigger_source, max_tokens=allowance
+            memory, principal, butler, trust, model.name, trigger_source, max_tokens=allowance
         )
         if begun is None:
             return None
