@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli import (
     connecting,
     curating,
     database,
+    distributing,
     erasing,
     exporting,
     importing,
@@ -56,7 +57,7 @@ _ORDER = (
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
     ("backup", "restore-backup"),
-    ("token", "db", "index", "psql", "db-url", "model", "version"),
+    ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
 )
 
 
@@ -98,6 +99,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     )
     add("restore-backup", rich_help_panel=OPERATE, epilog=backing_up.RESTORE_EXAMPLES)(
         located(backing_up.restore_backup)
+    )
+    add("distribute", rich_help_panel=OPERATE, epilog=distributing.EXAMPLES)(
+        located(distributing.distribute)
     )
     add(
         "psql",
