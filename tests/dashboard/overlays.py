@@ -74,6 +74,17 @@ def without(page: Page) -> None:
     expect(page.get_by_role("deletion").first).to_be_visible()
 
 
+def _past(page: Page) -> None:
+    """Facts as they stood a while ago."""
+    page.goto("/memory/facts")
+    page.get_by_role("button", name="Look back").click()
+    banner = page.get_by_role("region", name="The past")
+    for _ in range(40):
+        banner.get_by_role("slider").press("ArrowLeft")
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
 def _edit(page: Page) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Edit").click()
     expect(page.get_by_role("button", name="Save")).to_be_visible()
@@ -95,6 +106,13 @@ def _merge(page: Page) -> None:
     dialog = page.get_by_role("dialog", name="Merge R. Tavares")
     dialog.get_by_role("button", name="Rui Tavares").click()
     expect(dialog.get_by_text("Other names afterwards")).to_be_visible()
+
+
+def _erase(page: Page) -> None:
+    _entity(page)
+    page.get_by_role("dialog").get_by_role("button", name="Erase…").click()
+    dialog = page.get_by_role("dialog", name="Erase this entity for good")
+    expect(dialog.get_by_label("What goes")).to_be_visible()
 
 
 def _palette(page: Page) -> None:
@@ -133,6 +151,7 @@ OVERLAYS = (
     Overlay("episode-expired", _expired_episode),
     Overlay("session", _session),
     Overlay("entity-merge", _merge, pictured=True),
+    Overlay("erase", _erase, pictured=True),
     Overlay("palette", _palette, pictured=True),
     Overlay("shortcuts", _shortcuts),
     Overlay("token-new", _new_token),
@@ -141,6 +160,7 @@ OVERLAYS = (
 
 # No overlays: what a page shows once something on it was chosen, by an id that no address knows.
 VIEWS = (
+    Overlay("facts-past", _past, pictured=True),
     Overlay("context", receipt, pictured=True),
     Overlay("playground-without", without, pictured=True),
 )

@@ -7,7 +7,7 @@ import pytest
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
-from memory_butler.erasure.certificate import verify
+from memory_butler.erasure.certificate import text_of, verify
 from surfaces.conftest import Serve
 
 pytestmark = pytest.mark.anyio
@@ -29,5 +29,12 @@ async def test_rest_looks_erases_and_certifies(
         assert done.status_code == 200
         certificate = done.json()["certificate"]
         assert certificate["target"]["id"] == str(id)
-        assert verify(Path(done.json()["file"])).certificate == certificate
+        file = Path(done.json()["file"])
+        assert verify(file).certificate == certificate
+        assert done.json()["certificate_text"] == text_of(certificate)
+        assert _read(file) == text_of(certificate)
         assert (await client.get(f"/api/memory/facts/{id}")).status_code == 404
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

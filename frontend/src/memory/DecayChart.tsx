@@ -1,5 +1,6 @@
 import clsx from "clsx";
 import type { Schemas } from "@/api/client";
+import { usePast } from "@/shell/past";
 import { confidenceTone } from "@/ui/Bars";
 import { percent } from "@/ui/format";
 import { TimeAgo, useNow } from "@/ui/TimeAgo";
@@ -16,11 +17,18 @@ interface DecayChartProps {
 const DOT = { good: "bg-good", warn: "bg-warn", bad: "bg-bad" };
 const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 
-/** How a confidence fades, where it stands today, and what confirming it would do. */
+/** The moment that is looked at, and what it is called. */
+function useStandpoint(): { now: number; named: "today" | "then" } {
+  const present = useNow().getTime();
+  const known = usePast()?.known_at;
+  return known ? { now: Date.parse(known), named: "then" } : { now: present, named: "today" };
+}
+
+/** How a confidence fades, where it stands, and what confirming it would do. */
 export function DecayChart({ decay, isCurrent }: DecayChartProps) {
-  const now = useNow().getTime();
+  const { now, named } = useStandpoint();
   const { effective_now: today, effective_if_confirmed: confirmed } = decay;
-  const gains = isCurrent && confirmed - today > 0.005;
+  const gains = isCurrent && named === "today" && confirmed - today > 0.005;
   const start = Math.min(time(decay.curve[0]) ?? now, now);
   const ends = [now, time(decay.curve.at(-1)), gains ? time(decay.if_confirmed.at(-1)) : now];
   const end = Math.max(...ends.map((one) => one ?? now));
@@ -111,7 +119,7 @@ export function DecayChart({ decay, isCurrent }: DecayChartProps) {
             )}
             style={{ left: `${Math.min(x(now), 94)}%` }}
           >
-            today
+            {named}
           </span>
           <span className="absolute right-0">{x(now) < 76 && DATE.format(end)}</span>
         </div>
@@ -125,7 +133,7 @@ export function DecayChart({ decay, isCurrent }: DecayChartProps) {
 }
 
 function Today({ decay, isCurrent }: DecayChartProps) {
-  const now = useNow().getTime();
+  const { now, named } = useStandpoint();
   if (decay.decay_rate === 0)
     return (
       <Line className="bg-accent">
@@ -136,11 +144,11 @@ function Today({ decay, isCurrent }: DecayChartProps) {
   const hasFaded = decay.fades_at !== null && Date.parse(decay.fades_at) <= now;
   return (
     <Line className="bg-accent">
-      <b className="font-semibold text-ink">{percent(decay.effective_now)}</b> today.{" "}
+      <b className="font-semibold text-ink">{percent(decay.effective_now)}</b> {named}.{" "}
       {!isCurrent ? null : hasFaded ? (
         <>
           Recall has left it out since <Day at={decay.fades_at} />; it expires{" "}
-          <TimeAgo at={decay.expires_at} />.
+          {named === "today" ? <TimeAgo at={decay.expires_at} /> : <Day at={decay.expires_at} />}.
         </>
       ) : (
         <>

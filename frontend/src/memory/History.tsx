@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { history } from "@/memory/queries";
 import { eventTone } from "@/shell/events";
+import { usePast } from "@/shell/past";
 import type { MemoryType } from "@/shell/vocabulary";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -11,7 +12,7 @@ import { TimeAgo } from "@/ui/TimeAgo";
 /** Everything that happened to a memory, newest first. */
 export function History({ kind, id }: { kind: MemoryType; id: string }) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    history(kind, id),
+    history(kind, id, usePast()),
   );
   if (!data) return <SkeletonRows rows={3} />;
   const events = data.pages.flatMap((one) => one.items);

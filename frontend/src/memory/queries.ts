@@ -1,17 +1,21 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
+import type { Past } from "@/shell/past";
 import type { MemoryType } from "@/shell/vocabulary";
 
 const EVENTS = 20;
 
 /** What happened to one memory, newest first. */
-export function history(kind: MemoryType, id: string) {
+export function history(kind: MemoryType, id: string, past?: Past) {
   return infiniteQueryOptions({
-    queryKey: ["events", kind, id],
+    queryKey: ["events", kind, id, past?.known_at],
     queryFn: ({ signal, pageParam }) => {
       const options = {
         signal,
-        params: { path: { memory_id: id }, query: { limit: EVENTS, offset: pageParam } },
+        params: {
+          path: { memory_id: id },
+          query: { limit: EVENTS, offset: pageParam, until: past?.known_at },
+        },
       };
       switch (kind) {
         case "fact":

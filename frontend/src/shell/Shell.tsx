@@ -6,12 +6,14 @@ import { useLiveUpdates } from "@/api/live";
 import { AwayBanner } from "@/shell/AwayBanner";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
+import { usePastDays } from "@/shell/past";
 import { Sidebar } from "@/shell/Sidebar";
 import { useShortcuts } from "@/shell/useShortcuts";
 import { IconButton } from "@/ui/Button";
 import { useToasts } from "@/ui/toasts";
 
 // Needed by few visits: each comes when it is asked for.
+const PastBanner = lazy(() => import("@/shell/PastBanner"));
 const Palette = lazy(() => import("@/shell/Palette"));
 const PhoneMenu = lazy(() => import("@/shell/PhoneMenu"));
 const ShortcutsHelp = lazy(() => import("@/shell/ShortcutsHelp"));
@@ -33,6 +35,7 @@ export function Shell() {
   useLiveUpdates();
   const toasted = useToasts().length > 0;
   const main = useFocusOnNewPage();
+  const past = usePastDays();
 
   return (
     <>
@@ -60,6 +63,7 @@ export function Shell() {
           <main id="main" ref={main} tabIndex={-1} className="outline-none">
             <Outlet />
           </main>
+          <Suspense>{past && <PastBanner past={past} />}</Suspense>
         </div>
       </div>
       <Drawers />

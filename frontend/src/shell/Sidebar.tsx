@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, Search } from "lucide-react";
 import { NAVIGATION } from "@/shell/navigation";
+import { keptPast, showsPast } from "@/shell/past";
 import { openPalette } from "@/shell/palette";
 import { Key } from "@/ui/Key";
 import { ThemeToggle } from "@/shell/ThemeToggle";
@@ -41,6 +42,7 @@ export function Sidebar({ onHelp, onChoose }: SidebarProps) {
                 <li key={to}>
                   <Link
                     to={to}
+                    search={(now) => (showsPast(to) ? keptPast(now) : {})}
                     onClick={onChoose}
                     activeOptions={{ exact: to === "/memory", includeSearch: false }}
                     activeProps={{

@@ -29,6 +29,18 @@ export function uuid(given: unknown): string | undefined {
   return isUuid ? given : undefined;
 }
 
+// What the root route reads.
+const EVERYWHERE = ["open", "known_at", "as_of"] as const;
+const OF_EVERY_PAGE: ReadonlySet<string> = new Set(EVERYWHERE);
+
+/** What an address says of its own page alone. */
+export function own<Search extends object>(
+  search: Search,
+): Omit<Search, (typeof EVERYWHERE)[number]> {
+  const entries = Object.entries(search).filter(([name]) => !OF_EVERY_PAGE.has(name));
+  return Object.fromEntries(entries) as Omit<Search, (typeof EVERYWHERE)[number]>;
+}
+
 /**
  * The filters of a page. The router keeps whatever else the address says, so that it is unset here:
  * the API would refuse what it does not know.
@@ -37,7 +49,7 @@ export function given<Filters extends object>(
   search: Record<string, unknown>,
   filters: Filters,
 ): { [Key in keyof Filters]?: Filters[Key] | undefined } {
-  const others = Object.keys(search).filter((name) => name !== "open");
+  const others = Object.keys(search).filter((name) => !OF_EVERY_PAGE.has(name));
   return { ...Object.fromEntries(others.map((name) => [name, undefined])), ...filters };
 }
 

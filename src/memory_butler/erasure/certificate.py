@@ -48,6 +48,11 @@ def signed(said: Mapping[str, Any], data_dir: Path) -> Certificate:
     return {**whole, "signature": _text(key.sign(_canonical(whole)))}
 
 
+def text_of(certificate: Certificate) -> str:
+    """What its file says; to be kept to the letter: the signature is of each number as written."""
+    return json.dumps(certificate, ensure_ascii=False, indent=2) + "\n"
+
+
 def written(certificate: Certificate, data_dir: Path) -> Path:
     """The file of a certificate, on disk when this returns; readable for its owner alone."""
     path = data_dir / FOLDER / f"{certificate['id']}.json"
@@ -55,8 +60,7 @@ def written(certificate: Certificate, data_dir: Path) -> Path:
     unfinished = path.with_suffix(".tmp")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
-        json.dump(certificate, file, ensure_ascii=False, indent=2)
-        file.write("\n")
+        file.write(text_of(certificate))
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)

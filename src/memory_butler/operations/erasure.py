@@ -9,6 +9,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.erasure.certificate import text_of
 from memory_butler.erasure.erasing import Erased, Preview, erase, preview
 from memory_butler.erasure.scope import Target
 from memory_butler.operations.operation import Operation, Route
@@ -54,6 +55,12 @@ class EraseOutput(Output):
     journals: list[str] = Field(description="Journals that go as a whole.")
     kept: list[KeptMemory] = Field(description=f"Look at these; the first {MAX_SHOWN}.")
     certificate: dict[str, Any] | None = Field(description="Signed; null in a preview.")
+    certificate_text: str | None = Field(
+        description=(
+            "What its file says, to be kept to the letter: whoever reads the numbers of the "
+            "certificate and writes them otherwise (1.0 as 1) breaks the signature."
+        )
+    )
     file: str | None = Field(description="Where the server keeps the certificate.")
 
 
@@ -90,6 +97,7 @@ def _previewed(found: Preview) -> EraseOutput:
             for one in found.scope.kept[:MAX_SHOWN]
         ],
         certificate=None,
+        certificate_text=None,
         file=None,
     )
 
@@ -105,6 +113,7 @@ def _erased(done: Erased) -> EraseOutput:
         journals=[one["companion"] for one in said["journals"]],
         kept=[KeptMemory.model_validate(one) for one in said["kept"]["items"][:MAX_SHOWN]],
         certificate=dict(said),
+        certificate_text=text_of(said),
         file=str(done.path),
     )
 

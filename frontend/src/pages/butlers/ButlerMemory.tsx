@@ -9,7 +9,7 @@ import { Playbook } from "@/pages/butlers/Playbook";
 import { butlerDetail, butlerFacts } from "@/pages/butlers/queries";
 import { FactFilters } from "@/pages/facts/FactFilters";
 import type { FactsSearch } from "@/pages/facts/route";
-import { isFiltered } from "@/shell/filters";
+import { isFiltered, own } from "@/shell/filters";
 import { Button } from "@/ui/Button";
 import { EmptyState, NoneFits } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
@@ -43,7 +43,7 @@ export default function ButlerMemory() {
 }
 
 function FactsPanel({ butler }: { butler: string }) {
-  const { open: _, sort: __, ...search } = route.useSearch();
+  const { sort: _, ...search } = own(route.useSearch());
   const navigate = route.useNavigate();
   const { show, ...filters } = search;
   const change = (part: Partial<FactsSearch>) =>

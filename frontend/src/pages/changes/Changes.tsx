@@ -27,7 +27,7 @@ const FATES: readonly { fate: "learned" | "changed" | "forgotten"; title: string
 
 /** What memory learned, changed and let go of between two days. */
 export default function Changes() {
-  const { open: _, ...search } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (part: ChangesSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });

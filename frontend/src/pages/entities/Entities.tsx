@@ -6,6 +6,8 @@ import { ENTITY_COLUMNS } from "@/pages/entities/columns";
 import { entityPages, type ListedEntity } from "@/pages/entities/queries";
 import { ResolvePlayground } from "@/pages/entities/ResolvePlayground";
 import { SHOWN, type EntitiesSearch } from "@/pages/entities/route";
+import { LookBack } from "@/shell/LookBack";
+import { usePast } from "@/shell/past";
 import { ENTITY_TYPES } from "@/shell/vocabulary";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
@@ -38,6 +40,7 @@ export default function Entities() {
     <Page
       title="Entities"
       lead="The people, organisations and places that facts are about, by whatever name they are called."
+      actions={<LookBack />}
     >
       <Tabs
         label="Which entities"
@@ -64,7 +67,7 @@ function List({ search, onChange }: ListProps) {
   const navigate = route.useNavigate();
   const { open } = route.useSearch();
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    entityPages(search),
+    entityPages(search, usePast()),
   );
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
   const total = data?.pages[0]?.total;

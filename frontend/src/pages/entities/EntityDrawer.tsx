@@ -3,12 +3,15 @@ import { Merge, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { entityDetail } from "@/memory/entities";
+import { EraseButton } from "@/memory/EraseButton";
 import { TagList } from "@/memory/TagList";
 import { EntityForm } from "@/pages/entities/EntityForm";
 import { MergeDialog } from "@/pages/entities/MergeDialog";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { usePast, usePastDays } from "@/shell/past";
+import { PastNote } from "@/shell/PastNote";
 import { ConfidenceBar } from "@/ui/Bars";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
@@ -21,7 +24,7 @@ type EntityDetail = Schemas["EntityDetail"];
 
 /** An entity: its names, and the facts about it. */
 export default function EntityDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(entityDetail(id));
+  const { data } = useQuery(entityDetail(id, usePast()));
   const [isEdited, setEdited] = useState(false);
   const [isMerged, setMerged] = useState(false);
   return (
@@ -36,7 +39,12 @@ export default function EntityDrawer({ id, onClose }: MemoryDrawerProps) {
         <EntityForm entity={data.entity} onDone={() => setEdited(false)} />
       ) : (
         <>
-          <Look detail={data} onEdit={() => setEdited(true)} onMerge={() => setMerged(true)} />
+          <Look
+            detail={data}
+            onEdit={() => setEdited(true)}
+            onMerge={() => setMerged(true)}
+            onGone={onClose}
+          />
           {isMerged && <MergeDialog entity={data.entity} onClose={() => setMerged(false)} />}
         </>
       )}
@@ -48,12 +56,16 @@ interface LookProps {
   detail: EntityDetail;
   onEdit: () => void;
   onMerge: () => void;
+  onGone: () => void;
 }
 
-function Look({ detail: { entity, facts, facts_total }, onEdit, onMerge }: LookProps) {
+function Look({ detail, onEdit, onMerge, onGone }: LookProps) {
+  const { entity, facts, facts_total } = detail;
+  const isPast = usePastDays() !== undefined;
   const mergedInto = entity.metadata?.["merged_into"];
   return (
     <>
+      <PastNote />
       {typeof mergedInto === "string" ? (
         <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
           It was merged into another:{" "}
@@ -62,7 +74,7 @@ function Look({ detail: { entity, facts, facts_total }, onEdit, onMerge }: LookP
           </MemoryLink>
           .
         </p>
-      ) : (
+      ) : isPast ? null : (
         <div className="mb-5 flex flex-wrap gap-2">
           <Button onClick={onEdit}>
             <Pencil /> Edit
@@ -70,6 +82,7 @@ function Look({ detail: { entity, facts, facts_total }, onEdit, onMerge }: LookP
           <Button onClick={onMerge}>
             <Merge /> Merge…
           </Button>
+          <EraseButton target={{ kind: "entity", id: entity.id }} onGone={onGone} />
         </div>
       )}
       <Section title="Details">

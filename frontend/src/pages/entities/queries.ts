@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "@/api/client";
 import type { EntitiesSearch } from "@/pages/entities/route";
+import type { Past } from "@/shell/past";
 
 export type Entity = Schemas["Entity"];
 export type ListedEntity = Schemas["ListedEntity"];
@@ -10,15 +11,25 @@ const PAGE = 200;
 // Of the entities to merge with; more letters narrow them better than more rows would.
 const CHOICES = 8;
 
-export function entityPages({ q, entity_type, show }: EntitiesSearch) {
+export function entityPages({ q, entity_type, show }: EntitiesSearch, past?: Past) {
   const merged = show === "merged";
   return infiniteQueryOptions({
-    queryKey: ["entities", q, entity_type, merged],
+    queryKey: ["entities", q, entity_type, merged, past?.known_at],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api.GET("/api/memory/entities", {
           signal,
-          params: { query: { q, entity_type, merged, limit: PAGE, offset: pageParam } },
+          params: {
+            query: {
+              q,
+              entity_type,
+              merged,
+              // An entity has no period: it is known or not.
+              known_at: past?.known_at,
+              limit: PAGE,
+              offset: pageParam,
+            },
+          },
         }),
       ),
     initialPageParam: 0,

@@ -3,6 +3,7 @@ import { RotateCcw, Trash2 } from "lucide-react";
 import type { Schemas } from "@/api/client";
 import { forget, restore } from "@/memory/changes";
 import { EpisodeState, GAVE_UP } from "@/memory/EpisodeState";
+import { EraseButton } from "@/memory/EraseButton";
 import { History } from "@/memory/History";
 import { LongText } from "@/memory/LongText";
 import { episodeDetail } from "@/pages/episodes/queries";
@@ -10,6 +11,8 @@ import { useRetry } from "@/pages/episodes/retry";
 import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { usePast } from "@/shell/past";
+import { PastNote } from "@/shell/PastNote";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
@@ -23,7 +26,8 @@ type EpisodeDetail = Schemas["EpisodeDetail"];
 
 /** An episode, what was drawn from it, and whether it was learned from at all. */
 export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(episodeDetail(id));
+  const past = usePast();
+  const { data } = useQuery(episodeDetail(id, past));
   const retry = useRetry();
   const change = useChange();
   if (!data)
@@ -38,26 +42,30 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
   const isStuck = GAVE_UP.has(episode.consolidation_status) && !isExpired;
   return (
     <Drawer kicker={`Episode · ${episode.butler}`} title={episode.content} onClose={onClose}>
-      <div className="mb-5 flex flex-wrap gap-2">
-        {isStuck && (
-          <Button kind="primary" busy={retry.isPending} onClick={() => retry.mutate([id])}>
-            <RotateCcw /> Retry
-          </Button>
-        )}
-        {isExpired ? (
-          <Button busy={change.isPending} onClick={() => change.mutate(restore("episode", id))}>
-            <RotateCcw /> Restore
-          </Button>
-        ) : (
-          <Button
-            kind="danger"
-            busy={change.isPending}
-            onClick={() => change.mutate(forget("episode", id))}
-          >
-            <Trash2 /> Forget
-          </Button>
-        )}
-      </div>
+      <PastNote />
+      {!past && (
+        <div className="mb-5 flex flex-wrap gap-2">
+          {isStuck && (
+            <Button kind="primary" busy={retry.isPending} onClick={() => retry.mutate([id])}>
+              <RotateCcw /> Retry
+            </Button>
+          )}
+          {isExpired ? (
+            <Button busy={change.isPending} onClick={() => change.mutate(restore("episode", id))}>
+              <RotateCcw /> Restore
+            </Button>
+          ) : (
+            <Button
+              kind="danger"
+              busy={change.isPending}
+              onClick={() => change.mutate(forget("episode", id))}
+            >
+              <Trash2 /> Forget
+            </Button>
+          )}
+          <EraseButton target={{ kind: "episode", id }} onGone={onClose} />
+        </div>
+      )}
       {isExpired && (
         <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
           It had its time <TimeAgo at={episode.expires_at} />, or was forgotten: agents no longer

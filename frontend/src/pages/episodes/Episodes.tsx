@@ -7,7 +7,9 @@ import { EpisodeFilters } from "@/pages/episodes/EpisodeFilters";
 import { episodePages } from "@/pages/episodes/queries";
 import { useRetry } from "@/pages/episodes/retry";
 import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
-import { isFiltered } from "@/shell/filters";
+import { isFiltered, own } from "@/shell/filters";
+import { LookBack } from "@/shell/LookBack";
+import { keptPast, usePast } from "@/shell/past";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
@@ -31,15 +33,16 @@ const route = getRouteApi("/memory/episodes");
 
 /** What happened, in the words of those who were there, and whether it was learned from. */
 export default function Episodes() {
-  const { open: _, ...search } = route.useSearch();
+  const search = own(route.useSearch());
+  const past = usePast();
   const navigate = route.useNavigate();
-  const { show = "all", order: __, ...filters } = search;
+  const { show = "all", order: _, ...filters } = search;
   const change = (part: Partial<EpisodesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
   // A tab is a view of its own: Back leads to the one before.
   const turnTo = (show: EpisodesSearch["show"]) =>
     void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
-  const pages = useInfiniteQuery(episodePages(search));
+  const pages = useInfiniteQuery(episodePages(search, past));
   const retry = useRetry();
   const episodes = pages.data?.pages.flatMap((one) => one.items);
   // Where a list is too long to count, each part knows more of it.
@@ -48,6 +51,7 @@ export default function Episodes() {
     <Page
       title="Episodes"
       lead="What happened, as agents told it. Consolidation reads episodes and draws facts and rules from them."
+      actions={<LookBack />}
     >
       <Tabs
         label="Which episodes"
@@ -60,7 +64,7 @@ export default function Episodes() {
           <p className="text-sm text-ink-3" role="status">
             {known && lengthOf(known, "episode")}
           </p>
-          {GAVE_UP.has(show) && known?.total ? (
+          {GAVE_UP.has(show) && known?.total && !past ? (
             <Button small busy={retry.isPending} onClick={() => retry.mutate(null)}>
               <RotateCcw /> Retry all that failed
             </Button>
@@ -72,13 +76,13 @@ export default function Episodes() {
           <Nothing
             show={show}
             filtered={isFiltered(filters)}
-            onClear={() => void navigate({ search: { show } })}
+            onClear={() => void navigate({ search: (now) => ({ ...keptPast(now), show }) })}
           />
         ) : (
           <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
             {episodes.map((one) => (
               <EpisodeItem key={one.id} episode={one}>
-                {GAVE_UP.has(one.consolidation_status) && (
+                {GAVE_UP.has(one.consolidation_status) && !past && (
                   <Button small busy={retry.isPending} onClick={() => retry.mutate([one.id])}>
                     <RotateCcw /> Retry
                   </Button>

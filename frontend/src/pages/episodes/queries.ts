@@ -3,12 +3,16 @@ import { answer, api } from "@/api/client";
 import { nextOffset } from "@/api/paging";
 import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { span } from "@/shell/days";
+import type { Past } from "@/shell/past";
 
 const PAGE = 50;
 
-export function episodePages({ show = "all", order, q, butler, from, to }: EpisodesSearch) {
+export function episodePages(
+  { show = "all", order, q, butler, from, to }: EpisodesSearch,
+  past?: Past,
+) {
   return infiniteQueryOptions({
-    queryKey: ["episodes", show, order, q, butler, from, to],
+    queryKey: ["episodes", show, order, q, butler, from, to, past],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api.GET("/api/memory/episodes", {
@@ -19,6 +23,7 @@ export function episodePages({ show = "all", order, q, butler, from, to }: Episo
               butler,
               ...span({ from, to }),
               ...state(show),
+              ...past,
               sort: order === "important" ? "importance" : "occurred",
               direction: order === "oldest" ? "asc" : "desc",
               limit: PAGE,
@@ -45,14 +50,14 @@ function state(show: (typeof SHOWN)[number]) {
   }
 }
 
-export function episodeDetail(id: string) {
+export function episodeDetail(id: string, past?: Past) {
   return queryOptions({
-    queryKey: ["episode", id],
+    queryKey: ["episode", id, past],
     queryFn: ({ signal }) =>
       answer(
         api.GET("/api/memory/episodes/{episode_id}", {
           signal,
-          params: { path: { episode_id: id } },
+          params: { path: { episode_id: id }, query: { ...past } },
         }),
       ),
   });

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { confirm, forget, restore } from "@/memory/changes";
 import { DecayChart } from "@/memory/DecayChart";
+import { EraseButton } from "@/memory/EraseButton";
 import { History } from "@/memory/History";
 import { LongText } from "@/memory/LongText";
 import { ProvenanceGraph } from "@/memory/ProvenanceGraph";
@@ -15,6 +16,8 @@ import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { usePast, usePastDays } from "@/shell/past";
+import { PastNote } from "@/shell/PastNote";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
 import { words } from "@/ui/format";
@@ -26,7 +29,7 @@ type FactDetail = Schemas["FactDetail"];
 
 /** A fact, why it is known and how sure that is, and all that a person can do about it. */
 export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(factDetail(id));
+  const { data } = useQuery(factDetail(id, usePast()));
   // As it was when editing began: what others do meanwhile must not change what one is editing.
   const [edited, setEdited] = useState<FactDetail>();
   const navigate = useNavigate();
@@ -53,17 +56,25 @@ export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
           }}
         />
       ) : (
-        <Look detail={data} onEdit={() => setEdited(data)} />
+        <Look detail={data} onEdit={() => setEdited(data)} onGone={onClose} />
       )}
     </Drawer>
   );
 }
 
-function Look({ detail, onEdit }: { detail: FactDetail; onEdit: () => void }) {
+interface LookProps {
+  detail: FactDetail;
+  onEdit: () => void;
+  onGone: () => void;
+}
+
+function Look({ detail, onEdit, onGone }: LookProps) {
   const { fact, decay, provenance } = detail;
+  const isPast = usePastDays() !== undefined;
   return (
     <>
-      <Actions fact={fact} onEdit={onEdit} />
+      <PastNote />
+      {!isPast && <Actions fact={fact} onEdit={onEdit} onGone={onGone} />}
       <Standing detail={detail} />
       <LongText text={fact.content} />
       <Section title="Confidence" aside={<FactState state={fact.lifecycle_state} />}>
@@ -82,7 +93,13 @@ function Look({ detail, onEdit }: { detail: FactDetail; onEdit: () => void }) {
   );
 }
 
-function Actions({ fact, onEdit }: { fact: Schemas["Fact"]; onEdit: () => void }) {
+interface ActionsProps {
+  fact: Schemas["Fact"];
+  onEdit: () => void;
+  onGone: () => void;
+}
+
+function Actions({ fact, onEdit, onGone }: ActionsProps) {
   const change = useChange();
   const busy = change.isPending;
   return (
@@ -110,6 +127,7 @@ function Actions({ fact, onEdit }: { fact: Schemas["Fact"]; onEdit: () => void }
           <Trash2 /> Forget
         </Button>
       )}
+      <EraseButton target={{ kind: "fact", id: fact.id }} onGone={onGone} />
     </div>
   );
 }

@@ -6,7 +6,9 @@ import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
 import { FACT_COLUMNS } from "@/pages/facts/columns";
 import { factPages, type ListedFact } from "@/pages/facts/queries";
 import { SHOWN, type FactsSearch } from "@/pages/facts/route";
-import { isFiltered } from "@/shell/filters";
+import { isFiltered, own } from "@/shell/filters";
+import { LookBack } from "@/shell/LookBack";
+import { keptPast, usePast } from "@/shell/past";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
@@ -25,13 +27,15 @@ const TABS = [
 export default function Facts() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { open, show = "active", ...filters } = search;
+  const { open } = search;
+  const { show = "active", ...filters } = own(search);
+  const past = usePast();
   const change = (part: Partial<FactsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
   // A tab is a view of its own: Back leads to the one before.
   const turnTo = (show: FactsSearch["show"]) =>
     void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
-  const clear = () => void navigate({ search: { show } });
+  const clear = () => void navigate({ search: (now) => ({ ...keptPast(now), show }) });
   const look = useCallback(
     (fact: ListedFact) =>
       void navigate({ search: (now) => ({ ...now, open: `fact:${fact.id}` }), resetScroll: false }),
@@ -39,7 +43,7 @@ export default function Facts() {
   );
 
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    factPages({ show, ...filters }),
+    factPages({ show, ...filters }, past),
   );
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
   // Where a list is too long to count, each part knows more of it.
@@ -52,6 +56,7 @@ export default function Facts() {
     <Page
       title="Facts"
       lead="What your agents hold to be true, where it came from, and how sure they are."
+      actions={<LookBack />}
     >
       <Tabs
         label="Which facts"

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { answer, api, type Schemas } from "@/api/client";
 import { nextOffset } from "@/api/paging";
 import type { FactsSearch } from "@/pages/facts/route";
+import type { Past } from "@/shell/past";
 
 export type ListedFact = Schemas["ListedFact"];
 
@@ -9,15 +10,12 @@ export type ListedFact = Schemas["ListedFact"];
 // requests are made while one scrolls.
 const [FIRST, PAGE] = [50, 200];
 
-export function factPages({
-  show = "active",
-  sort = "created",
-  permanence,
-  entity,
-  ...rest
-}: FactsSearch) {
+export function factPages(
+  { show = "active", sort = "created", permanence, entity, ...rest }: FactsSearch,
+  past?: Past,
+) {
   return infiniteQueryOptions({
-    queryKey: ["facts", show, sort, permanence, entity, rest],
+    queryKey: ["facts", show, sort, permanence, entity, rest, past],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api.GET("/api/memory/facts", {
@@ -25,6 +23,7 @@ export function factPages({
           params: {
             query: {
               ...rest,
+              ...past,
               permanence: permanence && [permanence],
               entity_id: entity,
               validity: show,
@@ -41,10 +40,15 @@ export function factPages({
   });
 }
 
-export function factDetail(id: string) {
+export function factDetail(id: string, past?: Past) {
   return queryOptions({
-    queryKey: ["fact", id],
+    queryKey: ["fact", id, past],
     queryFn: ({ signal }) =>
-      answer(api.GET("/api/memory/facts/{fact_id}", { signal, params: { path: { fact_id: id } } })),
+      answer(
+        api.GET("/api/memory/facts/{fact_id}", {
+          signal,
+          params: { path: { fact_id: id }, query: { ...past } },
+        }),
+      ),
   });
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { confirm, forget, restore } from "@/memory/changes";
 import { DecayChart } from "@/memory/DecayChart";
+import { EraseButton } from "@/memory/EraseButton";
 import { History } from "@/memory/History";
 import { LongText } from "@/memory/LongText";
 import { ProvenanceGraph } from "@/memory/ProvenanceGraph";
@@ -18,6 +19,8 @@ import { Counts } from "@/pages/rules/RuleRow";
 import { RuleState } from "@/pages/rules/RuleState";
 import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
+import { usePast, usePastDays } from "@/shell/past";
+import { PastNote } from "@/shell/PastNote";
 import { PERMANENCE_MEANING } from "@/shell/vocabulary";
 import { EffectivenessBar } from "@/ui/Bars";
 import { Button } from "@/ui/Button";
@@ -31,7 +34,7 @@ type RuleDetail = Schemas["RuleDetail"];
 
 /** A rule, how it fared, where it came from, and all that a person can do about it. */
 export default function RuleDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(ruleDetail(id));
+  const { data } = useQuery(ruleDetail(id, usePast()));
   // As it was when editing began: what others do meanwhile must not change what one is editing.
   const [edited, setEdited] = useState<RuleDetail>();
   return (
@@ -49,17 +52,25 @@ export default function RuleDrawer({ id, onClose }: MemoryDrawerProps) {
           onDone={() => setEdited(undefined)}
         />
       ) : (
-        <Look detail={data} onEdit={() => setEdited(data)} />
+        <Look detail={data} onEdit={() => setEdited(data)} onGone={onClose} />
       )}
     </Drawer>
   );
 }
 
-function Look({ detail, onEdit }: { detail: RuleDetail; onEdit: () => void }) {
+interface LookProps {
+  detail: RuleDetail;
+  onEdit: () => void;
+  onGone: () => void;
+}
+
+function Look({ detail, onEdit, onGone }: LookProps) {
   const { rule } = detail;
+  const isPast = usePastDays() !== undefined;
   return (
     <>
-      <Actions detail={detail} onEdit={onEdit} />
+      <PastNote />
+      {!isPast && <Actions detail={detail} onEdit={onEdit} onGone={onGone} />}
       <Warning rule={rule} />
       <LongText text={rule.content} />
       <Section
@@ -95,16 +106,17 @@ function Look({ detail, onEdit }: { detail: RuleDetail; onEdit: () => void }) {
   );
 }
 
-function Actions({ detail, onEdit }: { detail: RuleDetail; onEdit: () => void }) {
+function Actions({ detail, onEdit, onGone }: LookProps) {
   const change = useChange();
   const { rule, revision } = detail;
   const busy = change.isPending;
   if (rule.state === "forgotten")
     return (
-      <div className="mb-5">
+      <div className="mb-5 flex flex-wrap gap-2">
         <Button kind="primary" busy={busy} onClick={() => change.mutate(restore("rule", rule.id))}>
           <RotateCcw /> Restore
         </Button>
+        <EraseButton target={{ kind: "rule", id: rule.id }} onGone={onGone} />
       </div>
     );
   return (
@@ -123,6 +135,7 @@ function Actions({ detail, onEdit }: { detail: RuleDetail; onEdit: () => void })
       <Button kind="danger" busy={busy} onClick={() => change.mutate(forget("rule", rule.id))}>
         <Trash2 /> Forget
       </Button>
+      <EraseButton target={{ kind: "rule", id: rule.id }} onGone={onGone} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useId } from "react";
 import { RuleRow } from "@/pages/rules/RuleRow";
 import { rulePages } from "@/pages/rules/queries";
 import type { RulesSearch } from "@/pages/rules/route";
+import { usePast } from "@/shell/past";
 import type { Maturity } from "@/shell/vocabulary";
 import { Button } from "@/ui/Button";
 import { count } from "@/ui/format";
@@ -54,7 +55,7 @@ interface RuleGroupProps {
 export function RuleGroup({ maturity, search, openId }: RuleGroupProps) {
   const id = useId();
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    rulePages({ ...search, maturity }),
+    rulePages({ ...search, maturity }, usePast()),
   );
   const { title, meaning, icon: Icon, color } = LOOKS[maturity];
   const total = data?.pages[0]?.total;

@@ -5,6 +5,7 @@ import { RuleState } from "@/pages/rules/RuleState";
 import type { ListedRule } from "@/pages/rules/queries";
 import { useChange } from "@/shell/change";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { usePastDays } from "@/shell/past";
 import { Badge } from "@/ui/Badge";
 import { EffectivenessBar } from "@/ui/Bars";
 import { count } from "@/ui/format";
@@ -12,6 +13,7 @@ import { count } from "@/ui/format";
 /** A rule of the playbook: what it says, how it fared, and its switches (DASH-07). */
 export function RuleRow({ rule, isOpen }: { rule: ListedRule; isOpen: boolean }) {
   const change = useChange();
+  const past = usePastDays();
   const isOff = rule.state === "disabled" || rule.state === "forgotten";
   return (
     <li
@@ -40,12 +42,14 @@ export function RuleRow({ rule, isOpen }: { rule: ListedRule; isOpen: boolean })
         <Counts rule={rule} />
       </div>
       <div className="relative z-[1] flex w-24 justify-end">
-        <RuleActs
-          rule={rule}
-          small
-          busy={change.isPending}
-          onAct={(act) => change.mutate(move(act, rule.id))}
-        />
+        {!past && (
+          <RuleActs
+            rule={rule}
+            small
+            busy={change.isPending}
+            onAct={(act) => change.mutate(move(act, rule.id))}
+          />
+        )}
       </div>
     </li>
   );

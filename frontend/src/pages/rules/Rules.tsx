@@ -6,7 +6,9 @@ import { RuleGroup } from "@/pages/rules/RuleGroup";
 import { rulesTotal } from "@/pages/rules/queries";
 import { SHOWN, type RulesSearch } from "@/pages/rules/route";
 import { MATURITIES, type Maturity } from "@/shell/vocabulary";
-import { isFiltered } from "@/shell/filters";
+import { isFiltered, own } from "@/shell/filters";
+import { LookBack } from "@/shell/LookBack";
+import { keptPast, usePast } from "@/shell/past";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
@@ -25,7 +27,8 @@ const TABS = [
 export default function Rules() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { open, show = "kept", ...filters } = search;
+  const { open } = search;
+  const { show = "kept", ...filters } = own(search);
   const { sort: _, ...narrowing } = filters;
   const wanted = { show, ...filters };
   const change = (part: Partial<RulesSearch>) =>
@@ -34,11 +37,12 @@ export default function Rules() {
   const turnTo = (show: RulesSearch["show"]) =>
     void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
   const groups: readonly Maturity[] = filters.maturity ? [filters.maturity] : MATURITIES;
-  const { data: known } = useQuery(rulesTotal(wanted));
+  const { data: known } = useQuery(rulesTotal(wanted, usePast()));
   return (
     <Page
       title="Rules"
       lead="How your agents have learned to behave. A rule is promoted for each time it helped, and turned into a warning where it keeps doing harm."
+      actions={<LookBack />}
     >
       <Tabs
         label="Which rules"
@@ -54,7 +58,7 @@ export default function Rules() {
           <Nothing
             show={show}
             filtered={isFiltered(narrowing)}
-            onClear={() => void navigate({ search: { show } })}
+            onClear={() => void navigate({ search: (now) => ({ ...keptPast(now), show }) })}
           />
         ) : (
           groups.map((one) => (

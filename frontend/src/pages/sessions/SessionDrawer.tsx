@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
+import { EraseButton } from "@/memory/EraseButton";
 import { EpisodeState } from "@/memory/EpisodeState";
 import { sessionDetail } from "@/pages/sessions/queries";
 import { FactState } from "@/shell/FactState";
@@ -33,6 +34,11 @@ export default function SessionDrawer({ id, onClose }: MemoryDrawerProps) {
             Ended <TimeAgo at={data.session.ended_at} />, began{" "}
             <TimeAgo at={data.session.began_at} />.
           </p>
+          {data.episodes.length > 0 && (
+            <div className="mb-5">
+              <EraseButton target={{ kind: "session", id }} onGone={onClose} />
+            </div>
+          )}
           <Learned detail={data} />
           <Told episodes={data.episodes} />
           <Served answers={data.served} />

@@ -7,7 +7,7 @@ import { eventPages } from "@/pages/timeline/queries";
 import type { TimelineSearch } from "@/pages/timeline/route";
 import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
 import { eventTone, toldOf } from "@/shell/events";
-import { isFiltered } from "@/shell/filters";
+import { isFiltered, own } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
@@ -24,7 +24,7 @@ const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
 
 /** Everything that ever happened to memory, newest first and as it happens (DASH-18). */
 export default function Timeline() {
-  const { open: _, ...search } = route.useSearch();
+  const search = own(route.useSearch());
   const navigate = route.useNavigate();
   const change = (part: Partial<TimelineSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
