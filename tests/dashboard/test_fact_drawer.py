@@ -28,7 +28,13 @@ def told(page: Page) -> Iterator[Told]:
     """The memories of one test, gone from the lists of the others afterwards."""
     key = {"subject": f"Walk {next(_numbers)}", "predicate": "favourite_tea"}
     before = stored(page, "facts", content="Drinks black tea", **key)
-    episode = stored(page, "episodes", content="Asked for green tea at breakfast", butler="home")
+    episode = stored(
+        page,
+        "episodes",
+        content="Asked for green tea at breakfast",
+        butler="home",
+        trust="tool_output",
+    )
     fact = stored(
         page,
         "facts",
@@ -80,6 +86,8 @@ def test_the_graph_shows_what_it_came_from_replaced_and_supports(page: Page, tol
     details = drawer.get_by_role("region", name="Details")
     expect(details).to_contain_text("by home")
     expect(details).to_contain_text("drinks")
+    # The fact was an agent's; the episode that it came from was not.
+    expect(details).to_contain_text("tool output")
     history = drawer.get_by_role("region", name="History")
     expect(history.get_by_role("listitem").first).to_contain_text("fact created")
 

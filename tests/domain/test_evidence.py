@@ -89,6 +89,11 @@ def test_what_is_near_is_a_rewording_unless_it_is_news(
     assert is_reworded(known, Statement("user", predicate, content), nearness) is reworded
 
 
+def test_a_rule_is_reworded_like_anything_else() -> None:
+    known, stated = (Statement("", "", text) for text in ("Ask before booking", "Book, but ask"))
+    assert is_reworded(known, stated, 0.8)
+
+
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_what_stands_in_an_echo_is_quoted(statement: str, more: str) -> None:
     echoes = stems(f"{more}\n{statement}")

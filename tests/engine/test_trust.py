@@ -181,6 +181,7 @@ async def test_a_link_lowers_what_rests_on_it_and_undoing_it_raises_that_again(
     past = memory.at(before)
     (hit,) = await search(past, principal, "bank", types=["fact"])
     assert hit.row["trust"] == Trust.UNTRUSTED_WEB
+    assert not await search(past, principal, "bank", types=["fact"], min_trust="imported")
 
 
 async def test_neither_confirming_nor_editing_raises_it_but_saying_it_oneself_does(
@@ -211,7 +212,7 @@ async def test_a_page_neither_retires_nor_confirms_what_the_user_said(
     (only,) = await facts(admin)
     assert (only["id"], only["validity"], only["last_confirmed_at"]) == (known, "active", stored)
     assert report.total("refused") == 2
-    assert "untrusted_web neither confirm nor replace" in report.errors[0]
+    assert "the trust untrusted_web neither confirms nor replaces" in report.errors[0]
     # What an agent saw itself is how memory keeps up.
     await tell(memory, principal, "The user said: I bank at Better now.")
     better = answer(new_facts=[fact("Banks at Better", "E1", predicate="bank")])

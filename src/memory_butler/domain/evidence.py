@@ -103,11 +103,13 @@ def is_quoted(statement: str, echoes: frozenset[str]) -> bool:
 def is_reworded(known: Statement, stated: Statement, nearness: float) -> bool:
     """Whether a statement says what was served in other words, by the cosine of the two.
 
-    A contradiction is as near, and is news; so is another value of the same property.
+    A contradiction is as near, and is news; so is another value of the same property. A rule has
+    neither subject nor predicate.
     """
     if nearness < REWORDED or compare(known, stated, nearness) == "contradiction":
         return False
-    return _key(known) != _key(stated) or same_words(known.content, stated.content)
+    of_one_property = known.predicate != "" and _key(known) == _key(stated)
+    return not of_one_property or same_words(known.content, stated.content)
 
 
 def _key(statement: Statement) -> tuple[str, str]:

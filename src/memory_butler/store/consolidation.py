@@ -217,12 +217,17 @@ async def extend(tx: Transaction, ids: Sequence[UUID], ttl: timedelta) -> None:
 
 
 async def served_to(
-    tx: Transaction, sessions: Sequence[UUID], butler: str, since: datetime, limit: int
+    tx: Transaction,
+    sessions: Sequence[UUID],
+    butler: str,
+    since: datetime,
+    until: datetime,
+    limit: int,
 ) -> tuple[frozenset[int], list[UUID]]:
-    """Shingles and ids of what memory handed to these sessions; and since then to the butler, or to
-    nobody in particular. Of the newest `limit` answers; the newest id first."""
+    """Shingles and ids of what memory handed to these sessions until a moment; and since another to
+    the butler, or to nobody in particular. Of the newest `limit` answers; the newest id first."""
     found: list[Any] = await tx.connection.fetch(
-        SQL["served_to"], tx.tenant, list(sessions), butler, since, limit
+        SQL["served_to"], tx.tenant, list(sessions), butler, since, until, limit
     )
     hashes = frozenset(hash for row in found for hash in row["shingles"])
     return hashes, list(dict.fromkeys(id for row in found for id in row["item_ids"]))

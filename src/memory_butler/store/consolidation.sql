@@ -137,7 +137,8 @@ SELECT shingles, item_ids FROM served
 WHERE tenant_id = $1
   AND (session_id = ANY($2::uuid[])
        OR (served_at >= $4 AND (butler = $3 OR (butler IS NULL AND session_id IS NULL))))
-ORDER BY served_at DESC, id LIMIT $5
+  AND served_at <= $5
+ORDER BY served_at DESC, id LIMIT $6
 
 -- name: served_memories
 -- What of it a statement may be a rewording of, as it is now.

@@ -103,9 +103,10 @@ async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witn
     episodes = begun.episodes
     sessions = [one.session_id for one in episodes if one.session_id is not None]
     since = min(one.created_at for one in episodes) - _ECHO_WINDOW
+    until = max(one.created_at for one in episodes)  # what was served later is no echo in them
     async with transaction(memory.pool, principal.tenant) as tx:
         shingles, ids = await consolidation.served_to(
-            tx, sessions, begun.group.butler, since, _ECHOED_ANSWERS
+            tx, sessions, begun.group.butler, since, until, _ECHOED_ANSWERS
         )
         told = await consolidation.served_memories(
             tx, ids[:_ECHOED_MEMORIES], memory.embedding_version_id

@@ -148,7 +148,7 @@ async def _confirm_known(
         return None
     same = row["content"].strip().casefold() == new.content.strip().casefold()
     if not same or row["trust"] < new.trust:
-        _require_touchable(group, row)
+        _require_touchable(new.trust, row)
         return None
     await _say_again(memory, principal, tx, group, draft, row, outcome)
     return holder.id
@@ -169,11 +169,11 @@ async def _say_again(
         await _confirm_locked(memory, principal, tx, group, row, outcome)
 
 
-def _require_touchable(group: Group, row: Row) -> None:
+def _require_touchable(trust: Trust, row: Row) -> None:
     known = Trust(row["trust"])
-    if not may_touch(group.trust, known):
+    if not may_touch(trust, known):
         raise _Outweighed(
-            f"refused: episodes of trust {group.trust.label} neither confirm nor replace "
+            f"refused: what has the trust {trust.label} neither confirms nor replaces "
             f"fact {row['id']} of trust {known.label}"
         )
 
@@ -186,7 +186,7 @@ async def _confirm_locked(
     row: Row,
     outcome: Outcome,
 ) -> None:
-    _require_touchable(group, row)
+    _require_touchable(group.trust, row)
     id: UUID = row["id"]
     now = memory.clock()  # under the lock: somebody may have confirmed it since the draft was made
     await fact_changes.confirm(tx, principal, id, now)
@@ -207,7 +207,7 @@ async def _supersede_target(
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
         return
-    _require_touchable(group, row)
+    _require_touchable(new.trust, row)
     now, since = memory.clock(), new.period.valid_from
     await fact_changes.supersede(tx, principal, target, new.id, now, since)
 

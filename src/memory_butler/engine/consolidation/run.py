@@ -72,8 +72,10 @@ async def run_consolidation(
     *,
     trigger_source: str = SCHEDULED,
 ) -> Report:
-    """Consolidate what waits, one session a butler
-    and level of trust; without a model only count (CONG-07, C-62)."""
+    """Consolidate what waits, one session a butler and level of trust (C-111).
+
+    Without a model it only counts (CONG-07, C-62).
+    """
     await _keep_waiting(memory, principal)
     groups_waiting = await pending_groups(memory, principal)
     waiting = by_butler(groups_waiting)
