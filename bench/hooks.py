@@ -9,6 +9,7 @@ do. Beside them stands the server's answer alone, over a connection that is kept
 """
 
 import argparse
+import asyncio
 import json
 import os
 import random
@@ -24,9 +25,11 @@ from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.latency import PEOPLE, TAILS, TOPICS, VERBS
+from bench.latency import PEOPLE, TAILS, TOPICS, VERBS, analyze
 from bench.metrics import percentile
-from bench.server import Client, machine, running_server
+from bench.server import Client, indexed, machine, running_server
+from memory_butler.config import Settings
+from memory_butler.engine.opening import open_database
 from memory_butler.integrations.clients import HOOK
 
 WARM_UP = 5
@@ -55,6 +58,13 @@ def _fill(data_dir: Path, facts: int, chance: random.Random) -> None:
         check=True,
         stdout=subprocess.DEVNULL,
     )
+
+
+async def _settled(data_dir: Path) -> None:
+    """As a store that has had time: counted and indexed."""
+    async with open_database(Settings(data_dir=data_dir)) as database:
+        await analyze(database.admin_dsn)
+    await indexed(data_dir)
 
 
 def _hook(event: str, url: str, home: str, chance: random.Random) -> None:
@@ -127,6 +137,7 @@ def main() -> None:
     chance = random.Random(11)
     with tempfile.TemporaryDirectory() as home, running_server() as (url, data_dir):
         _fill(data_dir, given.facts, chance)
+        asyncio.run(_settled(data_dir))
         taken = _measured(url, given.calls, chance, home)
     load = os.getloadavg()[1]
     print(f"{machine()}, {given.facts} facts, {given.calls} calls each, load average {load:.1f}\n")

@@ -35,14 +35,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import asyncpg
 
 from bench.metrics import percentile
-from bench.server import Client, machine, running_server
+from bench.server import Client, indexed, machine, running_server
 from memory_butler.config import Settings
 from memory_butler.domain.facts import search_text
 from memory_butler.domain.text import preprocess_text
-from memory_butler.engine.nearest_index import WORTHWHILE
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
-from memory_butler.store import nearest_index, search
+from memory_butler.store import search
 from memory_butler.store.transaction import Transaction, prepare_connection
 
 WARM_UP = 20
@@ -101,7 +100,7 @@ async def main() -> None:
             await prepare_connection(connection)
             await fill(connection, engine, given.facts)
             await analyze(database.admin_dsn)
-            await indexed(database.admin_dsn, given.facts)
+            await indexed(data_dir)
             medians = await _measure(url, connection, engine, given.facts, given.calls)
             await connection.close()
         ratios = {name: round(medians[name] / medians[to], 2) for name, to in RATIOS.items()}
@@ -120,18 +119,6 @@ RATIOS = {
     "memory_search (facts, deep)": "memory_search (facts)",
     "memory_store_fact": "bare: embed + insert",
 }
-
-
-async def indexed(admin_dsn: str | None, facts: int) -> None:
-    """Wait until the server has built its index of vectors, where it will."""
-    if facts < WORTHWHILE:
-        return
-    admin = await asyncpg.connect(admin_dsn)
-    began = time.perf_counter()
-    while not any(one.built for one in await nearest_index.states(admin)):  # noqa: ASYNC110 -- of another process
-        await asyncio.sleep(0.5)
-    print(f"indexed after {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    await admin.close()
 
 
 def _check(ratios: dict[str, float]) -> None:

@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=100_000)
     parser.add_argument("--calls", type=int, default=40)
     given = parser.parse_args()
-    with running_server() as (url, data_dir):
+    with running_server(indexing=False) as (url, data_dir):
         asyncio.run(_fill(data_dir, given.facts))
         _measure(url, given.facts, given.calls)
 

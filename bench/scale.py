@@ -92,7 +92,7 @@ async def _measure(
 ) -> list[Figures]:
     names = [TENANT, *(f"tenant {number}" for number in range(1, tenants))]
     found = []
-    with running_server() as (url, data_dir):
+    with running_server(indexing=False) as (url, data_dir):
         settings = Settings(data_dir=data_dir)
         async with open_database(settings) as database:
             admin = await asyncpg.connect(database.admin_dsn)

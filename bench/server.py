@@ -4,6 +4,7 @@ The client speaks JSON-RPC over one kept connection and validates nothing, so th
 is the server's work and not the client's. Server, database and client share the machine's cores.
 """
 
+import asyncio
 import http.client
 import json
 import os
@@ -16,6 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from memory_butler.config import Settings
+from memory_butler.engine.nearest_index import WORTHWHILE, status
 
 
 class Client:
@@ -50,8 +54,14 @@ class Client:
 
 
 @contextmanager
-def running_server() -> Iterator[tuple[str, Path]]:
-    """A fresh server on a free port: its base URL and its data directory, removed at the end."""
+def running_server(*, indexing: bool = True) -> Iterator[tuple[str, Path]]:
+    """A fresh server on a free port: its base URL and its data directory, removed at the end.
+
+    Without `indexing` it never builds the approximate index of vectors by itself.
+    """
+    settings = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
+    if not indexing:
+        settings["MEMORY_BUTLER_MEMORY__RETRIEVAL__INDEX_FROM"] = "0"
     # Readable by the user that the database runs as when the benchmark is run by root.
     folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
     folder.chmod(0o755)
@@ -60,7 +70,7 @@ def running_server() -> Iterator[tuple[str, Path]]:
         [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"},
+        env=os.environ | settings,
     )
     assert process.stdout is not None
     try:
@@ -75,6 +85,18 @@ def running_server() -> Iterator[tuple[str, Path]]:
         process.terminate()
         process.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+async def indexed(data_dir: Path) -> None:
+    """Wait until the server has indexed every table that is large; two minutes at most."""
+    for _ in range(240):
+        if all(
+            one.built or one.memories < WORTHWHILE
+            for one in await status(Settings(data_dir=data_dir))
+        ):
+            return
+        await asyncio.sleep(0.5)
+    raise RuntimeError("the server has not built its index of vectors")
 
 
 def machine() -> str:

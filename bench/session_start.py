@@ -26,7 +26,7 @@ import asyncpg
 
 from bench.latency import analyze, fill, question
 from bench.metrics import percentile
-from bench.server import machine, running_server
+from bench.server import indexed, machine, running_server
 from memory_butler.config import Settings
 from memory_butler.engine.opening import open_database
 from memory_butler.host import roster
@@ -56,6 +56,7 @@ async def main() -> None:
             await fill(connection, get_embedding_engine(), given.facts)
             await connection.close()
             await analyze(database.admin_dsn)
+            await indexed(data_dir)
             await _measure(Server(f"{url}/mcp"), Path(created), given.facts, given.sessions)
 
 
