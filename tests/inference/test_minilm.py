@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -280,3 +282,24 @@ def _graph_tool() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_runtime_tells_nobody_of_its_use(tmp_path: Path) -> None:
+    # Where it does, it keeps an id of the device in the user's cache, and sends what it counted.
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
+    }
+    code = (
+        "from memory_butler.inference.minilm import EmbeddingEngine as E; print(len(E().embed('')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "384\n"
+    assert list(tmp_path.rglob("*")) == []

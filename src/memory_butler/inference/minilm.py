@@ -6,6 +6,7 @@ would be smaller and faster, and would rank differently.
 """
 
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -193,6 +194,9 @@ def _padded(tokens: list[list[int]]) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _load(files: ModelFiles, threads: int) -> _Model:
+    # Since 1.31 the runtime tells its maker, over the network, how it is used, and keeps an id of
+    # the device in the user's cache. It reads this as it is loaded, and never again.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     # Here and not above: a command that embeds nothing should not wait for them, nor hold them.
     import onnxruntime
     from tokenizers import Tokenizer
