@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-check
-.PHONY: bench-peers conformance crash nightly clean
+.PHONY: audit sbom bench-peers conformance crash nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -68,6 +68,14 @@ bench-peers: $(READY)  ## other memories on the same questions, each in an envir
 
 crash: $(READY)  ## SIGKILL the server and its database under load, and look for what was lost
 	PYTHONPATH=tests $(BIN)/python -m reliability.crashing $(ARGS)
+
+audit: $(READY)  ## known vulnerabilities of what is locked; fails where one could not be looked up
+	$(BIN)/uv tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --require-hashes \
+	    --requirement requirements.lock
+
+sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, into sbom.json
+	$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock \
+	    --output-reproducible --output-file sbom.json
 
 nightly: test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile

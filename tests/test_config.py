@@ -376,3 +376,14 @@ def test_an_error_never_repeats_a_secret(tmp_path: Path, text: str) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().port = 1  # type: ignore[misc]
+
+
+def test_every_mistake_of_a_file_is_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "butler.toml"
+    file.write_text('[server]\nport = "x"\nhots = "a"\n\n[modules.memory.retrieval]\nlimit = -1\n')
+    with pytest.raises(ConfigurationError) as refused:
+        load(file)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 3
+    for number, key in ((2, "server.port"), (3, "server.hots"), (6, "retrieval.limit")):
+        assert any(f"line {number}: " in line and key in line for line in lines), lines

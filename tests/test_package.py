@@ -60,3 +60,22 @@ def test_what_is_no_python_is_found_from_the_wheel(wheel: Path, tmp_path: Path) 
     assert hook.exists()
     run("butler", "new", "health")
     assert (tmp_path / "butlers/health/butler.toml").exists()
+
+
+def test_a_wheel_built_again_is_the_same_byte_for_byte(wheel: Path, tmp_path: Path) -> None:
+    elsewhere = {"MEMORY_BUTLER_DASHBOARD": "skip", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    subprocess.run(
+        [
+            Path(sys.executable).with_name("uv"),
+            "build",
+            "--quiet",
+            "--wheel",
+            "--out-dir",
+            tmp_path,
+        ],
+        cwd=_ROOT,
+        env=os.environ | elsewhere,
+        check=True,
+        umask=0o077,
+    )
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()

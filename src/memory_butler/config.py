@@ -20,6 +20,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -425,16 +426,18 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
 
 
 def _explain(error: ValidationError, document: ButlerToml | None, above: Mapping[str, Any]) -> str:
-    """The first mistake, without the value: it may be a secret."""
+    """Every mistake on a line of its own, without the values: they may be secrets."""
     mistakes = error.errors(include_input=False, include_url=False)
-    keys = tuple(str(part) for part in mistakes[0]["loc"])
-    more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
-    if document is None or butler_toml.has(above, keys):  # not of the file, then
-        return f"configuration: {'.'.join(keys)}: {mistakes[0]['msg']}{more}"
-    for place in _places(keys):
-        if document.line_of(place):
-            return document.complaint(place, f"{'.'.join(place)}: {mistakes[0]['msg']}{more}")
-    return f"configuration: {'.'.join(keys)}: {mistakes[0]['msg']}{more}"
+    return "\n".join(_told(one, document, above) for one in mistakes)
+
+
+def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str, Any]) -> str:
+    keys = tuple(str(part) for part in mistake["loc"])
+    if document is not None and not butler_toml.has(above, keys):  # else it is not of the file
+        for place in _places(keys):
+            if document.line_of(place):
+                return document.complaint(place, f"{'.'.join(place)}: {mistake['msg']}")
+    return f"configuration: {'.'.join(keys)}: {mistake['msg']}"
 
 
 def _places(keys: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -182,19 +182,20 @@ def checked(model: type[Any], document: ButlerToml, *keys: str) -> Any:
     """The table at these keys as a model.
 
     Raises:
-        ConfigurationError: with the first mistake, its key and its line.
+        ConfigurationError: with every mistake, its key and its line.
     """
     try:
         return model.model_validate(dict(document.table(*keys)))
     except ValidationError as error:
         mistakes = error.errors(include_input=False, include_url=False, include_context=False)
-        # A misspelt key first: the one that is missing is often the same.
-        mistake = min(mistakes, key=lambda one: one["type"] != "extra_forbidden")
-        # pydantic puts marks of its own into the path of a mistake in a key.
-        place = (*keys, *(str(part) for part in mistake["loc"] if part != "[key]"))
-        raise ConfigurationError(
-            document.complaint(place, f"{'.'.join(place)}: {_said(mistake)}")
-        ) from None
+        # Misspelt keys first: the ones that are missing are often the same.
+        mistakes.sort(key=lambda one: one["type"] != "extra_forbidden")
+        told = []
+        for mistake in mistakes:
+            # pydantic puts marks of its own into the path of a mistake in a key.
+            place = (*keys, *(str(part) for part in mistake["loc"] if part != "[key]"))
+            told.append(document.complaint(place, f"{'.'.join(place)}: {_said(mistake)}"))
+        raise ConfigurationError("\n".join(told)) from None
 
 
 def _said(mistake: Mapping[str, Any]) -> str:

@@ -177,7 +177,7 @@ async def _open(
 ) -> AsyncIterator[Transaction]:
     try:
         began = time.perf_counter()
-        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
+        async with _acquired(pool) as connection:
             metrics.POOL_WAIT.observe(time.perf_counter() - began)
             if ready is not None:
                 await ready(connection)
@@ -213,10 +213,27 @@ async def untenanted(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[as
         Unavailable: the database went away, before or during the block.
     """
     try:
-        async with pool.acquire(timeout=ACQUIRE_TIMEOUT) as connection:
+        async with _acquired(pool) as connection:
             yield connection
     except OUTAGES as error:
         raise _unavailable(error) from error
+
+
+@asynccontextmanager
+async def _acquired(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    """A connection of the pool; when others have them all for too long, that is said."""
+    try:
+        connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT)
+    except TimeoutError as error:
+        if pool.get_size() < pool.get_max_size():
+            raise  # it waited for a new one: the database is away
+        raise Unavailable(
+            f"all {pool.get_max_size()} connections to the database are busy; try again in a moment"
+        ) from error
+    try:
+        yield connection
+    finally:
+        await pool.release(connection)
 
 
 def _unavailable(error: Exception) -> Exception:

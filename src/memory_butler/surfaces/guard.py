@@ -31,6 +31,9 @@ SESSION_COOKIE: Final = "memory_butler"
 # Answered without a token: they tell whether the server lives and who one is, and nothing else.
 PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz", SESSION_PATH})
 
+# Of a 503: long enough for a burst to pass, or for a database that was killed to be back.
+RETRY_AFTER_SECONDS: Final = 2
+
 # Title and code of the problems (RFC 9457) that are answered before any route.
 _REFUSALS: Final = {
     401: ("Unauthorized", "unauthenticated"),
@@ -193,6 +196,8 @@ async def refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
     headers = [(b"content-type", b"application/problem+json")]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="memory-butler"'))
+    if status == 503:
+        headers.append((b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
     title, code = _REFUSALS[status]
     body = {
         "type": "about:blank",

@@ -17,9 +17,10 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
-from memory_butler.surfaces import figures, mcp, web
+from memory_butler.surfaces import figures, mcp, overload, web
 from memory_butler.surfaces.body_limit import BodyLimit
 from memory_butler.surfaces.guard import Authenticate, Guard, demands_token
+from memory_butler.surfaces.overload import OverloadLimit
 from memory_butler.surfaces.packing import Packing
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
@@ -93,9 +94,9 @@ def behind_the_door(
     settings: Settings,
     is_public: Callable[[Scope], bool] = lambda _: False,
 ) -> ASGIApp:
-    """The application as others reach it: bounded, guarded, each request with an id."""
+    """The application as others reach it: bounded and guarded, each request with an id."""
     guard = Guard(
-        BodyLimit(app, MAX_BODY_BYTES),
+        OverloadLimit(BodyLimit(app, MAX_BODY_BYTES), overload.MAX_TOGETHER),
         authenticate=authenticate,
         bound_to=settings.host,
         token_required=settings.require_token,

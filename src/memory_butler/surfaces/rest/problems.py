@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from memory_butler.domain.errors import MemoryButlerError, StaleRevision
 from memory_butler.operations.views import view
 from memory_butler.surfaces.errors import BY_CODE, mapping
+from memory_butler.surfaces.guard import RETRY_AFTER_SECONDS
 
 PROBLEM_JSON: Final = "application/problem+json"
 
@@ -68,7 +69,10 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
             "current": current.model_dump(mode="json"),
             "current_revision": error.current_revision,
         }
-    return problem(where.http_status, where.title, str(error), error.code, **more)
+    answer = problem(where.http_status, where.title, str(error), error.code, **more)
+    if error.code == "unavailable":  # what is not set up does not come by itself
+        answer.headers["retry-after"] = str(RETRY_AFTER_SECONDS)
+    return answer
 
 
 async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
