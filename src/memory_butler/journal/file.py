@@ -27,6 +27,9 @@ _MIGRATIONS: Final = {2: "schema.sql"}
 # How long a writer waits for another process, in seconds. Transactions take milliseconds.
 BUSY_SECONDS: Final = 10.0
 
+# With less than that left SQLite cannot even make the index of its log.
+_LEAST_FREE_BYTES: Final = 256 * 1024
+
 # No dots: beside each file lies a folder named like it without the suffix.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _SETTINGS = (
@@ -71,7 +74,7 @@ class JournalFile:
             _make_private(path)
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
-            raise Unavailable(f"the journal {path.name} cannot be opened: {error}") from error
+            raise self._cannot_open(error) from error
         try:
             self._prepare()
         except BaseException:
@@ -125,7 +128,12 @@ class JournalFile:
                     f"the journal refused the change ({error}); nothing was written"
                 ) from error
             except sqlite3.Error as error:
-                raise Unavailable(f"the journal did not answer: {error}") from error
+                told = _of_the_disk(self.path) or str(error)
+                raise Unavailable(f"the journal did not answer: {told}") from error
+
+    def _cannot_open(self, error: Exception) -> Unavailable:
+        told = _of_the_disk(self.path) or str(error)
+        return Unavailable(f"the journal {self.path.name} cannot be opened: {told}")
 
     def close(self) -> None:
         """Close the file; closing twice is harmless."""
@@ -155,12 +163,25 @@ class JournalFile:
                 raise ConfigurationError(
                     f"{self.path.name} is no SQLite file; move it out of the way"
                 ) from error
-            raise Unavailable(f"the journal {self.path.name} cannot be opened: {error}") from error
+            raise self._cannot_open(error) from error
         with self.reading() as connection:
             current = _version(connection, self.path.name) == SCHEMA_VERSION
         if not current:
             with self.writing() as connection:
                 _migrate(connection, self.path.name)
+
+
+def _of_the_disk(path: Path) -> str | None:
+    """What is the matter with the disk, where SQLite says "disk I/O error" and no more."""
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return None
+    if disk.f_flag & os.ST_RDONLY:
+        return "its disk is read-only; once it can be written, it goes on by itself"
+    if disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES:
+        return "its disk is full; make room there, and it goes on by itself"
+    return None
 
 
 def _make_private(path: Path) -> None:
