@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import asyncpg
 import psutil
 
-from bench.latency import analyze, fill, indexed, question, sentence
+from bench.latency import analyze, fill, question, sentence
 from bench.metrics import percentile
-from bench.server import machine, running_server
+from bench.server import indexed, machine, running_server
 from memory_butler.config import Settings
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import get_embedding_engine
@@ -67,7 +67,7 @@ async def main() -> None:
             await prepare_connection(connection)
             await fill(connection, engine, given.facts)
             await analyze(database.admin_dsn)
-            await indexed(database.admin_dsn, given.facts)
+            await indexed(data_dir)
             await connection.close()
         await asyncio.to_thread(_load, url, given)
 

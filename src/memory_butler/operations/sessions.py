@@ -91,7 +91,7 @@ class ServedItem(Output):
 class ServedAnswer(Output):
     """What a session got."""
 
-    operation: Literal["search", "recall", "context"]
+    operation: Literal["search", "recall", "context", "get", "receipt"]
     butler: str | None
     served_at: Moment
     items: list[ServedItem]
