@@ -54,8 +54,10 @@ class Way:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """Of what the operation takes."""
-        return _schema(self.operation.name)
+        """Of what the operation takes; what stands in a path cannot be left out."""
+        schema = _schema(self.operation.name)
+        in_path = () if self.route is None else self.route.in_path
+        return {**schema, "required": [*schema.get("required", ()), *in_path]}
 
     def __str__(self) -> str:
         if self.route is None:

@@ -92,7 +92,9 @@ class Tenant:
         if other is None:
             named |= {"memory_type": ["fact"], "memory_id": self.ids["fact"], "days": [1]}
             named |= {"from": ["2026-02-01T00:00:00+00:00"], "to": [NOW.isoformat()]}
+            named |= {"valid_from": ["2026-01-01T00:00:00+00:00"]}
             named |= {"valid_until": ["2026-12-01T00:00:00+00:00"]}
+            named |= {"event_id": [1, *named["event_id"]], "before": [None]}
         texts = ["green tea", f"green tea {self.marker}", "Ana", "$1", "%"]
         if other is not None:
             setting = f"set_config('butler.tenant_id', '{other.name}', false)"
