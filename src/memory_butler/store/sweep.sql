@@ -63,7 +63,7 @@ WITH judged AS (
         SELECT f.importance, f.confidence, f.decay_rate, f.permanence, f.source_butler,
                f.source_episode_id, f.supersedes_id, f.entity_id, f.validity, f.scope,
                f.valid_from, f.valid_until, f.retired_at, f.last_confirmed_at, f.tags, f.metadata,
-               f.embedding_version_id
+               f.trust, f.embedding_version_id
     ) state, LATERAL (
         SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
@@ -101,7 +101,7 @@ WITH judged AS (
         SELECT r.content, r.scope, r.maturity, r.confidence, r.decay_rate, r.permanence,
                r.effectiveness_score, r.applied_count, r.success_count, r.harmful_count,
                r.source_episode_id, r.source_butler, r.last_applied_at, r.last_evaluated_at,
-               r.last_confirmed_at, r.tags, r.metadata, r.embedding_version_id
+               r.last_confirmed_at, r.tags, r.metadata, r.trust, r.embedding_version_id
     ) state, LATERAL (
         SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
         WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
