@@ -44,8 +44,8 @@ def fleet(
     operator = Installation(folder, bytecode, extra=common)
     for tenant in TENANTS:
         words = ("token", "create", "--tenant", tenant, "--name", "agent", "--scope", "admin")
-        tokens[tenant] = operator.inside(*words).out.strip()
+        tokens[tenant] = operator.run(*words).out.strip()
     figures = ("token", "create", "--name", "prometheus", "--scope", "metrics")
-    tokens["figures"] = operator.inside(*figures).out.strip()
+    tokens["figures"] = operator.run(*figures).out.strip()
     with started(folder, bytecode, [common] * SERVERS, "--require-token") as (processes, urls):
         yield Fleet(processes, urls, tokens)
