@@ -150,7 +150,8 @@ class Candidate:
 
 def memory_id(tenant: str, key: str) -> UUID:
     """The id of what a source names `key`: the same in every run, another in every tenant."""
-    return uuid5(_NAMESPACE, f"{tenant}/{key}")
+    # Half a surrogate pair, of an emoji cut in two or of a file's name in Latin-1, has no UTF-8.
+    return uuid5(_NAMESPACE, f"{tenant}/{key}".encode("utf-8", "backslashreplace").decode())
 
 
 def read_lines(file: BinaryIO, tenant: str) -> Iterator[Candidate]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
@@ -15,10 +16,24 @@ from hypothesis import strategies as st
 from engine.foreign.test_formats import MAKERS
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.engine.foreign.formats import detect, format_named, open_export
-from memory_butler.engine.import_format import BadLine, read_lines
+from memory_butler.engine.import_format import BadLine, memory_id, read_lines
 
 _ODD: st.SearchStrategy[Any] = st.sampled_from(
-    [None, True, -1, 10**400, 1e308, "", "\x00\u2028", "0001-01-01", "1" * 5_000, [], {}, [[]]]
+    [
+        None,
+        True,
+        -1,
+        10**400,
+        1e308,
+        "",
+        "\x00\u2028",
+        "0001-01-01",
+        "1" * 5_000,
+        [],
+        {},
+        [[]],
+        "\ud83d",
+    ]
 )
 _OWN = [
     {"type": "episode", "content": "tea", "butler": "b", "occurred_at": "2026-01-01T00:00:00Z"},
@@ -103,6 +118,43 @@ def test_a_damaged_export_is_read_or_told(
     damaged = tmp_path_factory.getbasetemp() / f"conversations{suffix}"
     damaged.write_bytes(data.draw(_damaged(text.decode())))
     _read_all(damaged, name)
+
+
+_NAMELESS: dict[str, Any] = {
+    "mem0": [{"id": "", "memory": "Likes tea"}],
+    "claude-code": {"type": "user", "uuid": "", "message": {"role": "user", "content": "tea"}},
+    "claude": [{"uuid": "c", "chat_messages": [{"uuid": "", "sender": "human", "text": "tea"}]}],
+    "chatgpt": [
+        {
+            "id": "c",
+            "mapping": {
+                "a": {
+                    "message": {
+                        "id": "",
+                        "author": {"role": "user"},
+                        "content": {"content_type": "text", "parts": ["tea"]},
+                    }
+                }
+            },
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("name", _NAMELESS)
+@pytest.mark.parametrize("empty", ['""', "null"])
+def test_what_has_no_id_is_told(name: str, empty: str, tmp_path: Path) -> None:
+    """It would not be known again: an import that is repeated would store it twice."""
+    path = tmp_path / f"conversations{format_named(name).suffix}"
+    path.write_text(json.dumps(_NAMELESS[name]).replace('""', empty))
+    (one,) = open_export(path, format_named(name)).candidates("default")
+    assert isinstance(one.line, BadLine)
+    assert re.search(r"\bno (uu)?id\b", one.line.reason)
+
+
+def test_half_an_emoji_in_an_id_makes_an_id_all_the_same() -> None:
+    half = json.loads('"\\ud83d"')
+    assert memory_id("default", half) == memory_id("default", half) != memory_id("default", "x")
 
 
 @given(data=st.data())

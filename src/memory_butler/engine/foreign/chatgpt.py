@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memory_butler.engine.foreign.conversations import Conversation, Message, read_conversations
-from memory_butler.engine.foreign.source import Document, Found, moment
+from memory_butler.engine.foreign.source import Document, Found, moment, own_id
 
 
 def recognises(first: Any) -> bool:
@@ -23,7 +23,7 @@ def read(document: Document, butler: str) -> Iterator[Found]:
 
 def _conversation(found: Any) -> Conversation:
     id = found.get("conversation_id") or found["id"]
-    return Conversation(str(id), str(found.get("title") or ""), list(_messages(found)))
+    return Conversation(own_id(id), str(found.get("title") or ""), list(_messages(found)))
 
 
 def _messages(found: Any) -> Iterator[Message]:
@@ -48,7 +48,7 @@ def _messages(found: Any) -> Iterator[Message]:
         parts = [part for part in content.get("parts") or [] if isinstance(part, str)]
         said = "\n\n".join(part.strip() for part in parts if part.strip())
         if said:
-            yield Message(str(message["id"]), role, said, moment(message.get("create_time")))
+            yield Message(own_id(message["id"]), role, said, moment(message.get("create_time")))
 
 
 def _last(mapping: dict[str, Any]) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from memory_butler.engine.foreign.claude_code import spoken
 from memory_butler.engine.foreign.conversations import Conversation, Message, read_conversations
-from memory_butler.engine.foreign.source import Document, Found, moment
+from memory_butler.engine.foreign.source import Document, Found, moment, own_id
 
 _SPEAKERS: Final = {"human": "user", "assistant": "assistant"}
 
@@ -22,7 +22,7 @@ def read(document: Document, butler: str) -> Iterator[Found]:
 
 def _conversation(found: Any) -> Conversation:
     messages = list(_messages(found["chat_messages"]))
-    return Conversation(str(found["uuid"]), str(found.get("name") or ""), messages)
+    return Conversation(own_id(found["uuid"]), str(found.get("name") or ""), messages)
 
 
 def _messages(found: list[Any]) -> Iterator[Message]:
@@ -32,4 +32,4 @@ def _messages(found: list[Any]) -> Iterator[Message]:
         said = spoken(message.get("content")) or spoken(message.get("text"))
         if speaker is not None and said:
             when = moment(message.get("created_at"))
-            yield Message(str(message["uuid"]), speaker, said, when)
+            yield Message(own_id(message["uuid"]), speaker, said, when)

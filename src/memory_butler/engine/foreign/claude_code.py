@@ -81,14 +81,15 @@ def _line(
     if entry.get("isCompactSummary"):  # a retelling of what stands above it
         return None
     message = entry.get("message")
-    if not isinstance(message, dict) or not isinstance(entry.get("uuid"), str):
+    id = entry.get("uuid")
+    if not isinstance(message, dict) or not isinstance(id, str) or not id:
         return BadLine(number, "it has no message or no uuid", document.name)
     said = spoken(message.get("content"))
     if not said:
         return None
     return EpisodeLine(
         kind="episode",
-        id=entry["uuid"],
+        id=id,
         content=said,
         butler=butler,
         speaker=speaker,

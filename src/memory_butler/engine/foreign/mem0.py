@@ -21,7 +21,9 @@ def memories(found: Any) -> list[Any] | None:
 
 def recognises(first: Any) -> bool:
     """Whether it is a memory of this format."""
-    return isinstance(first, dict) and isinstance(first.get("memory"), str) and "id" in first
+    if not isinstance(first, dict) or not isinstance(first.get("memory"), str):
+        return False
+    return first.get("id") not in (None, "")
 
 
 def read(document: Document, butler: str) -> Iterator[Found]:

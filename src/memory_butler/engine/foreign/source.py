@@ -153,6 +153,17 @@ def moment(value: Any) -> datetime | None:
     return None
 
 
+def own_id(value: Any) -> str:
+    """The name that another program has for something.
+
+    Raises:
+        ValueError: it has none, so that it would not be known again.
+    """
+    if value is None or value == "":
+        raise ValueError("it has no id")
+    return str(value)
+
+
 def session(value: Any) -> UUID | None:
     """An id of a conversation, where it is a UUID."""
     try:
