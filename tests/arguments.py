@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -59,6 +60,21 @@ class Vocabulary:
     moments: Sequence[str]
     named: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     strict: bool = False
+
+
+def requesting(examples: int, steps: int = 50) -> settings:
+    """The settings of tests whose cases are requests to a server; `steps` are those of a sequence.
+
+    Without shrinking, each step of which would be a request, and minutes in all; what is printed
+    can be sent as it is. Nothing is kept for the next run: it would meet a server that is new.
+    """
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
 
 
 @st.composite

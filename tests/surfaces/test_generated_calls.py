@@ -11,10 +11,10 @@ from typing import Final
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from arguments import fitting, mutated
+from arguments import fitting, mutated, requesting
 from conftest import Clock
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.operations.registry import OPERATIONS
@@ -46,12 +46,7 @@ async def test_no_call_of_a_tool_is_more_than_refused(serve: Serve, clock: Clock
 
 
 def _call_everything(caller: Tenant, clock: Clock) -> None:
-    @settings(
-        max_examples=ROUNDS,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        database=None,
-    )
+    @requesting(ROUNDS)
     @given(data=st.data())
     def call(data: st.DataObject) -> None:
         for tool in TOOLS:

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from arguments import fitting
+from arguments import fitting, requesting
 from conftest import Clock
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.export import export_all
@@ -173,12 +173,7 @@ async def test_every_operation_over_every_surface(street: Street, clock: Clock) 
     done: set[str] = set()
     refused: dict[str, Any] = {}
 
-    @settings(
-        max_examples=ROUNDS,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        database=None,
-    )
+    @requesting(ROUNDS)
     @given(data=st.data())
     def go_round(data: st.DataObject) -> None:
         with street.two() as (left, right):
@@ -201,16 +196,7 @@ async def test_any_sequence_of_calls(street: Street) -> None:
         where = street
 
     await asyncio.to_thread(
-        run_state_machine_as_test,
-        TwoTenants,
-        settings=settings(
-            max_examples=EXAMPLES,
-            stateful_step_count=STEPS,
-            deadline=None,
-            # Without shrinking, which takes a request a step and minutes in all.
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        ),
+        run_state_machine_as_test, TwoTenants, settings=requesting(EXAMPLES, STEPS)
     )
 
 

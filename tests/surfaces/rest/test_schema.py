@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
@@ -29,6 +29,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from arguments import requesting
 from conftest import Connection
 from memory_butler.domain.principals import Principal
 from surfaces.rest.household import move_in
@@ -102,16 +103,6 @@ async def _go_round(operations: list[Operation], url: str) -> tuple[int, list[st
     return refusing, complaints
 
 
-def _settings() -> settings:
-    return settings(
-        max_examples=EXAMPLES,
-        # Without shrinking: each step would be a request, and what is printed can be sent as it is.
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        database=None,
-    )
-
-
 def _ask_rightly(operation: Operation, url: str) -> None:
     """Send what fits, mostly about what is in the household; in a thread, for the server's sake."""
     known = {
@@ -120,7 +111,7 @@ def _ask_rightly(operation: Operation, url: str) -> None:
         if parameter["in"] == "path"
     }
 
-    @_settings()
+    @requesting(EXAMPLES)
     @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE), at_home=_MOSTLY)
     def ask(case: Case[Any], at_home: bool) -> None:
         if at_home and known:
@@ -137,7 +128,7 @@ def _ask_wrongly(operation: Operation, url: str) -> None:
         Unsatisfiable: everything fits.
     """
 
-    @_settings()
+    @requesting(EXAMPLES)
     @given(case=operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def ask(case: Case[Any]) -> None:
         case.call_and_validate(base_url=url, checks=CHECKS, timeout=30)
