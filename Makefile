@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-check
-.PHONY: audit sbom bench-peers conformance crash nightly clean
+.PHONY: audit sbom bench-peers toolbox conformance crash nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,8 +59,10 @@ bench: $(READY)  ## latency, then retrieval on the data that is there
 bench-check: $(READY)  ## ratios of latencies against the recorded ones; fails where one has grown
 	$(BIN)/python bench/latency.py --calls 150 --together 0 --check
 
-conformance: $(READY)  ## the protocol's official suite and inspector, on our server
+toolbox: $(READY)  ## install the protocol's official suite and inspector; `make test` then runs them
 	$(BIN)/python tests/conformance/toolbox.py
+
+conformance: toolbox  ## the protocol's official suite and inspector alone, on our server
 	$(BIN)/pytest tests/conformance $(ARGS)
 
 bench-peers: $(READY)  ## other memories on the same questions, each in an environment of its own
@@ -75,7 +77,7 @@ audit: $(READY)  ## known vulnerabilities of what is locked; fails where one cou
 
 sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, into sbom.json
 	$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock \
-	    --output-reproducible --output-file sbom.json
+	    --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 nightly: test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
