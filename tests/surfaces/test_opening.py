@@ -1,5 +1,6 @@
 """Starting and stopping real processes on one data directory."""
 
+import asyncio
 import os
 import select
 import shutil
@@ -16,13 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Final
 
+import asyncpg
 import httpx
 import pytest
 
 from memory_butler.app import serve
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.store import embedded
+from memory_butler.store import embedded, schema
 
 # Reading the machine's certificates for every request would cost more than the request.
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -161,6 +163,23 @@ def test_a_database_killed_under_load_comes_back_for_every_write_and_the_server_
         out, _ = process.communicate()
     assert (process.returncode, out) == (0, "closed\n"), (folder / "log").read_text()[-3000:]
     assert not embedded.status(folder / "data").running
+    # What was acknowledged before the kill, after it, and while the server was stopping.
+    assert set(stored) <= asyncio.run(_rules(folder))
+
+
+async def _rules(folder: Path) -> set[str]:
+    """The ids of the rules that the database holds when it is started again."""
+    lease = await asyncio.to_thread(
+        embedded.acquire, folder / "data", cluster_root=folder / "clusters"
+    )
+    try:
+        connection = await asyncpg.connect(lease.endpoint.dsn(schema.DATABASE))
+        try:
+            return {str(row["id"]) for row in await connection.fetch("SELECT id FROM rules")}
+        finally:
+            await connection.close()
+    finally:
+        await asyncio.to_thread(lease.release)
 
 
 def _keep_writing(url: str, stored: list[str], stop: threading.Event) -> None:
