@@ -26,19 +26,9 @@ def empty_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def bytecode(pytestconfig: pytest.Config) -> Path:
-    """Where commands keep what they compiled: of all runs, because the first takes long."""
-    cache = pytestconfig.cache
-    assert cache is not None
-    return cache.mkdir("bytecode")
-
-
-@pytest.fixture(scope="session")
-def server(
-    empty_folder: Path, bytecode: Path
-) -> "Iterator[tuple[Installation, subprocess.Popen[str]]]":
+def server(empty_folder: Path) -> "Iterator[tuple[Installation, subprocess.Popen[str]]]":
     """`memory-butler serve`; it also keeps the database running for the other commands."""
-    bare = Installation(empty_folder, bytecode)
+    bare = Installation(empty_folder)
     with (empty_folder / "serve.log").open("w") as log:
         process = bare.start("serve", "--port", "0", stderr=log)
         try:

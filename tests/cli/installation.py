@@ -42,7 +42,6 @@ class Installation:
     """A data directory; `url` where a server runs on it."""
 
     folder: Path
-    bytecode: Path
     url: str = ""
     extra: dict[str, str] = field(default_factory=dict)
 
@@ -54,12 +53,10 @@ class Installation:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith("MEMORY_BUTLER_") and name != "PYTHONDONTWRITEBYTECODE"
+            if not name.startswith("MEMORY_BUTLER_")
         }
         return {
             **kept,
-            # As where it is installed: compiled once. Else each command takes twice the time.
-            "PYTHONPYCACHEPREFIX": str(self.bytecode),
             "MEMORY_BUTLER_DATA_DIR": str(self.data_dir),
             "MEMORY_BUTLER_CLUSTER_ROOT": str(self.folder / "clusters"),
             **self.extra,

@@ -34,8 +34,8 @@ RUN = """\
 
 
 @pytest.fixture
-def home(tmp_path: Path, bytecode: Path) -> Installation:
-    return Installation(tmp_path, bytecode)
+def home(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)
 
 
 def script(home: Installation, text: str) -> str:

@@ -25,9 +25,9 @@ STOPS_SECONDS = 8.0
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_tells_where_it_is_and_stops_with_its_database(
-    empty_folder: Path, bytecode: Path, stop: signal.Signals
+    empty_folder: Path, stop: signal.Signals
 ) -> None:
-    alone = Installation(empty_folder / "alone", bytecode)
+    alone = Installation(empty_folder / "alone")
     alone.folder.mkdir(mode=0o755, exist_ok=True)
     process = alone.start("serve", "--port", "0")
     assert process.stdout is not None

@@ -31,17 +31,15 @@ class Household:
 
 
 @pytest.fixture(scope="session")
-def household(pytestconfig: pytest.Config) -> Iterator[Household]:
+def household() -> Iterator[Household]:
     """The memory butler with a consolidation model by hand, a butler, and a switchboard."""
     folder = Path(tempfile.mkdtemp(prefix="mb-host-"))
     folder.chmod(0o755)
-    cache = pytestconfig.cache
-    assert cache is not None
     environment = install_stand_in(folder)
     environment["MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL"] = "cli:claude"
     # Only heartbeats and hands wake it.
     environment["MEMORY_BUTLER_MEMORY__SCHEDULE__ENABLED"] = "false"
-    installation = Installation(folder, cache.mkdir("bytecode"), extra=environment)
+    installation = Installation(folder, extra=environment)
     port = free_port()
     announced = f'[butler.switchboard]\nurl = "http://127.0.0.1:{port}/mcp"\n'
     try:

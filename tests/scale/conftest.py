@@ -1,7 +1,6 @@
 """Three servers on one PostgreSQL, shared by a module's tests."""
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +14,6 @@ EVERY_SECOND = "* * * * * *"
 
 
 @pytest.fixture(scope="module")
-def bytecode(pytestconfig: pytest.Config) -> Path:
-    """Where commands keep what they compiled: of all runs, because the first takes long."""
-    cache = pytestconfig.cache
-    assert cache is not None
-    return cache.mkdir("bytecode")
-
-
-@pytest.fixture(scope="module")
 async def shared(template: Template) -> AsyncIterator[Database]:
     """The one database of the servers."""
     async with cloned(template) as database:
@@ -30,9 +21,7 @@ async def shared(template: Template) -> AsyncIterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def fleet(
-    shared: Database, bytecode: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Fleet]:
+def fleet(shared: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Three servers that demand tokens and look for decay every second."""
     folder = tmp_path_factory.mktemp("fleet")
     common = {
@@ -41,11 +30,11 @@ def fleet(
         "MEMORY_BUTLER_POOL_SIZE": "4",
     }
     tokens = {}
-    operator = Installation(folder, bytecode, extra=common)
+    operator = Installation(folder, extra=common)
     for tenant in TENANTS:
         words = ("token", "create", "--tenant", tenant, "--name", "agent", "--scope", "admin")
         tokens[tenant] = operator.run(*words).out.strip()
     figures = ("token", "create", "--name", "prometheus", "--scope", "metrics")
     tokens["figures"] = operator.run(*figures).out.strip()
-    with started(folder, bytecode, [common] * SERVERS, "--require-token") as (processes, urls):
+    with started(folder, [common] * SERVERS, "--require-token") as (processes, urls):
         yield Fleet(processes, urls, tokens)

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class Roaming(httpx2.AsyncBaseTransport):
 
 @contextmanager
 def started(
-    folder: Path, bytecode: Path, servers: Sequence[Mapping[str, str]], *flags: str
+    folder: Path, servers: Sequence[Mapping[str, str]], *flags: str
 ) -> "Iterator[tuple[list[subprocess.Popen[str]], tuple[str, ...]]]":
     """A `memory-butler serve` for each of these environments, all answering; stopped at the end."""
     processes: list[subprocess.Popen[str]] = []
@@ -82,7 +82,7 @@ def started(
             # A folder each: nothing that a server keeps on its own disk is another's.
             place = folder / log.stem
             place.mkdir()
-            own = replace(Installation(place, bytecode), extra=dict(extra))
+            own = Installation(place, extra=dict(extra))
             with log.open("w") as output:
                 processes.append(own.start("serve", "--port", "0", *flags, stderr=output))
         urls = []

@@ -176,10 +176,8 @@ async def test_every_function_that_reads_a_tenants_rows_names_the_tenant(
     assert reading - naming == OF_ALL_TENANTS
 
 
-def test_without_citus_nothing_is_changed(
-    template: Template, bytecode: Path, tmp_path: Path
-) -> None:
-    place = Installation(tmp_path, bytecode)
+def test_without_citus_nothing_is_changed(template: Template, tmp_path: Path) -> None:
+    place = Installation(tmp_path)
     words = ("distribute", "--admin-dsn", template.endpoint.dsn("memory_template"))
     refused = place.inside(*words, code=8)
     assert "has no Citus" in refused.err
