@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
+# for each worker, and not anew for each file between files of other folders.
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-check
 .PHONY: audit sbom bench-peers toolbox conformance crash nightly clean
@@ -34,7 +37,7 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 
 test: check  ## linters, types, architecture and all tests, on all cores
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
-	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
+	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 check: $(READY)  ## linters, types and import contracts only
 	$(BIN)/ruff format --check .
@@ -80,7 +83,7 @@ sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, int
 	    --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 nightly: test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
-	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest --numprocesses auto --dist loadfile
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest $(PARALLEL)
 	$(MAKE) crash ARGS="--kills 200"
 	$(MAKE) bench-check
 	$(MAKE) bench

@@ -1,8 +1,9 @@
 """How fast the dashboard comes, in a real browser, over a memory of many facts.
 
-    python bench/dashboard.py [--facts 10000] [--visits 10]
+    python bench/dashboard.py [--facts 10000] [--visits 10] [--pages overview facts]
 
-Each visit has an empty cache and a profile of its own: when the first and the largest content is
+The memory is the demonstration of the tests and made-up facts, all newer. Each visit of a page
+has an empty cache and a profile of its own: when the first and the largest content is
 painted, and how many bytes came over the wire. The list of facts is asked
 over HTTP as the page asks it, by each filter and at random places: how long the server takes.
 Server, database and browser share the machine's cores. Prints Markdown.
@@ -28,6 +29,8 @@ from bench.latency import PEOPLE, TOPICS, analyze, fill
 from bench.metrics import percentile
 from bench.server import machine, running_server
 from dashboard.browser import chromium, window
+from dashboard.pages import PAGES, PageShown
+from dashboard.serving import seed
 from memory_butler.config import Settings
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import get_embedding_engine
@@ -35,7 +38,6 @@ from memory_butler.store.transaction import prepare_connection
 
 _Query = Callable[[], dict[str, str | int | float]]
 
-_PAGES = ("/memory", "/memory/facts")
 _PAINTS = """() => new Promise((resolve) => {
   const first = performance.getEntriesByName("first-contentful-paint")[0].startTime;
   new PerformanceObserver((list) => resolve([first, list.getEntries().at(-1).startTime]))
@@ -49,11 +51,14 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--visits", type=int, default=10)
     parser.add_argument("--requests", type=int, default=100, help="of each kind of list")
+    parser.add_argument("--pages", nargs="+", default=[one.name for one in PAGES])
     given = parser.parse_args()
+    pages = [one for one in PAGES if one.name in given.pages]
     with running_server() as (url, data_dir):
+        seed(Settings(data_dir=data_dir))
         asyncio.run(_fill(Settings(data_dir=data_dir), given.facts))
         print(f"{given.facts} facts; {machine()}; {_load()}\n")
-        _visits(url, given.visits)
+        _visits(url, pages, given.visits)
         print(f"\n{_load()}")
         _lists(url, given.facts, given.requests)
 
@@ -72,11 +77,11 @@ async def _fill(settings: Settings, facts: int) -> None:
         await analyze(database.admin_dsn)
 
 
-def _visits(url: str, visits: int) -> None:
+def _visits(url: str, pages: list[PageShown], visits: int) -> None:
     print("| page | first paint, ms | largest paint, ms | slowest, ms | KB over the wire |")
     print("| --- | --- | --- | --- | --- |")
     with chromium() as browser:
-        for path in _PAGES:
+        for shown in pages:
             first, largest, sizes = [], [], []
             for _ in range(visits):
                 with window(browser, url) as context:
@@ -88,15 +93,15 @@ def _visits(url: str, visits: int) -> None:
                         "Network.loadingFinished",
                         lambda told, received=received: received.append(told["encodedDataLength"]),
                     )
-                    page.goto(path)
-                    page.get_by_role("heading", level=1).wait_for()
+                    page.goto(shown.path)
+                    page.get_by_role("heading", level=1, name=shown.heading).wait_for()
                     page.wait_for_timeout(1_500)
                     paints = page.evaluate(_PAINTS)
                     first.append(paints[0])
                     largest.append(paints[1])
                     sizes.append(sum(received) / 1000)
             print(
-                f"| {path} | {percentile(first, 0.5):.0f} | {percentile(largest, 0.5):.0f} "
+                f"| {shown.path} | {percentile(first, 0.5):.0f} | {percentile(largest, 0.5):.0f} "
                 f"| {max(largest):.0f} | {max(sizes):.0f} |"
             )
 

@@ -15,7 +15,7 @@ from dashboard.serving import seed_apart, server
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
-_NAME = "memory_dashboard"
+DEMO_DATABASE = "memory_dashboard"
 
 
 @pytest.fixture(scope="package")
@@ -34,13 +34,13 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def demo_dsn(needed: None, template: Template, demo_folder: Path) -> Iterator[str]:
     """The runtime's login to a database with the demonstration in it."""
-    dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{_NAME}?")
-    asyncio.run(_execute(template, _CLONE.format(clone=_NAME, template=_TEMPLATE)))
+    dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{DEMO_DATABASE}?")
+    asyncio.run(_execute(template, _CLONE.format(clone=DEMO_DATABASE, template=_TEMPLATE)))
     try:
         seed_apart(dsn, demo_folder)
         yield dsn
     finally:
-        asyncio.run(_execute(template, f"DROP DATABASE {_NAME} WITH (FORCE)"))
+        asyncio.run(_execute(template, f"DROP DATABASE {DEMO_DATABASE} WITH (FORCE)"))
 
 
 async def _execute(template: Template, statement: str) -> None:

@@ -83,3 +83,32 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     page.goto(f"/memory/entities?show=merged&open=entity:{goes}")
     drawer.get_by_role("link", name="see what it became").click()
     expect(drawer.get_by_role("heading", name="Joana Pinheiro")).to_be_visible()
+
+
+def test_a_merge_whose_preview_no_longer_holds_says_so_and_changes_nothing(page: Page) -> None:
+    goes = stored(page, "entities", canonical_name="B. Quintela", entity_type="person")
+    stored(page, "entities", canonical_name="Beatriz Quintela", entity_type="person")
+    fact = {"subject": "Beatriz", "entity_id": goes}
+    stored(page, "facts", **fact, predicate="boat", content="Sails a small boat")
+    # Nobody tells the page meanwhile: it is the server that refuses.
+    page.route("**/api/memory/events/stream*", lambda route: route.abort())
+    page.goto(f"/memory/entities?open=entity:{goes}")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog", name="Merge B. Quintela")
+    dialog.get_by_role("button", name="Beatriz Quintela").click()
+    expect(dialog).to_contain_text("Sails a small boat")
+    stored(page, "facts", **fact, predicate="car", content="Drives nothing at all")
+    merge = dialog.get_by_role("button", name="Merge", exact=True)
+    merge.click()
+    changed = dialog.get_by_role("alert")
+    expect(changed).to_contain_text("Nothing is merged")
+    expect(merge).to_be_disabled()
+    expect(dialog.get_by_text("Drives nothing at all")).to_have_count(0)
+    assert "merged_into" not in read(page, f"/api/memory/entities/{goes}")["entity"]["metadata"]
+
+    changed.get_by_role("button", name="Look again").click()
+    expect(changed).to_have_count(0)
+    expect(dialog).to_contain_text("Drives nothing at all")
+    merge.click()
+    expect(dialog).to_have_count(0)
+    assert "merged_into" in read(page, f"/api/memory/entities/{goes}")["entity"]["metadata"]

@@ -24,8 +24,8 @@ interface TableProps<Row> {
   openKey?: string | undefined;
   /** Called when the last rows come into sight, to fetch more. */
   onEnd?: () => void;
-  /** Rows in all, where not all are here. */
-  total?: number;
+  /** Rows in all, where not all are here; undefined, with `onEnd`, where nobody knows. */
+  total?: number | undefined;
 }
 
 // What a row measures until it is measured itself.
@@ -72,7 +72,7 @@ export function Table<Row>(props: TableProps<Row>) {
     <div
       role="table"
       aria-label={label}
-      aria-rowcount={(total ?? rows.length) + 1}
+      aria-rowcount={total === undefined && onEnd ? -1 : (total ?? rows.length) + 1}
       ref={(node) => {
         node?.style.setProperty("--wide", tracks);
         node?.style.setProperty("--narrow", narrowTracks);

@@ -23,7 +23,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
   const [isTurned, setTurned] = useState(false);
   const change = useChange();
   const [source, target] = isTurned ? [other, entity] : [entity, other];
-  const { data: preview } = useQuery(mergePreview(source?.id, target?.id));
+  const { preview, isStale, lookAgain } = usePreview(source, target);
   return (
     <Dialog
       onClose={onClose}
@@ -33,7 +33,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            disabled={!preview}
+            disabled={!preview || isStale}
             busy={change.isPending}
             onClick={() =>
               source &&
@@ -60,6 +60,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
               <ArrowLeftRight />
             </IconButton>
           </div>
+          {isStale && <Stale onLookAgain={lookAgain} />}
           <Preview preview={preview} target={target} />
           <p className="mt-4 text-sm text-ink-2">
             This can be undone until something that moved is changed.
@@ -72,6 +73,38 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
         <Choice entity={entity} onChoose={setOther} />
       )}
     </Dialog>
+  );
+}
+
+/**
+ * What a merge would do, as one has read it: it stays as it was when somebody changes one of the two
+ * meanwhile, and `isStale` says so.
+ */
+function usePreview(source: Entity | undefined, target: Entity | undefined) {
+  const { data: latest } = useQuery(mergePreview(source?.id, target?.id));
+  const [read, setRead] = useState<{ pair: string; preview: Schemas["PreviewOutput"] }>();
+  const pair = `${source?.id} ${target?.id}`;
+  const preview = read?.pair === pair ? read.preview : undefined;
+  const look = () => latest && setRead({ pair, preview: latest });
+  if (!preview) look();
+  const isStale = Boolean(preview && latest && latest.revision !== preview.revision);
+  return { preview, isStale, lookAgain: look };
+}
+
+function Stale({ onLookAgain }: { onLookAgain: () => void }) {
+  return (
+    <div
+      role="alert"
+      className="mb-4 flex items-center gap-3 rounded-lg border border-warn bg-warn-soft p-3 text-sm text-warn-ink"
+    >
+      <p className="flex-1">
+        Somebody changed one of the two while you were looking. Nothing is merged; what you see
+        below no longer holds.
+      </p>
+      <Button small onClick={onLookAgain}>
+        Look again
+      </Button>
+    </div>
   );
 }
 

@@ -91,5 +91,7 @@ export function mergePreview(source: string | undefined, target: string | undefi
         }),
       ),
     enabled: source !== undefined && target !== undefined,
+    // Of an earlier look nothing is kept: it would seem to change while one reads it.
+    gcTime: 0,
   });
 }
