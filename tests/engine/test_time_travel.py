@@ -4,16 +4,12 @@ The model is a log of what memory said after every third change; in the end the 
 the same. Each history belongs to a tenant of its own, so that all of them share one database.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
-import numpy as np
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -24,8 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from conftest import NOW, Clock, Template
-from memory_butler.config import MemoryModuleConfig
+from conftest import NOW
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
@@ -40,14 +35,10 @@ from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.inference.embedder import Vectors
-from memory_butler.inference.minilm import EmbeddingEngine
-from memory_butler.store import embeddings
 from memory_butler.store.rows import Row
-from memory_butler.store.transaction import open_pool
 
-TEXTS = ("Drinks jasmine tea", "Lives in Lisbon", "Rows an old river boat", "Sails to Faro")
+from .worlds import TEXTS, World
+
 TOPICS = ("jasmine tea", "an old boat on the river", "Lisbon or Faro")
 # Counted with every reference and never kept: see docs/trust.md.
 UNKEPT = {"reference_count", "last_referenced_at"}
@@ -56,39 +47,18 @@ texts, topics = st.sampled_from(TEXTS), st.sampled_from(TOPICS)
 places = st.integers(min_value=0, max_value=50)
 
 
-class Remembering(EmbeddingEngine):
-    """The real model, asked once for each text: a history says the same few again and again."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._known: dict[str | None, Vectors] = {}
-
-    def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
-        for text in {*texts} - self._known.keys():
-            self._known[text] = super().embed_arrays([text])
-        return np.concatenate([self._known[text] for text in texts])
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What memory said at one moment."""
+    """What memory said at one moment, of what is true or of what was true at another."""
 
     at: datetime
+    as_of: datetime | None
     topic: str
     recalled: dict[UUID, Any]
     episodes: dict[UUID, Any]
     entities: list[Row]
     linked: list[UUID]
     links: list[Row]
-
-
-@dataclass(slots=True)
-class World:
-    """One database and one model for all histories."""
-
-    runner: asyncio.Runner
-    memory: Memory
-    clock: Clock
 
 
 class Histories(RuleBasedStateMachine):
@@ -245,14 +215,18 @@ class Histories(RuleBasedStateMachine):
             return
         self.world.clock.advance(seconds=1)
         topic = TOPICS[self.steps % len(TOPICS)]
-        self.answers.append(self.answered(self.memory, topic, list(self.facts)))
+        # Every other question is about another moment: weeks ago, where the steps lead there.
+        days = (self.steps * 11) % 40
+        as_of = self.world.clock.now - timedelta(days=days) if len(self.answers) % 2 else None
+        asked = self.memory.at(None, as_of)
+        self.answers.append(self.answered(asked, topic, list(self.facts)))
 
     def answered(self, memory: Memory, topic: str, facts: list[UUID]) -> Answer:
         return self.world.runner.run(_answer(memory, self.principal, topic, facts))
 
     def teardown(self) -> None:
         for then in self.answers:
-            past = self.memory.at(then.at)
+            past = self.memory.at(then.at, then.as_of)
             now = self.answered(past, then.topic, then.linked)
             assert now.recalled == then.recalled
             assert now.entities == then.entities
@@ -276,6 +250,7 @@ async def _answer(memory: Memory, principal: Principal, topic: str, facts: list[
     links = [one for id in facts for one in await get_links(memory, principal, "fact", id)]
     return Answer(
         at=memory.clock(),
+        as_of=memory.standpoint.as_of if memory.standpoint else None,
         topic=topic,
         recalled={hit.row["id"]: _kept(hit) for hit in recalled},
         episodes={hit.row["id"]: _kept(hit) for hit in episodes},
@@ -289,32 +264,6 @@ def _kept(hit: Hit) -> tuple[Row, dict[str, Any]]:
     """An answer without what counts references."""
     row = {name: value for name, value in hit.row.items() if name not in UNKEPT}
     return row, {name: value for name, value in hit.explain().items() if name not in RECENCY}
-
-
-@pytest.fixture(scope="module")
-def world(template: Template) -> Iterator[World]:
-    with asyncio.Runner() as runner:
-        yield from _world(runner, template)
-
-
-def _world(runner: asyncio.Runner, template: Template) -> Iterator[World]:
-    name = "memory_histories"
-    admin = runner.run(asyncpg.connect(template.endpoint.dsn("postgres")))
-    runner.run(admin.execute(f"CREATE DATABASE {name} TEMPLATE memory_template"))
-    dsn = template.runtime_dsn.replace("/memory_template?", f"/{name}?")
-    pool = runner.run(open_pool(dsn, max_size=2))
-    embedder, clock = BatchingEmbedder(Remembering()), Clock()
-    engine = embedder.engine
-    version = runner.run(
-        embeddings.register(pool, engine.model_name, engine.model_version, engine.dimensions, NOW)
-    )
-    try:
-        yield World(runner, Memory(pool, embedder, version, MemoryModuleConfig(), clock), clock)
-    finally:
-        runner.run(embedder.aclose())
-        runner.run(pool.close())
-        runner.run(admin.execute(f"DROP DATABASE {name} WITH (FORCE)"))
-        runner.run(admin.close())
 
 
 def test_the_past_is_what_memory_said_then(world: World) -> None:

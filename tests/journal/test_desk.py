@@ -300,15 +300,15 @@ def test_time_travel(desk: MaintenanceDesk, live: LiveJournal, clock: Clock) -> 
         pictures.append((clock.now, desk.fragments()))
         clock.advance(days=1)
     for moment, picture in pictures:
-        assert desk.fragments(as_of=moment) == picture
-    assert desk.fragments(as_of=clock.now) == pictures[-1][1]
+        assert desk.at(moment).fragments() == picture
+    assert desk.at(clock.now).fragments() == pictures[-1][1]
     kinds = [one.fragment.ambient for one in desk.versions("fairy")]
     assert kinds == ["A fairy.", "A kind fairy."]
     former = desk.versions("fairy")
     assert former[0].known_until == former[1].known_from
     assert pictures[-1][1]["owl"].edges == (("fairy", "knows"),)
     with pytest.raises(InvalidInput, match="no time zone"):
-        desk.fragments(as_of=NOW.replace(tzinfo=None))
+        desk.at(NOW.replace(tzinfo=None))
 
 
 def test_two_runs_at_one_moment_are_two_versions(desk: MaintenanceDesk) -> None:

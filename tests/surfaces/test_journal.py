@@ -82,8 +82,16 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         assert graph["edges"] == [{"source": "garden", "target": "well", "relation": "holds"}]
         before = (clock() - timedelta(minutes=30)).isoformat()
         assert [
-            one["key"] for one in (await ok(client, "ada/fragments", as_of=before))["nodes"]
+            one["key"] for one in (await ok(client, "ada/fragments", known_at=before))["nodes"]
         ] == ["garden"]
+        # Nothing had been said by then, and the fragment was not linked yet.
+        assert (await ok(client, "ada/events", known_at=before))["total"] == 0
+        assert (await ok(client, "ada/mind", known_at=before))["items"] == []
+        assert (await ok(client, "ada/plans", known_at=before))["items"] == []
+        recalled = await ok(client, "ada/recall", key="garden", known_at=before)
+        assert (recalled["text"], recalled["neighbours"]) == ("Dug in March.", [])
+        seen = await ok(client, "ada/fragment", key="garden", known_at=before)
+        assert (seen["fragment"]["ambient"], seen["versions"]) == ("A garden.", [])
         garden = await ok(client, "ada/fragment", key="garden")
         assert garden["fragment"]["recognition"] == "Dug in March."
         assert [one["fragment"]["ambient"] for one in garden["versions"]] == ["A garden."]

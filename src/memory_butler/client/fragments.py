@@ -23,7 +23,7 @@ class Fragments(Sender):
         self,
         *,
         companion: str | Unset = UNSET,
-        as_of: datetime | Unset | None = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> GraphOutput:
         """Fragments of a journal.
 
@@ -31,11 +31,11 @@ class Fragments(Sender):
 
         Args:
             companion: The companion's name.
-            as_of: As it was known then; now when left out.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.GRAPH,
-            left_in(companion=companion, as_of=as_of),
+            left_in(companion=companion, known_at=known_at),
         )
 
     async def journal_fragment(
@@ -43,6 +43,7 @@ class Fragments(Sender):
         key: str,
         *,
         companion: str | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> FragmentOutput:
         """One fragment.
 
@@ -51,10 +52,11 @@ class Fragments(Sender):
         Args:
             companion: The companion's name.
             key: Its key, exactly.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.FRAGMENT,
-            left_in(companion=companion, key=key),
+            left_in(companion=companion, key=key, known_at=known_at),
         )
 
     async def journal_runs(

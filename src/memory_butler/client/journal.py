@@ -1,5 +1,7 @@
 """The operations of `operations/journal.py`, as methods. Written by tools/make_docs.py."""
 
+from datetime import datetime
+
 from memory_butler.client.sender import Sender
 from memory_butler.client.transport import UNSET, Unset, left_in
 from memory_butler.operations import journal as operations
@@ -65,6 +67,7 @@ class Journal(Sender):
         actor: str | Unset | None = UNSET,
         tag: str | Unset | None = UNSET,
         limit: int | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> StreamOutput:
         """Read the log.
 
@@ -76,10 +79,18 @@ class Journal(Sender):
             actor: Of this speaker alone.
             tag: With this tag alone, such as plan or say.
             limit: How many at most.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.STREAM,
-            left_in(companion=companion, before=before, actor=actor, tag=tag, limit=limit),
+            left_in(
+                companion=companion,
+                before=before,
+                actor=actor,
+                tag=tag,
+                limit=limit,
+                known_at=known_at,
+            ),
         )
 
     async def journal_mind(
@@ -88,6 +99,7 @@ class Journal(Sender):
         companion: str | Unset = UNSET,
         secrets: bool | Unset = UNSET,
         past: int | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> MindOutput:
         """What is on its mind.
 
@@ -97,10 +109,11 @@ class Journal(Sender):
             companion: The companion's name.
             secrets: Whether the text of secrets is told.
             past: How many items that are over, as well.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.MIND,
-            left_in(companion=companion, secrets=secrets, past=past),
+            left_in(companion=companion, secrets=secrets, past=past, known_at=known_at),
         )
 
     async def journal_prompt(
@@ -108,6 +121,7 @@ class Journal(Sender):
         *,
         companion: str | Unset = UNSET,
         event_id: int | Unset | None = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> AssembledPrompt:
         """Assemble the prompt.
 
@@ -117,10 +131,11 @@ class Journal(Sender):
         Args:
             companion: The companion's name.
             event_id: The latest of a user when left out.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.PROMPT,
-            left_in(companion=companion, event_id=event_id),
+            left_in(companion=companion, event_id=event_id, known_at=known_at),
         )
 
     async def journal_recall(
@@ -129,6 +144,7 @@ class Journal(Sender):
         *,
         companion: str | Unset = UNSET,
         deep: bool | Unset = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> RecalledFragment:
         """Look up a key.
 
@@ -138,10 +154,11 @@ class Journal(Sender):
             companion: The companion's name.
             key: A key of the ambient prose, exactly as in its brackets.
             deep: Every detail, instead of the story.
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.RECALL,
-            left_in(companion=companion, key=key, deep=deep),
+            left_in(companion=companion, key=key, deep=deep, known_at=known_at),
         )
 
     async def journal_plans(
@@ -150,6 +167,7 @@ class Journal(Sender):
         companion: str | Unset = UNSET,
         topic: str | Unset | None = UNSET,
         when: str | Unset | None = UNSET,
+        known_at: datetime | Unset | None = UNSET,
     ) -> PlansOutput:
         """Look up plans.
 
@@ -159,10 +177,11 @@ class Journal(Sender):
             companion: The companion's name.
             topic: A fragment's key, or words of the item.
             when: When it is due, such as "next tuesday".
+            known_at: Memory as it was known at this moment; left out, as it is known now.
         """
         return await self._send(
             operations.PLANS,
-            left_in(companion=companion, topic=topic, when=when),
+            left_in(companion=companion, topic=topic, when=when, known_at=known_at),
         )
 
     async def journal_end_session(

@@ -50,11 +50,14 @@ def opened(
     *,
     create: bool = False,
     now: Callable[[], datetime] = utc_now,
+    known_at: datetime | None = None,
 ) -> Iterator[Companion]:
     """The journal `name` of a tenant; `create` makes it where there is none.
 
+    With `known_at` both sides are as they were known then, for looking only.
+
     Raises:
-        InvalidInput: a name that is no name.
+        InvalidInput: a name that is no name, or a moment without a time zone.
         NotFound: there is no such journal.
         Unavailable: the file cannot be opened.
     """
@@ -65,8 +68,10 @@ def opened(
         )
     policy = policy_of(config)
     with JournalFile(path) as file:
-        live = LiveJournal(file, policy, now)
-        yield Companion(tenant, name, file, policy, live, MaintenanceDesk(file, now))
+        live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)
+        if known_at is not None:
+            live, desk = live.at(known_at), desk.at(known_at)
+        yield Companion(tenant, name, file, policy, live, desk)
 
 
 async def use(
@@ -77,7 +82,11 @@ async def use(
     *,
     create: bool = False,
 ) -> Result:
-    """Do `work` with a journal of the caller's tenant, off the event loop."""
+    """Do `work` with a journal of the caller's tenant, off the event loop.
+
+    It is seen from where the memory is looked at; a journal has no periods, so that only what was
+    known matters.
+    """
 
     def run() -> Result:
         with opened(
@@ -87,6 +96,7 @@ async def use(
             memory.config.journal,
             create=create,
             now=memory.clock,
+            known_at=memory.standpoint.known_at if memory.standpoint else None,
         ) as companion:
             return work(companion)
 

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
@@ -27,6 +28,7 @@ from memory_butler.journal.fragments import (
 )
 from memory_butler.journal.items import Event, to_moment, to_text
 from memory_butler.journal.live import utc_now
+from memory_butler.journal.past import prose_key, seen
 from memory_butler.journal.queries import load
 from memory_butler.journal.runs import Run, RunReport
 from memory_butler.journal.texts import write_ambient
@@ -61,6 +63,10 @@ class MaintenanceDesk:
             pending = state.get(db, _PENDING) is not None
         if pending:
             self._rewrite_ambient()
+
+    def at(self, known_at: datetime) -> Self:
+        """This desk as it was known at a moment, for looking only."""
+        return type(self)(self._file.at(known_at), lambda: known_at)
 
     def begin(self, run_type: RunType) -> int:
         """Note that a run has started; its id. Crash, and the row stays without an end (JST-02)."""
@@ -187,10 +193,10 @@ class MaintenanceDesk:
         with self._file.reading() as db:
             return memory.secrets(db)
 
-    def fragments(self, as_of: datetime | None = None) -> dict[str, Fragment]:
-        """Every fragment by key, now or as it was known at a moment."""
+    def fragments(self) -> dict[str, Fragment]:
+        """Every fragment by key."""
         with self._file.reading() as db:
-            return _all(db) if as_of is None else _as_of(db, require_aware(as_of, "as_of"))
+            return _all(db)
 
     def versions(self, key: str) -> tuple[Version, ...]:
         """The former states of a fragment, the oldest first; a deleted one keeps its own."""
@@ -233,6 +239,8 @@ class MaintenanceDesk:
             read_to = str(report.read_to)
         state.put(db, _COMPILED, read_to, at)
         state.drop(db, f"run:{run.id}")
+        if ambient is not None:
+            state.put(db, prose_key(run.id), ambient, at)
         text = compose_ambient(_all(db).values()) if ambient is None else ambient
         state.put(db, _PENDING, text, at)
         return text
@@ -343,23 +351,16 @@ def _all(db: sqlite3.Connection) -> dict[str, Fragment]:
     }
 
 
-def _as_of(db: sqlite3.Connection, moment: datetime) -> dict[str, Fragment]:
-    at = to_text(moment)
-    then = {
-        one.key: one
-        for one in _all(db).values()
-        if one.updated_at and to_text(one.updated_at) <= at
-    }
-    for key, text in db.execute(SQL["versions_at"], {"at": at}):
-        then[key] = _from_json(key, text)
-    return dict(sorted(then.items()))
+def _known_at(db: sqlite3.Connection, moment: datetime) -> dict[str, Fragment]:
+    with seen(db, moment):
+        return _all(db)
 
 
 def _changes(db: sqlite3.Connection, run: Run) -> list[Difference]:
     """Told by the versions alone: the fragments just before the run's end, and at it."""
     if run.completed_at is None:
         raise Conflict(f"maintenance run {run.id} has not ended, and so has changed nothing")
-    before, after = _as_of(db, run.completed_at - _TICK), _as_of(db, run.completed_at)
+    before, after = _known_at(db, run.completed_at - _TICK), _known_at(db, run.completed_at)
     return [
         Difference(key, before.get(key), after.get(key))
         for key in sorted({*before, *after})

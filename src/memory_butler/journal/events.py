@@ -83,6 +83,13 @@ def newest_of_users(db: sqlite3.Connection, assistants: Collection[str]) -> Even
     return _event(row) if row else None
 
 
+def newest_of_companion(db: sqlite3.Connection, assistants: Collection[str]) -> Event | None:
+    """The latest message that is the companion's."""
+    parameters = {"assistants": json.dumps(list(assistants))}
+    row = db.execute(SQL["newest_of_companion"], parameters).fetchone()
+    return _event(row) if row else None
+
+
 def before(db: sqlite3.Connection, event: Event, limit: int) -> Iterator[Event]:
     """Messages before `event`, the newest first, at most `limit`; read in batches, as needed."""
     while limit > 0:

@@ -20,6 +20,11 @@ SELECT {columns} FROM events AS e
 WHERE e.actor IS NULL OR e.actor NOT IN (SELECT value FROM json_each(:assistants))
 ORDER BY e.ts DESC, e.id DESC LIMIT 1
 
+-- name: newest_of_companion
+SELECT {columns} FROM events AS e
+WHERE e.actor IN (SELECT value FROM json_each(:assistants))
+ORDER BY e.ts DESC, e.id DESC LIMIT 1
+
 -- name: before
 SELECT {columns} FROM events AS e
 WHERE (e.ts, e.id) < (:ts, :id) ORDER BY e.ts DESC, e.id DESC LIMIT :limit

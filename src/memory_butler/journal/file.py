@@ -1,5 +1,6 @@
 """The journal's SQLite file: where it lies, how it opens, its two kinds of transaction."""
 
+import copy
 import os
 import re
 import sqlite3
@@ -7,17 +8,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import (
     ConfigurationError,
+    Conflict,
     IntegrityViolation,
     InvalidInput,
     Unavailable,
 )
 from memory_butler.domain.principals import parse_tenant
+from memory_butler.journal.past import seen
+from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import text_of
 
 SCHEMA_VERSION: Final = 2  # JSCH-17
@@ -40,6 +46,8 @@ _SETTINGS = (
     # Or a REPLACE could delete from the log without firing its triggers.
     "PRAGMA recursive_triggers = ON",
     "PRAGMA trusted_schema = OFF",
+    # Looks at the past make temporary views; no file is to come of that.
+    "PRAGMA temp_store = MEMORY",
 )
 
 
@@ -70,6 +78,7 @@ class JournalFile:
         self.path = path
         self._lock = threading.RLock()
         self._closed = False
+        self._past: tuple[datetime, JournalPolicy | None] | None = None
         try:
             _make_private(path)
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -91,11 +100,29 @@ class JournalFile:
         """Where wake-context.md, image-context.md and ambient.md lie."""
         return self.path.with_suffix("")
 
+    def at(self, known_at: datetime, policy: JournalPolicy | None = None) -> Self:
+        """This file as it was known at a moment: for reading only, and while this one is open.
+
+        `policy` is how the log is read for what was known of working memory.
+        """
+        past = copy.copy(self)
+        past._past = (require_aware(known_at, "known_at"), policy)
+        return past
+
+    @property
+    def is_past(self) -> bool:
+        """Whether this is the file as it was known at a moment."""
+        return self._past is not None
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A snapshot: every query of the block sees the same state."""
         with self._transaction("BEGIN") as connection:
-            yield connection
+            if self._past is None:
+                yield connection
+            else:
+                with seen(connection, *self._past):
+                    yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -104,7 +131,11 @@ class JournalFile:
         Raises:
             Unavailable: another process wrote for longer than `BUSY_SECONDS`, or the disk failed.
             IntegrityViolation: a constraint or trigger refused the change.
+            Conflict: this is the file of a moment in the past.
         """
+        if self._past is not None:
+            moment = self._past[0].isoformat()
+            raise Conflict(f"the journal as it was known at {moment} cannot be changed")
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 

@@ -39,10 +39,6 @@ SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))
 INSERT INTO fragment_versions (fragment_key, known_from, known_until, state, run_id)
 VALUES (:key, :known_from, :known_until, :state, :run_id)
 
--- name: versions_at
-SELECT fragment_key, state FROM fragment_versions
-WHERE known_from <= :at AND :at < known_until
-
 -- name: versions_of
 SELECT known_from, known_until, state, run_id FROM fragment_versions
 WHERE fragment_key = ? ORDER BY known_from, id

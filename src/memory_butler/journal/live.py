@@ -6,14 +6,14 @@ Calls take milliseconds and block: from async code call them through `asyncio.to
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.text import one_line
-from memory_butler.journal import events, lookups, memory, state
+from memory_butler.journal import events, lookups, memory, past, state
 from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
@@ -63,6 +63,14 @@ class LiveJournal:
         self._policy = policy or JournalPolicy()
         self._now = now
 
+    def at(self, known_at: datetime) -> Self:
+        """This journal as it was known at a moment; its clock stands there, and nothing is written.
+
+        A prompt has the wake and image contexts of today, for nobody keeps their former texts.
+        """
+        file = self._file.at(known_at, self._policy)
+        return type(self)(file, self._policy, lambda: known_at)
+
     def log(self, content: str, actor: str | None = None, image_path: str | None = None) -> Logged:
         """Keep a message as it is, and do what its tags say, in one durable transaction.
 
@@ -80,7 +88,7 @@ class LiveJournal:
         reading = read(content, (*policy.assistant_actors, *policy.user_actors))
         speaker = self._speaker(actor, reading.identity)
         events.check(content, speaker, image_path)
-        now = self._clock()
+        now = self.clock()
         # Before the transaction: the date library takes longer than the database.
         dues = [
             due_date(one.due, one.content, now, policy)
@@ -135,13 +143,15 @@ class LiveJournal:
         policy = self._policy
         texts = read_texts(self._file.texts_dir)
         with self._file.reading() as db:
+            if self._file.is_past:
+                texts = replace(texts, ambient=past.ambient(db))
             hot = _hot(db, hot_event_id, policy)
-            now = self._clock()
+            now = self.clock()
             return assemble(
                 hot,
                 texts=texts,
                 minds=memory.on_minds(db, now, policy),
-                answers=[*_recalled(db), *map(_as_item, also_recalled)],
+                answers=[*self._recalled(db), *map(_as_item, also_recalled)],
                 earlier=events.before(db, hot, policy.recent_events),
                 now=now,
                 policy=policy,
@@ -159,7 +169,7 @@ class LiveJournal:
     def mind(self) -> tuple[OnMind, ...]:
         """The active items with score, turns and phase, the most present first."""
         with self._file.reading() as db:
-            minds = memory.on_minds(db, self._clock(), self._policy)
+            minds = memory.on_minds(db, self.clock(), self._policy)
         return tuple(sorted(minds, key=lambda one: (-one.score, -one.item.id)))
 
     def history(self, limit: int = 100) -> tuple[Item, ...]:
@@ -177,16 +187,16 @@ class LiveJournal:
     def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
         """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
         with self._file.reading() as db:
-            return lookups.plans(db, self._clock(), self._policy, topic=topic, when=when)
+            return lookups.plans(db, self.clock(), self._policy, topic=topic, when=when)
 
     def recalled(self) -> tuple[Answer, ...]:
         """The answers that wait for the next prompt."""
         with self._file.reading() as db:
-            return tuple(_recalled(db))
+            return tuple(self._recalled(db))
 
     def sweep(self, *, dry_run: bool = False) -> tuple[OnMind, ...]:
         """Mark as decayed what scores below the threshold (JDEC-09); the items as they were."""
-        now = self._clock()
+        now = self.clock()
         if dry_run:
             with self._file.reading() as db:
                 return plan_sweep(memory.on_minds(db, now, self._policy), self._policy)
@@ -235,7 +245,8 @@ class LiveJournal:
         with self._file.reading() as db:
             return events.extent(db)
 
-    def _clock(self) -> datetime:
+    def clock(self) -> datetime:
+        """The time of this journal, in UTC: now, or the moment that is looked at."""
         return require_aware(self._now(), "the journal's clock").astimezone(UTC)
 
     def _speaker(self, actor: str | None, identity: str | None) -> str:
@@ -246,6 +257,12 @@ class LiveJournal:
             is_assistant(identity, assistants) == is_assistant(actor, assistants)
         )
         return identity if same_side and identity is not None else actor
+
+    def _recalled(self, db: sqlite3.Connection) -> list[Answer]:
+        if self._file.is_past:
+            return past.recalled(db, self._policy)
+        text = state.get(db, _RECALLED)
+        return lookups.from_json(text.partition(" ")[2]) if text else []
 
     def _answer(
         self, db: sqlite3.Connection, event_id: int, reading: Reading, now: datetime, ts: datetime
@@ -275,11 +292,6 @@ def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) ->
     if found is None:
         raise NotFound("there is no such message in the journal; log it first")
     return found
-
-
-def _recalled(db: sqlite3.Connection) -> list[Answer]:
-    text = state.get(db, _RECALLED)
-    return lookups.from_json(text.partition(" ")[2]) if text else []
 
 
 def _as_item(answer: Answer) -> Answer:

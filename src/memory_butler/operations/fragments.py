@@ -24,7 +24,7 @@ from memory_butler.operations.journal_views import (
     run_view,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import GivenMoment, Moment, Output, Serial
+from memory_butler.operations.views import KnownAt, Moment, Output, Serial
 
 # So many of the messages that a fragment rests on are told with it, the newest.
 _SOURCES_TOLD = 20
@@ -33,7 +33,7 @@ _SOURCES_TOLD = 20
 class GraphInput(OfCompanion):
     """Which state of the map."""
 
-    as_of: GivenMoment | None = Field(None, description="As it was known then; now when left out.")
+    known_at: KnownAt = None
 
 
 class FragmentNode(Output):
@@ -57,7 +57,7 @@ class GraphOutput(Output):
 
 async def _graph(memory: Memory, principal: Principal, given: GraphInput) -> GraphOutput:
     def look(companion: Companion) -> GraphOutput:
-        fragments = companion.desk.fragments(given.as_of).values()
+        fragments = companion.desk.fragments().values()
         return GraphOutput(
             nodes=[
                 FragmentNode(
@@ -96,6 +96,7 @@ class FragmentInput(OfCompanion):
     """Which fragment."""
 
     key: str = Field(description="Its key, exactly.")
+    known_at: KnownAt = None
 
 
 class FragmentVersion(Output):

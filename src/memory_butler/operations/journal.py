@@ -24,7 +24,7 @@ from memory_butler.operations.journal_views import (
     shown,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output, Serial
+from memory_butler.operations.views import Input, KnownAt, Moment, Output, Serial
 
 
 class OfCompanion(Input):
@@ -165,6 +165,7 @@ class StreamInput(OfCompanion):
     actor: str | None = Field(None, description="Of this speaker alone.")
     tag: str | None = Field(None, description="With this tag alone, such as plan or say.")
     limit: int = Field(50, ge=1, le=200, description="How many at most.")
+    known_at: KnownAt = None
 
 
 class StreamOutput(Output):
@@ -210,6 +211,7 @@ class MindInput(OfCompanion):
 
     secrets: bool = Field(False, description="Whether the text of secrets is told.")
     past: int = Field(0, ge=0, le=200, description="How many items that are over, as well.")
+    known_at: KnownAt = None
 
 
 class MindOutput(Output):
@@ -257,6 +259,7 @@ class PromptInput(OfCompanion):
     """Which message is to be answered."""
 
     event_id: Serial | None = Field(None, description="The latest of a user when left out.")
+    known_at: KnownAt = None
 
 
 async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> AssembledPrompt:
@@ -298,6 +301,7 @@ class RecallKeyInput(OfCompanion):
 
     key: str = Field(description="A key of the ambient prose, exactly as in its brackets.")
     deep: bool = Field(False, description="Every detail, instead of the story.")
+    known_at: KnownAt = None
 
 
 async def _recall(memory: Memory, principal: Principal, given: RecallKeyInput) -> RecalledFragment:
@@ -332,6 +336,7 @@ class PlansInput(OfCompanion):
 
     topic: str | None = Field(None, description="A fragment's key, or words of the item.")
     when: str | None = Field(None, description='When it is due, such as "next tuesday".')
+    known_at: KnownAt = None
 
 
 class PlansOutput(Output):

@@ -32,10 +32,10 @@ FOR UPDATE
 
 -- name: supersede
 -- What a change ended was true until the new fact began. A correction (the new fact begins no later)
--- leaves valid_until open: the old one is then known never to have been true.
+-- takes valid_until away: the old one is then known never to have been true.
 UPDATE facts
 SET validity = 'superseded', retired_at = $3,
-    valid_until = CASE WHEN $4 > valid_from THEN least(valid_until, $4) ELSE valid_until END
+    valid_until = CASE WHEN $4 > valid_from THEN least(valid_until, $4) END
 WHERE tenant_id = $1 AND id = $2 AND validity = 'active'
 
 -- name: insert
@@ -111,7 +111,8 @@ SELECT {columns} FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2) ORDER B
 UPDATE facts SET entity_id = $3 WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: supersede_many
-UPDATE facts SET validity = 'superseded', retired_at = $3
+-- A merge found another to be right: these are known never to have been true, as after a correction.
+UPDATE facts SET validity = 'superseded', retired_at = $3, valid_until = NULL
 WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
 
 -- name: set_supersedes

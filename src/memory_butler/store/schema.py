@@ -43,6 +43,7 @@ CHAIN = (
     "mem_023",
     "mem_026",
     "mem_021",
+    "mem_028",
 )
 HEAD = CHAIN[-1]
 

@@ -5,7 +5,7 @@
 -- was about to change, and hold for every version before it; otherwise they are those of the row, and
 -- so is the model that made them. When something was referenced last is not kept: where that lies
 -- later, all that is known is that it was there. What a period says was true at butler.as_of is active
--- there, whatever became of it since; what was taken back, or corrected, never was.
+-- there, whatever took its place since; what was taken back or corrected, or has faded, is not.
 DO $$
 DECLARE
     noun record;
@@ -15,7 +15,7 @@ DECLARE
 BEGIN
     FOR noun IN SELECT * FROM (VALUES
         ('episodes', 'episode', 'r.occurred_at <= memory_history.as_of()'),
-        ('facts', 'fact', $q$r.validity <> 'retracted' AND r.valid_from <= memory_history.as_of()
+        ('facts', 'fact', $q$r.validity NOT IN ('retracted', 'expired') AND r.valid_from <= memory_history.as_of()
             AND (r.valid_until > memory_history.as_of()
                  OR r.valid_until IS NULL AND r.validity = 'active')$q$),
         ('rules', 'rule', 'true'),

@@ -6,7 +6,7 @@ import typer
 
 from memory_butler.domain.errors import NotFound
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.journal.opened import DEFAULT, Whose, companion
+from memory_butler.surfaces.cli.journal.opened import DEFAULT, KnownAt, Whose, companion
 from memory_butler.surfaces.cli.place import AsJson, Place
 
 if TYPE_CHECKING:
@@ -53,16 +53,16 @@ def mind(
     place: Place,
     whose: Whose = DEFAULT,
     secrets: Annotated[bool, typer.Option("--secrets", help="Tell secrets, too.")] = False,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
     """What is on the companion's mind, the most present first."""
-    from memory_butler.journal.live import utc_now
     from memory_butler.operations.journal import MindOutput
     from memory_butler.operations.journal_views import mind_view
     from memory_butler.surfaces.cli.answers import print_json
 
-    with companion(place, whose) as one:
-        now = utc_now()
+    with companion(place, whose, known_at=known_at) as one:
+        now = one.live.clock()
         items = [mind_view(each, now, one.policy, secrets=secrets) for each in one.live.mind()]
         hide_at = one.policy.hide_at
     if as_json:
@@ -80,16 +80,16 @@ def plans(
         str | None, typer.Option(help='When it is due, such as "next tuesday".')
     ] = None,
     whose: Whose = DEFAULT,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
     """Everything active, what is due first; submerged plans as well."""
-    from memory_butler.journal.live import utc_now
     from memory_butler.operations.journal import PlansOutput
     from memory_butler.operations.journal_views import mind_view
     from memory_butler.surfaces.cli.answers import print_json
 
-    with companion(place, whose) as one:
-        now = utc_now()
+    with companion(place, whose, known_at=known_at) as one:
+        now = one.live.clock()
         items = [mind_view(each, now, one.policy) for each in one.live.plans(topic, when)]
     if as_json:
         print_json(PlansOutput(items=items))
@@ -102,13 +102,14 @@ def recall(
     key: Annotated[str, typer.Argument(help="A key of the ambient prose, exactly.")],
     deep: Annotated[bool, typer.Option("--deep", help="Every detail, not the story.")] = False,
     whose: Whose = DEFAULT,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
     """What the companion knows of a key, and of its neighbours."""
     from memory_butler.operations.journal_views import recalled_view
     from memory_butler.surfaces.cli.answers import clean, print_json
 
-    with companion(place, whose) as one:
+    with companion(place, whose, known_at=known_at) as one:
         found = one.live.recall(key, deep=deep)
         known = [] if found else sorted(one.desk.fragments())
     if found is None:
@@ -129,13 +130,14 @@ def assemble(
         bool, typer.Option("--receipt", help="Tell what went in, what did not, and why.")
     ] = False,
     whose: Whose = DEFAULT,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
     """The prompt for the companion's answer to the latest message."""
     from memory_butler.operations.journal_views import prompt_view
     from memory_butler.surfaces.cli.answers import print_json
 
-    with companion(place, whose) as one:
+    with companion(place, whose, known_at=known_at) as one:
         prompt = prompt_view(one.live.assemble(), one.policy)
     if as_json:
         print_json(prompt)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.standpoint import standpoint
 from memory_butler.surfaces.cli.place import Place
 
 if TYPE_CHECKING:
@@ -32,15 +35,29 @@ Script = Annotated[
         help="Instead of a model: its replies, divided by lines of three dashes.",
     ),
 ]
+KnownAt = Annotated[
+    str | None,
+    typer.Option(
+        "--known-at", metavar="TIME", help="As it was known then; left out, as it is known now."
+    ),
+]
 DEFAULT = "default"
 
 
 @contextmanager
 def companion(
-    place: Place, name: str, settings: "Settings | None" = None, *, create: bool = False
+    place: Place,
+    name: str,
+    settings: "Settings | None" = None,
+    *,
+    create: bool = False,
+    known_at: str | None = None,
 ) -> "Iterator[Companion]":
     """The journal that a command is about."""
     from memory_butler.companions.opening import opened
+    from memory_butler.journal.live import utc_now
+
+    seen = None if known_at is None else standpoint(_moment(known_at), None, utc_now())
 
     settings = settings or place.settings()
     with opened(
@@ -49,8 +66,19 @@ def companion(
         name,
         settings.memory.journal,
         create=create,
+        known_at=seen.known_at if seen else None,
     ) as one:
         yield one
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(
+            f"{text[:40]!r} is no moment; write it as 2026-03-14T12:00:00Z"
+        ) from None
+    return require_aware(moment, "known_at")
 
 
 def model(settings: "Settings", named: str | None, script: Path | None) -> "LanguageModel":
