@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from memory_butler.config import MemoryModuleConfig, RetrievalConfig, Settings, load
+from memory_butler.config import MemoryModuleConfig, Settings, load
 from memory_butler.domain import context, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.retrieval_config import RetrievalConfig
 
 _DSN = "postgresql://butler:geheim@db.example/memory"
 

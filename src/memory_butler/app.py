@@ -7,9 +7,8 @@ from memory_butler.companions import schedule as companions
 from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.live import LiveEvents
-from memory_butler.engine.memory import Memory
 from memory_butler.engine.nearest_index import index_kept
-from memory_butler.engine.opening import open_memory
+from memory_butler.engine.opening import open_memory, warm_up
 from memory_butler.engine.reembed import embedding_imported
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen, url_of
@@ -39,7 +38,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
     url = url_of(listening, settings.host)
     try:
         async with open_memory(settings) as memory:
-            await _warm_up(memory)
+            await warm_up(memory)
             async with (
                 schedule.running(memory),
                 companions.running(memory),
@@ -56,8 +55,3 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 )
     finally:
         listening.close()
-
-
-async def _warm_up(memory: Memory) -> None:
-    """Load the model before the first request waits for it; a missing one is told at once."""
-    await memory.embedder.embed_query("warm up")

@@ -8,18 +8,10 @@ not there.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import platformdirs
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -31,24 +23,16 @@ from pydantic_settings.exceptions import SettingsError
 
 from memory_butler import butler_toml
 from memory_butler.butler_toml import ButlerToml
-from memory_butler.domain import confidence, context, rules, scoring
+from memory_butler.config_table import Share, Table
+from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.domain.rules import Maturity
 from memory_butler.journal_config import JournalConfig
-
-SearchMode = Literal["hybrid", "deep", "semantic", "keyword"]
-ContextFormat = Literal["standard", "annotated"]
+from memory_butler.retrieval_config import RetrievalConfig
 
 _PREFIX: Final = "MEMORY_BUTLER_"
-_Share = Annotated[float, Field(ge=0, le=1)]
-_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class EpisodesConfig(_Table):
+class EpisodesConfig(Table):
     """`[modules.memory.episodes]` (CFG-06)."""
 
     default_ttl_days: float = Field(
@@ -57,13 +41,13 @@ class EpisodesConfig(_Table):
     max_entries: int = Field(10_000, ge=0, description="Episodes kept per tenant; cleanup evicts.")
 
 
-class FactsConfig(_Table):
+class FactsConfig(Table):
     """`[modules.memory.facts]` (CFG-07)."""
 
-    retrieval_confidence_threshold: _Share = Field(
+    retrieval_confidence_threshold: Share = Field(
         0.2, description="Effective confidence below which a memory fades from recall."
     )
-    expiry_confidence_threshold: _Share = Field(
+    expiry_confidence_threshold: Share = Field(
         0.05, description="Effective confidence below which a fact expires."
     )
 
@@ -79,35 +63,35 @@ class FactsConfig(_Table):
         )
 
 
-class PromoteToEstablished(_Table):
+class PromoteToEstablished(Table):
     """`promote_to_established` (MAT-02)."""
 
     min_successes: int = Field(5, ge=0, description="Helpful marks that a candidate needs.")
-    min_effectiveness: _Share = Field(
+    min_effectiveness: Share = Field(
         0.6, description="Effectiveness that a candidate needs; below it the rule falls back."
     )
 
 
-class PromoteToProven(_Table):
+class PromoteToProven(Table):
     """`promote_to_proven` (MAT-03)."""
 
     min_successes: int = Field(15, ge=0, description="Helpful marks that a rule needs.")
-    min_effectiveness: _Share = Field(
+    min_effectiveness: Share = Field(
         0.8, description="Effectiveness that a rule needs; below it the rule falls back."
     )
     min_age_days: float = Field(30, ge=0, description="Days since the rule was stored.")
 
 
-class HarmfulToAntipattern(_Table):
+class HarmfulToAntipattern(Table):
     """`harmful_to_antipattern` (MAT-11)."""
 
     min_harmful: int = Field(3, ge=1, description="Harmful marks from which a rule is inverted.")
-    max_effectiveness: _Share = Field(
+    max_effectiveness: Share = Field(
         0.3, description="Only a rule less effective than this is inverted."
     )
 
 
-class RulesConfig(_Table):
+class RulesConfig(Table):
     """`[modules.memory.rules]` (CFG-08)."""
 
     promote_to_established: PromoteToEstablished = Field(
@@ -133,72 +117,7 @@ class RulesConfig(_Table):
         )
 
 
-class ScoreWeights(_Table):
-    """`score_weights` (SCORE-02)."""
-
-    relevance: _Weight = Field(0.4, description="Weight of how well it fits the query.")
-    importance: _Weight = Field(0.3, description="Weight of how important it is.")
-    recency: _Weight = Field(0.2, description="Weight of how lately it was referenced.")
-    confidence: _Weight = Field(0.1, description="Weight of the effective confidence.")
-
-
-class ContextQuotas(_Table):
-    """`context_quotas` (C-47): shares of the budget, at most 1 together; 0 turns a section off."""
-
-    facts: _Share = Field(0.65, description="Share of facts.")
-    rules: _Share = Field(0.35, description="Share of rules.")
-    episodes: _Share = Field(0.0, description="Share of episodes.")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "ContextQuotas":
-        context.Quotas(**self.model_dump())
-        return self
-
-
-class RetrievalConfig(_Table):
-    """`[modules.memory.retrieval]` (CFG-02, CFG-09)."""
-
-    default_limit: int = Field(20, ge=1, le=200, description="Results where no limit is given.")
-    default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
-    context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
-    score_weights: ScoreWeights = Field(
-        ScoreWeights(), description="What each part of the composite score counts for."
-    )
-    maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
-        default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
-        description="Factor on a rule's composite score for ordering (C-36).",
-    )
-    context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
-    context_quotas: ContextQuotas = Field(
-        ContextQuotas(),
-        description="Shares of the token budget, together at most 1; 0 turns a section off, and "
-        "what one leaves unused goes to the others.",
-    )
-    candidate_depth: int = Field(
-        20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
-    )
-    deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
-    index_from: int = Field(5000, ge=0, description="Memories that get an index; 0: by hand.")
-    query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
-    served_retention_days: float = Field(30, ge=0, description="Days that served text is known.")
-    receipt_retention_days: float = Field(30, ge=0, description="Days that receipts are kept.")
-
-    @field_validator("maturity_weights")
-    @classmethod
-    def _whole(cls, given: dict[Maturity, float]) -> dict[Maturity, float]:
-        """Every maturity has a weight: those left out keep their default."""
-        return dict(rules.MATURITY_WEIGHTS) | given
-
-    def weights(self) -> scoring.ScoreWeights:
-        """The weights as the domain takes them."""
-        return scoring.ScoreWeights(**self.score_weights.model_dump())
-
-    def quotas(self) -> context.Quotas:
-        """The quotas as the domain takes them."""
-        return context.Quotas(**self.context_quotas.model_dump())
-
-
-class ConsolidationConfig(_Table):
+class ConsolidationConfig(Table):
     """`[modules.memory.consolidation]`: which model distils episodes, and within what bounds."""
 
     model: str = Field(
@@ -232,10 +151,10 @@ class ConsolidationConfig(_Table):
         3, ge=0, description="Failures after which it is a dead letter."
     )
     retry_base_minutes: float = Field(15, gt=0, description="Delay after the first failure.")
-    review_below: _Share = Field(
+    review_below: Share = Field(
         0.35, description="Support by evidence below which a fact is marked `needs_review`."
     )
-    refuse_below: _Share = Field(0.0, description="Support below which a fact is refused; 0: none.")
+    refuse_below: Share = Field(0.0, description="Support below which a fact is refused; 0: none.")
     pending_ttl_days: float | None = Field(
         None, gt=0, le=36_500, description="A longer TTL for episodes not yet consolidated."
     )
@@ -250,7 +169,7 @@ class ConsolidationConfig(_Table):
         return self
 
 
-class ScheduleConfig(_Table):
+class ScheduleConfig(Table):
     """`[modules.memory.schedule]`: when the server does what it does by itself (SCH-01, UTC)."""
 
     enabled: bool = Field(True, description="Whether this server runs the schedule.")
@@ -259,7 +178,7 @@ class ScheduleConfig(_Table):
     episode_cleanup: str = Field("0 4 * * *", description="Cron of the episode cleanup.")
 
 
-class MemoryModuleConfig(_Table):
+class MemoryModuleConfig(Table):
     """`[modules.memory]`, or its alias `[butler.memory]` (CFG-01, CFG-05, C-77)."""
 
     embedding_model: str = Field(

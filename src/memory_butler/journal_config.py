@@ -2,14 +2,12 @@
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from memory_butler.config_table import Table
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class JournalMaintenanceConfig(_Table):
+class JournalMaintenanceConfig(Table):
     """`[modules.memory.journal.maintenance]`: turning what was said into fragments."""
 
     weekly: str | None = Field(
@@ -27,7 +25,7 @@ class JournalMaintenanceConfig(_Table):
     )
 
 
-class JournalBridgeConfig(_Table):
+class JournalBridgeConfig(Table):
     """`[modules.memory.journal.bridge]`: what journal and memory give each other (C-86)."""
 
     episodes: bool = Field(
@@ -45,7 +43,7 @@ class JournalBridgeConfig(_Table):
     )
 
 
-class JournalConfig(_Table):
+class JournalConfig(Table):
     """`[modules.memory.journal]`: the companions of this installation."""
 
     assistant_actors: tuple[str, ...] = Field(

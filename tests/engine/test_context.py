@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import NOW, Clock, Connection
-from memory_butler.config import ContextQuotas, MemoryModuleConfig, RetrievalConfig, ScoreWeights
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig, ScoreWeights
 
 from .store_views import row
 

@@ -6,13 +6,14 @@ from uuid import uuid4
 import pytest
 
 from conftest import Clock, Connection
-from memory_butler.config import ContextQuotas, MemoryModuleConfig, RetrievalConfig
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_WITHOUT, build_context, context_without
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
 
 from .store_views import count
 

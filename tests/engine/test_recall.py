@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from conftest import NOW, Clock, Connection
-from memory_butler.config import MemoryModuleConfig, RetrievalConfig, ScoreWeights, SearchMode
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain import fusion, scoring
 from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.errors import InvalidInput
@@ -18,6 +18,7 @@ from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.retrieval_config import RetrievalConfig, ScoreWeights, SearchMode
 
 from .store_views import count, row
 

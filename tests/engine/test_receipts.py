@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from conftest import Clock, Connection
-from memory_butler.config import ContextQuotas, MemoryModuleConfig, RetrievalConfig
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
@@ -21,6 +21,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.receipts import explain, list_receipts, replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
 
 from .store_views import count
 

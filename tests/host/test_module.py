@@ -11,12 +11,13 @@ from mcp.client import Client
 from mcp.server import MCPServer
 
 from conftest import Database
-from memory_butler.config import MemoryModuleConfig, RetrievalConfig
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.host.memory_module import MemoryModule
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.inference.embedder import get_embedding_engine, reset_embedding_engine
 from memory_butler.operations.registry import of_toolsets
+from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.store import schema
 from memory_butler.store.migrations.run import alembic_config
 from memory_butler.surfaces.mcp import describe

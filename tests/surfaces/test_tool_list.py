@@ -6,8 +6,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from mcp_types import Tool
 
-from memory_butler.config import EpisodesConfig, FactsConfig, MemoryModuleConfig, RetrievalConfig
+from memory_butler.config import EpisodesConfig, FactsConfig, MemoryModuleConfig
 from memory_butler.operations.registry import of_toolsets
+from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.surfaces.mcp import INSTRUCTIONS, describe
 from surfaces.conftest import Serve
 from surfaces.serving import Served

@@ -23,7 +23,7 @@ from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
 from memory_butler.engine.memory import utc_now
-from memory_butler.engine.opening import embedded_login
+from memory_butler.engine.opening import embedded_login, find_reranker
 from memory_butler.inference import model_files
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
@@ -213,6 +213,18 @@ def _embed_something(configured: Path | None, pulled: Path) -> None:
     EmbeddingEngine(configured, pulled).embed("a word")
 
 
+async def _reranker(settings: Settings) -> list[Finding]:
+    """None is the usual case, and nothing to tell of."""
+    reranker = find_reranker(settings.memory.retrieval.reranker)
+    if reranker is None:
+        return []
+    try:
+        await reranker.scores("a question", ["a word"])
+    finally:
+        await reranker.aclose()
+    return [Finding("reranker", "ok", reranker.name)]
+
+
 async def _language_model(settings: Settings) -> list[Finding]:
     """Which model consolidates; none is a choice, not a fault, but one to know of."""
     config = settings.memory.consolidation
@@ -264,6 +276,7 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("data directory", _data_dir),
     ("database", _database),
     ("model", _model),
+    ("reranker", _reranker),
     ("consolidation", _language_model),
     ("port", _port),
 )

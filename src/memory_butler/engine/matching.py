@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final, Literal, Self
 from uuid import UUID
 
-from memory_butler.config import SearchMode
 from memory_butler.domain import fusion
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores
 from memory_butler.domain.entities import spellings
@@ -16,6 +15,7 @@ from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import Deep, Found, Wanted, candidates, joined, nearest, worded
@@ -30,7 +30,8 @@ TRUST_REACH: Final = 5
 class Match:
     """A candidate with what its search says of it; `missing` arms have rank depth + 1 (RRF-03).
 
-    `deep` is its score in a deep search, None in the others.
+    `deep` is its score in a deep search, None in the others; `rerank_score` what a reranker said of
+    it, None where none has read it.
     """
 
     memory_type: MemoryType
@@ -39,6 +40,7 @@ class Match:
     semantic_rank: int
     keyword_rank: int
     deep: DeepScore | None = None
+    rerank_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from memory_butler.domain.standpoint import Standpoint, standpoint
 from memory_butler.engine import inputs
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.language_models.port import LanguageModel
+from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.replica import Replica
 from memory_butler.store.transaction import Transaction, reading
@@ -29,9 +30,10 @@ class Memory:
 
     `pool` is of the runtime role, so that row-level security holds; `embedding_version_id` is the
     registry's id of the embedder's model. `language_model` works in consolidation only; None means
-    that nothing is consolidated. `data_dir` is where files of this installation lie, `admin_dsn` a
-    login to the embedded database that may do anything; None for a server of somebody else's.
-    `replica` is a standby that answers what is only read.
+    that nothing is consolidated. `reranker` reads the best of a deep search; None is the usual
+    case. `data_dir` is where files of this installation lie, `admin_dsn` a login to the embedded
+    database that may do anything; None for a server of somebody else's. `replica` is a standby that
+    answers what is only read.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -42,6 +44,7 @@ class Memory:
     config: MemoryModuleConfig
     clock: Callable[[], datetime] = utc_now
     language_model: LanguageModel | None = None
+    reranker: BackgroundReranker | None = None
     data_dir: Path | None = None
     admin_dsn: str | None = field(default=None, repr=False)
     standpoint: Standpoint | None = None

@@ -11,11 +11,12 @@ from typing import Final
 import asyncpg
 import structlog
 
-from memory_butler.config import RetrievalConfig, Settings
+from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.administration import database_login
 from memory_butler.engine.memory import Memory
+from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.store import nearest_index
 from memory_butler.store.nearest_index import TABLES, State, Table
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe

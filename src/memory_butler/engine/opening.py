@@ -16,10 +16,13 @@ from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.inference.cross_encoder import OnnxCrossEncoder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
 from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
+from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
+from memory_butler.retrieval_config import RerankerConfig
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.replica import replica_of
 from memory_butler.store.transaction import open_pool, refuse_bypass
@@ -154,9 +157,11 @@ async def memory_on(
         pulled: where pulled embedding models are.
 
     Raises:
-        ConfigurationError: the login bypasses row-level security, or the schema is old.
+        ConfigurationError: the login bypasses row-level security, the schema is old, or files of a
+            model are missing.
         Unavailable: the database cannot be reached.
     """
+    reranker = find_reranker(config.retrieval.reranker)
     async with runtime_pool(runtime_dsn, pool_size) as pool:
         engine = embedding_engine(config, pulled)
         version_id = await embeddings.register(
@@ -169,6 +174,7 @@ async def memory_on(
             version_id,
             config,
             language_model=find_model(config.consolidation, os.environ),
+            reranker=reranker,
         )
         noting = asyncio.create_task(_note_use(memory), name="embedding-use")
         try:
@@ -176,6 +182,8 @@ async def memory_on(
         finally:
             noting.cancel()
             await embedder.aclose()
+            if reranker is not None:
+                await reranker.aclose()
 
 
 @asynccontextmanager
@@ -207,6 +215,24 @@ def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
     return get_embedding_engine(
         model_folder=config.embedding_path, pulled_folder=pulled / MODEL_NAME
     )
+
+
+def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:
+    """The configured reranker, its model not loaded yet; None where none is configured.
+
+    Raises:
+        ConfigurationError: its folder lacks a file.
+    """
+    if config.path is None:
+        return None
+    return BackgroundReranker(OnnxCrossEncoder(config.path, config.max_tokens), config.candidates)
+
+
+async def warm_up(memory: Memory) -> None:
+    """Load the models before the first request waits for them; a bad one is told at once."""
+    await memory.embedder.embed_query("warm up")
+    if memory.reranker is not None:
+        await memory.reranker.scores("warm up", ["warm up"])
 
 
 async def _note_use(memory: Memory) -> None:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import asyncpg
 
-from memory_butler.config import SearchMode
 from memory_butler.domain import fusion, scoring
 from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.facts import lifecycle_state
@@ -18,7 +17,10 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.matching import Match, Question, embedded, matches
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
+from memory_butler.inference.reranker import BackgroundReranker
+from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import episodes, facts, rules
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found
@@ -54,6 +56,8 @@ class Hit:
         }
         if self.match.deep is not None:
             parts.update(self.match.deep.explain())
+        if self.match.rerank_score is not None:
+            parts["rerank_score"] = self.match.rerank_score
         if self.score is not None:
             parts.update(self.score.explain())
         return parts
@@ -77,7 +81,8 @@ async def search(
     """Search episodes, facts and rules; `limit` counts over all of them (SRCH-01..08, C-42).
 
     Results of several types are merged by the score of the mode, then similarity, age and id.
-    A blank query finds nothing (SRCH-05). `quiet` and `without` are those of `recall`.
+    A blank query finds nothing (SRCH-05). `quiet` and `without` are those of `recall`. With a
+    reranker, what it has read of a deep search comes before the rest, by its score.
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
@@ -150,11 +155,13 @@ async def _answer(
 ) -> list[Hit]:
     """Search, order, cut, bump and record; quietly without an audience.
 
-    In one transaction, or, with a standby, in one that reads there and one that counts.
+    In one transaction; with a standby in one that reads there and one that counts, with a reranker
+    in one before it and one after.
 
     Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
+    reranker = memory.reranker if asked.mode == "deep" else None
     embedding = asyncio.ensure_future(embedded(memory, asked))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
@@ -162,11 +169,21 @@ async def _answer(
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])
 
-    async def best_of(tx: Transaction) -> list[_Judged]:
-        found_by_search = await matches(tx, wanted, asked, embedding)
+    def ordered(found_by_search: Sequence[Match]) -> list[_Judged]:
         with span("score", candidates=len(found_by_search)):
             judged = [judge(match) for match in found_by_search]
-        return sorted(judged, key=lambda one: one.order)[: asked.limit]
+        return sorted(judged, key=lambda one: one.order)
+
+    async def best_of(tx: Transaction) -> list[_Judged]:
+        return ordered(await matches(tx, wanted, asked, embedding))[: asked.limit]
+
+    async def best_reranked(reranker: BackgroundReranker) -> list[_Judged]:
+        async with memory.reading(principal.tenant) as tx:
+            found = [one.match for one in ordered(await matches(tx, wanted, asked, embedding))]
+            rows = await _look(tx, found[: reranker.candidates], asked.now)
+        # No connection is kept from others while the model reads.
+        read = await reranked(reranker, asked.text, found[: reranker.candidates], rows)
+        return ordered([*read, *found[reranker.candidates :]])[: asked.limit]
 
     async def taken(tx: Transaction, best: Sequence[_Judged]) -> list[Hit]:
         take = _look if quiet else _bump
@@ -189,6 +206,14 @@ async def _answer(
         return hits
 
     async def once() -> list[Hit]:
+        if reranker is not None:
+            best = await best_reranked(reranker)
+            async with (
+                memory.reading(principal.tenant)
+                if quiet
+                else transaction(memory.pool, principal.tenant, durable=False)
+            ) as tx:
+                return await taken(tx, best)
         if quiet or memory.replica is not None:
             async with memory.reading(principal.tenant) as tx:
                 best = await best_of(tx)
@@ -222,6 +247,8 @@ def _place(match: Match, mode: SearchMode) -> float:
         case "hybrid":
             return match.rrf_score
         case "deep":
+            if match.rerank_score is not None:
+                return match.rerank_score
             return 0.0 if match.deep is None else match.deep.total
         case "semantic":
             return _similarity(found)
@@ -242,8 +269,12 @@ def _search_order(match: Match, mode: SearchMode) -> tuple[Any, ...]:
     if mode == "hybrid":
         own = (match.semantic_rank,)  # RRF-04
     last = scoring.order_key(_similarity(found), found.created_at, found.id)
-    words_first = (not found.matches_all,) if mode == "keyword" else ()
-    return (*words_first, -_place(match, mode), *own, *last)
+    first: tuple[Any, ...] = ()
+    if mode == "keyword":
+        first = (not found.matches_all,)
+    if mode == "deep":
+        first = (match.rerank_score is None,)
+    return (*first, -_place(match, mode), *own, *last)
 
 
 def _score(

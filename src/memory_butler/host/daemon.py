@@ -21,7 +21,7 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.butler_state import StateStore
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.opening import open_database, runtime_pool
+from memory_butler.engine.opening import open_database, runtime_pool, warm_up
 from memory_butler.engine.reembed import embedding_imported
 from memory_butler.engine.tokens import Authenticator
 from memory_butler.host.agent import Agent, Server
@@ -113,7 +113,7 @@ async def _run(
         add_state_tools(mcp, StateStore(pool, butler.name))
         tools = [one.name for one in await mcp.list_tools()]
         if memory is not None:
-            await memory.embedder.embed_query("warm up")
+            await warm_up(memory)
             await stack.enter_async_context(embedding_imported(memory))
         served = _served(butler, mcp, memory, db)
 

@@ -6,7 +6,6 @@ would be smaller and faster, and would rank differently.
 """
 
 import json
-import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from memory_butler.inference.model_files import (
     check_weights,
     find_model_files,
 )
+from memory_butler.inference.onnx_options import session_options
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, SessionOptions
@@ -194,9 +194,7 @@ def _padded(tokens: list[list[int]]) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _load(files: ModelFiles, threads: int) -> _Model:
-    # Since 1.31 the runtime tells its maker, over the network, how it is used, and keeps an id of
-    # the device in the user's cache. It reads this as it is loaded, and never again.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    options = session_options(threads)
     # Here and not above: a command that embeds nothing should not wait for them, nor hold them.
     import onnxruntime
     from tokenizers import Tokenizer
@@ -211,9 +209,6 @@ def _load(files: ModelFiles, threads: int) -> _Model:
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.no_padding()  # the file pads all to 128; we pad each batch to its own longest
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
     weights = _give_weights(options, files.weights)
     graph = resources.files("memory_butler.inference").joinpath("minilm.onnx").read_bytes()
     session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memory_butler.config import MemoryModuleConfig, SearchMode
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
@@ -29,6 +29,7 @@ from memory_butler.operations.views import (
     deleted,
     found,
 )
+from memory_butler.retrieval_config import SearchMode
 
 _SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
 _EXPLAIN = "Return every part of every score."

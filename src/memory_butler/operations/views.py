@@ -147,7 +147,7 @@ class Scores(Output):
     score: float = Field(
         description=(
             "What the answers are ordered by, the highest first; in keyword mode those with every "
-            "word of the query come before the others."
+            "word of the query come before the others, in deep mode those with a rerank_score."
         )
     )
     rrf_score: float | None = Field(None, description="Fused rank of both search arms.")
@@ -160,6 +160,9 @@ class Scores(Output):
     )
     matches_all: bool | None = Field(None, description="Whether it has every word of the query.")
     deep_score: float | None = Field(None, description="Deep mode only: the sum of its parts.")
+    rerank_score: float | None = Field(
+        None, description="Deep mode only: what the configured reranker says of it."
+    )
     composite_score: float | None = Field(None, description="Recall only: the weighted sum.")
     explain: dict[str, float | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
@@ -311,6 +314,7 @@ def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
         rank=match.found.text_rank,
         matches_all=match.found.matches_all,
         deep_score=None if match.deep is None else match.deep.total,
+        rerank_score=match.rerank_score,
         composite_score=None if hit.score is None else hit.score.composite,
         explain=hit.explain() if explain else None,
     )

@@ -1,0 +1,97 @@
+"""Configuration of finding: `[modules.memory.retrieval]` and the tables in it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from memory_butler.config_table import Share, Table
+from memory_butler.domain import context, rules, scoring
+from memory_butler.domain.rules import Maturity
+
+SearchMode = Literal["hybrid", "deep", "semantic", "keyword"]
+ContextFormat = Literal["standard", "annotated"]
+
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class ScoreWeights(Table):
+    """`score_weights` (SCORE-02)."""
+
+    relevance: _Weight = Field(0.4, description="Weight of how well it fits the query.")
+    importance: _Weight = Field(0.3, description="Weight of how important it is.")
+    recency: _Weight = Field(0.2, description="Weight of how lately it was referenced.")
+    confidence: _Weight = Field(0.1, description="Weight of the effective confidence.")
+
+
+class ContextQuotas(Table):
+    """`context_quotas` (C-47): shares of the budget, at most 1 together; 0 turns a section off."""
+
+    facts: Share = Field(0.65, description="Share of facts.")
+    rules: Share = Field(0.35, description="Share of rules.")
+    episodes: Share = Field(0.0, description="Share of episodes.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "ContextQuotas":
+        context.Quotas(**self.model_dump())
+        return self
+
+
+class RerankerConfig(Table):
+    """`[modules.memory.retrieval.reranker]`: a cross-encoder of yours, for deep searches."""
+
+    path: Path | None = Field(
+        None, description="A folder with model.onnx and tokenizer.json; without it, none is used."
+    )
+    candidates: int = Field(
+        20, ge=1, le=50, description="So many of the best are read by it, each with the question."
+    )
+    max_tokens: int = Field(
+        256, ge=16, le=512, description="Of question and memory together; what is longer is cut."
+    )
+
+
+class RetrievalConfig(Table):
+    """`[modules.memory.retrieval]` (CFG-02, CFG-09)."""
+
+    default_limit: int = Field(20, ge=1, le=200, description="Results where no limit is given.")
+    default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
+    context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
+    score_weights: ScoreWeights = Field(
+        ScoreWeights(), description="What each part of the composite score counts for."
+    )
+    maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
+        default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
+        description="Factor on a rule's composite score for ordering (C-36).",
+    )
+    context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
+    context_quotas: ContextQuotas = Field(
+        ContextQuotas(),
+        description="Shares of the token budget, together at most 1; 0 turns a section off, and "
+        "what one leaves unused goes to the others.",
+    )
+    candidate_depth: int = Field(
+        20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
+    )
+    deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
+    reranker: RerankerConfig = Field(
+        RerankerConfig(), description="A cross-encoder of yours that orders deep searches anew."
+    )
+    index_from: int = Field(5000, ge=0, description="Memories that get an index; 0: by hand.")
+    query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
+    served_retention_days: float = Field(30, ge=0, description="Days that served text is known.")
+    receipt_retention_days: float = Field(30, ge=0, description="Days that receipts are kept.")
+
+    @field_validator("maturity_weights")
+    @classmethod
+    def _whole(cls, given: dict[Maturity, float]) -> dict[Maturity, float]:
+        """Every maturity has a weight: those left out keep their default."""
+        return dict(rules.MATURITY_WEIGHTS) | given
+
+    def weights(self) -> scoring.ScoreWeights:
+        """The weights as the domain takes them."""
+        return scoring.ScoreWeights(**self.score_weights.model_dump())
+
+    def quotas(self) -> context.Quotas:
+        """The quotas as the domain takes them."""
+        return context.Quotas(**self.context_quotas.model_dump())
