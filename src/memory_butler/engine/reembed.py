@@ -16,10 +16,13 @@ import structlog
 
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.engine.memory import Memory
+from memory_butler.inference.embedder import Vectors
 from memory_butler.store import reembedding
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
-BATCH: Final = 64
+# Texts of like length are embedded together, so a batch should have enough of each; little enough
+# that a run which is killed loses a second or two.
+BATCH: Final = 256
 # How often a server looks for what an import left: nobody misses it by meaning sooner, and the
 # question reads three indexes that are nearly always empty.
 _LOOK_SECONDS: Final = 5.0
@@ -28,7 +31,8 @@ _FIRST: Final = UUID(int=0)
 log = structlog.get_logger()
 
 Progress = Callable[[int], None]
-_Find = Callable[[Transaction, reembedding.Table, UUID, int], Awaitable[list[tuple[UUID, str]]]]
+_Item = tuple[UUID, str]
+_Find = Callable[[Transaction, reembedding.Table, UUID, int], Awaitable[list[_Item]]]
 
 
 async def waiting(memory: Memory) -> dict[str, int]:
@@ -44,7 +48,7 @@ async def reembed(memory: Memory, progress: Progress = lambda _: None) -> int:
 
     async def stale(
         tx: Transaction, table: reembedding.Table, after: UUID, limit: int
-    ) -> list[tuple[UUID, str]]:
+    ) -> list[_Item]:
         return await reembedding.stale(tx, table, memory.embedding_version_id, after, limit)
 
     return await _embed(memory, list(await waiting(memory)), stale, progress)
@@ -65,9 +69,11 @@ async def embed_imported(memory: Memory, progress: Progress = lambda _: None) ->
 
 
 @asynccontextmanager
-async def embedding_imported(memory: Memory) -> AsyncIterator[None]:
+async def embedding_imported(
+    memory: Memory, *, look_seconds: float = _LOOK_SECONDS
+) -> AsyncIterator[None]:
     """Embed in the background, for as long as the block lasts, whatever an import leaves."""
-    task = asyncio.create_task(_keep_embedding(memory), name="embed-imported")
+    task = asyncio.create_task(_keep_embedding(memory, look_seconds), name="embed-imported")
     try:
         yield
     finally:
@@ -76,41 +82,60 @@ async def embedding_imported(memory: Memory) -> AsyncIterator[None]:
             await task
 
 
-async def _keep_embedding(memory: Memory) -> None:
+async def _keep_embedding(memory: Memory, look_seconds: float) -> None:
     while True:
         try:
             if await unembedded(memory) and (done := await embed_imported(memory)):
                 log.info("embedded what was imported", memories=done)
+                continue  # the import may still be going on
         except MemoryButlerError as error:
             log.warning("what was imported waits to be embedded", reason=str(error))
         except Exception:
             # Whatever it is: the next look may go better, and a server should not end for it.
             log.exception("what was imported could not be embedded")
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(look_seconds)
 
 
 async def _embed(memory: Memory, tenants: list[str], find: _Find, progress: Progress) -> int:
+    return sum(
+        [
+            await _embed_table(memory, tenant, table, find, progress)
+            for tenant in tenants
+            for table in reembedding.TABLES
+        ]
+    )
+
+
+async def _embed_table(
+    memory: Memory, tenant: str, table: reembedding.Table, find: _Find, progress: Progress
+) -> int:
+    """Batch by batch, how many in all: while one is written, the next is embedded."""
+
+    async def batch(after: UUID) -> tuple[list[_Item], Vectors]:
+        async with transaction(memory.pool, tenant) as tx:
+            items = await find(tx, table, after, BATCH)
+        return items, await memory.embedder.embed_many([text for _, text in items])
+
+    def begun(after: UUID) -> asyncio.Task[tuple[list[_Item], Vectors]]:
+        task = asyncio.create_task(batch(after))
+        # Where writing fails first, nobody else asks what became of it.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        return task
+
     done = 0
-    for tenant in tenants:
-        for table in reembedding.TABLES:
-            last: UUID | None = _FIRST
-            while last is not None:
-                last, count = await _one_batch(memory, tenant, table, last, find)
-                done += count
-                if count:
-                    progress(count)
-    return done
-
-
-async def _one_batch(
-    memory: Memory, tenant: str, table: reembedding.Table, after: UUID, find: _Find
-) -> tuple[UUID | None, int]:
-    """Embed one batch; the last id of it, None at the end, and how many."""
-    async with transaction(memory.pool, tenant) as tx:
-        items = await find(tx, table, after, BATCH)
-    if not items:
-        return None, 0
-    vectors = await memory.embedder.embed_many([text for _, text in items])
-    async with transaction(memory.pool, tenant) as tx:
-        await reembedding.write(tx, table, items, list(vectors), memory.embedding_version_id)
-    return items[-1][0], len(items)
+    ahead = begun(_FIRST)
+    try:
+        while (found := await ahead)[0]:
+            items, vectors = found
+            ahead = begun(items[-1][0])
+            async with transaction(memory.pool, tenant) as tx:
+                await one_bulk_writer(tx)  # an import may supersede these in another order
+                await reembedding.write(
+                    tx, table, items, list(vectors), memory.embedding_version_id
+                )
+            done += len(items)
+            progress(len(items))
+        return done
+    finally:
+        ahead.cancel()
+        await asyncio.wait([ahead])

@@ -6,7 +6,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
@@ -35,7 +35,7 @@ EXAMPLES = epilog(
 # Standard input is kept so that the lines are counted before they are stored; in memory up to this.
 _IN_MEMORY_BYTES = 64 * 1024 * 1024
 # How often to ask how far a server is with embedding.
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 _OWN = "jsonl"
 
 
@@ -208,17 +208,24 @@ async def _import(
 ) -> "ImportReport":
     from memory_butler.engine.imports import import_all
     from memory_butler.engine.opening import open_memory
+    from memory_butler.engine.reembed import embedding_imported
 
     async with open_memory(place.settings()) as memory:
+        # Storing keeps the database busy, and embedding the processor: one need not wait for the
+        # other to end.
+        meanwhile = (
+            embedding_imported(memory, look_seconds=_LOOK_SECONDS) if wait else nullcontext()
+        )
         with progress("Importing", source.unit) as told:
-            report = await import_all(
-                memory,
-                place.principal(),
-                source.candidates,
-                strict=strict,
-                keep_days=keep,
-                progress=lambda _, reached: told(reached, source.size),
-            )
+            async with meanwhile:
+                report = await import_all(
+                    memory,
+                    place.principal(),
+                    source.candidates,
+                    strict=strict,
+                    keep_days=keep,
+                    progress=lambda _, reached: told(reached, source.size),
+                )
         if wait:
             await _embed(memory)
     return report
