@@ -12,13 +12,28 @@ COLUMNS = ("any@1", "any@5", "any@10", "any@20", "all@10", "ndcg@10")
 
 @dataclass(slots=True)
 class Result:
-    """The scores of one way to ask, question by question."""
+    """The scores of one way to ask, question by question; `storing` took so many seconds."""
 
     rows: list[dict[str, float]] = field(default_factory=list)
     categories: list[str] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
     empty: int = 0
-    items_per_second: float = 0.0
+    items: int = 0
+    storing: float = 0.0
+
+    @property
+    def items_per_second(self) -> float:
+        """How fast everything that was asked about was stored before."""
+        return self.items / self.storing
+
+    def extend(self, other: "Result") -> None:
+        """The same way, asked of another store."""
+        self.rows += other.rows
+        self.categories += other.categories
+        self.milliseconds += other.milliseconds
+        self.empty += other.empty
+        self.items += other.items
+        self.storing += other.storing
 
     def add(self, ranked: Sequence[str], question: Question, seconds: float) -> None:
         """One question, answered."""

