@@ -1,7 +1,7 @@
 """Spreading the tables over machines by tenant, with Citus."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import asyncpg
 
@@ -55,16 +55,11 @@ async def _administrator(
     settings: Settings, admin_dsn: str | None
 ) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
     """A connection of the login that was given, else of the owner of the configured database."""
-    if admin_dsn is not None:
-        connection = await distribution.connected(admin_dsn)
-        try:
-            yield connection
-        finally:
-            await connection.close()
-        return
-    async with database_login(settings, "owner", DEFAULT_TENANT) as dsn:
+    async with AsyncExitStack() as stack:
+        dsn = admin_dsn
+        if dsn is None:
+            login = database_login(settings, "owner", DEFAULT_TENANT)
+            dsn = await stack.enter_async_context(login)
         connection = await distribution.connected(dsn)
-        try:
-            yield connection
-        finally:
-            await connection.close()
+        stack.push_async_callback(connection.close)
+        yield connection

@@ -5,12 +5,13 @@ A server with the embedded database builds it by itself; elsewhere a person does
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final
 
 import asyncpg
 import structlog
 
+from memory_butler.background import beside
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
@@ -66,13 +67,8 @@ async def build(
             if (one.table in tables if tables else one.memories >= WORTHWHILE)
         ]
         for one in chosen:
-            telling = asyncio.create_task(_tell(looking, one.table, progress))
-            try:
+            async with beside(_tell(looking, one.table, progress), "index-progress"):
                 await nearest_index.build(working, one.table, one.memories)
-            finally:
-                telling.cancel()
-                with suppress(asyncio.CancelledError):
-                    await telling
         built = {one.table for one in chosen}
         return [one for one in await nearest_index.states(looking) if one.table in built]
 
@@ -88,13 +84,8 @@ async def index_kept(memory: Memory) -> AsyncIterator[None]:
     if dsn is None or least == 0:
         yield
         return
-    task = asyncio.create_task(_keep_indexed(dsn, least), name="index-kept")
-    try:
+    async with beside(_keep_indexed(dsn, least), "index-kept"):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def _keep_indexed(dsn: str, least: int) -> None:

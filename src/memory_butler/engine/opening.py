@@ -12,6 +12,7 @@ from pathlib import Path
 import asyncpg
 import structlog
 
+from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.engine.memory import Memory, utc_now
@@ -53,19 +54,16 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield Database(settings.dsn.get_secret_value(), None)
         return
     leases = [await _acquire(settings)]
-    watching = asyncio.create_task(_keep_running(settings, leases), name="database-watch")
     try:
-        endpoint = leases[0].endpoint
-        runtime = embedded_login(endpoint, settings.database)
-        admin = endpoint.dsn(settings.database)
-        if not await schema.is_current(runtime):
-            await schema.ensure_database(endpoint.dsn("postgres"), settings.database)
-            await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
-        yield Database(runtime, admin)
+        async with beside(_keep_running(settings, leases), "database-watch"):
+            endpoint = leases[0].endpoint
+            runtime = embedded_login(endpoint, settings.database)
+            admin = endpoint.dsn(settings.database)
+            if not await schema.is_current(runtime):
+                await schema.ensure_database(endpoint.dsn("postgres"), settings.database)
+                await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
+            yield Database(runtime, admin)
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
         for lease in reversed(leases):
             await asyncio.to_thread(lease.release)
 

@@ -8,12 +8,13 @@ goes on. Searches compare vectors of one model only; until then a memory is foun
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final
 from uuid import UUID
 
 import structlog
 
+from memory_butler.background import beside
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.embedder import Vectors
@@ -73,13 +74,8 @@ async def embedding_imported(
     memory: Memory, *, look_seconds: float = _LOOK_SECONDS
 ) -> AsyncIterator[None]:
     """Embed in the background, for as long as the block lasts, whatever an import leaves."""
-    task = asyncio.create_task(_keep_embedding(memory, look_seconds), name="embed-imported")
-    try:
+    async with beside(_keep_embedding(memory, look_seconds), "embed-imported"):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def _keep_embedding(memory: Memory, look_seconds: float) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 import asyncpg
 import structlog
 
+from memory_butler.background import beside
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.standpoint import Standpoint
 from memory_butler.store import schema
@@ -259,13 +260,10 @@ async def replica_of(primary: Pool, dsn: str, size: int) -> AsyncIterator[Replic
     replica = Replica(primary, dsn, size)
     with suppress(Unavailable):  # told in the log; the primary answers meanwhile
         await replica.look()
-    watching = asyncio.create_task(replica.watch(), name="replica-watch")
     try:
-        yield replica
+        async with beside(replica.watch(), "replica-watch"):
+            yield replica
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
         await replica.close()
 
 
