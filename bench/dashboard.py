@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import asyncpg
 
-from bench.latency import PEOPLE, TOPICS, analyze, fill
+from bench.everyday import PEOPLE, TOPICS, analyze, fill
 from bench.metrics import percentile
 from bench.server import machine, running_server
 from dashboard.browser import chromium, window

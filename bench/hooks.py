@@ -25,7 +25,7 @@ from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.latency import PEOPLE, TAILS, TOPICS, VERBS, analyze
+from bench.everyday import PEOPLE, TAILS, TOPICS, VERBS, analyze
 from bench.metrics import percentile
 from bench.server import Client, indexed, machine, running_server
 from memory_butler.config import Settings

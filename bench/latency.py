@@ -34,54 +34,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import asyncpg
 
+from bench.everyday import TENANT, VERSION, question, sentence, stocked
 from bench.metrics import percentile
-from bench.server import Client, indexed, machine, running_server
-from memory_butler.config import Settings
+from bench.server import Client, machine, running_server
 from memory_butler.domain.facts import search_text
 from memory_butler.domain.text import preprocess_text
-from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
 from memory_butler.store import search
-from memory_butler.store.transaction import Transaction, prepare_connection
+from memory_butler.store.transaction import Transaction
 
 WARM_UP = 20
 RECORDED = Path(__file__).with_name("recorded_ratios.json")
 TOLERANCE = 4 / 3
 DEPTH = 20
-TENANT = "default"
-VERSION = "SELECT id FROM embedding_versions WHERE is_current"
-
-PEOPLE = (
-    "Ada Bela Cyrus Dana Emil Farah Goran Hana Igor Jutta Kofi Lena Milo Nadia Oskar Pia".split()
-)
-TOPICS = (
-    "coffee tea running swimming chess pottery sailing gardening jazz opera cycling hiking bread "
-    "astronomy photography knitting theatre football climbing beekeeping woodwork painting yoga"
-).split()
-VERBS = "loves dislikes started stopped recommends avoids teaches studies misses plans".split()
-TAILS = (
-    "since last spring",
-    "on most weekday mornings",
-    "because the doctor suggested it",
-    "with two friends from the old office",
-    "whenever the weather allows it",
-    "and wants to be reminded the evening before",
-    "but only in the winter months",
-    "after a trip to the coast in August",
-)
-
-
-def sentence(rng: random.Random) -> str:
-    """Something that a person might want remembered."""
-    return (
-        f"{rng.choice(PEOPLE)} {rng.choice(VERBS)} {rng.choice(TOPICS)} and {rng.choice(TOPICS)} "
-        f"{rng.choice(TAILS)}, number {rng.randrange(10_000)}"
-    )
-
-
-def question(rng: random.Random) -> str:
-    """Something that an agent might ask."""
-    return f"what does {rng.choice(PEOPLE)} think of {rng.choice(TOPICS)} {rng.randrange(10**9)}?"
 
 
 async def main() -> None:
@@ -95,14 +60,8 @@ async def main() -> None:
     given = parser.parse_args()
     engine = get_embedding_engine()
     with running_server() as (url, data_dir):
-        async with open_database(Settings(data_dir=data_dir)) as database:
-            connection = await asyncpg.connect(database.runtime_dsn)
-            await prepare_connection(connection)
-            await fill(connection, engine, given.facts)
-            await analyze(database.admin_dsn)
-            await indexed(data_dir)
+        async with stocked(data_dir, given.facts) as connection:
             medians = await _measure(url, connection, engine, given.facts, given.calls)
-            await connection.close()
         ratios = {name: round(medians[name] / medians[to], 2) for name, to in RATIOS.items()}
         if given.record:
             RECORDED.write_text(json.dumps(ratios, indent=2) + "\n", encoding="utf-8")
@@ -166,39 +125,6 @@ def _busily(url: str, tool: str, until: float, number: int) -> tuple[list[float]
             continue
         times.append((time.perf_counter() - began) * 1000)
     return times, refused
-
-
-async def fill(connection: asyncpg.Connection, engine: Embedder, count: int) -> None:
-    """Facts straight into the table: the load is not what is measured."""
-    rng = random.Random(1)
-    texts = [sentence(rng) for _ in range(count)]
-    version = await connection.fetchval(VERSION)
-    began = time.perf_counter()
-    vectors = engine.embed_arrays(texts)
-    print(f"embedded {count} texts in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    now = datetime.now(UTC)
-    async with connection.transaction():
-        await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", TENANT)
-        await connection.executemany(
-            """
-            INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector,
-                               created_at, last_referenced_at, last_confirmed_at,
-                               embedding_version_id)
-            VALUES ($1, $2, $3, $4, $5, to_tsvector('english', $4), $6, $6, $6, $7)
-            """,
-            [
-                (TENANT, "someone", f"says_{place}", text, vectors[place], now, version)
-                for place, text in enumerate(texts)
-            ],
-        )
-
-
-async def analyze(admin_dsn: str | None) -> None:
-    """As the autovacuum of a store that has had time would leave it."""
-    assert admin_dsn is not None  # the benchmark's database is embedded
-    admin = await asyncpg.connect(admin_dsn)
-    await admin.execute("VACUUM (ANALYZE) facts")
-    await admin.close()
 
 
 async def _measure(

@@ -24,16 +24,11 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import asyncpg
 import psutil
 
-from bench.latency import analyze, fill, question, sentence
+from bench.everyday import question, sentence, stocked
 from bench.metrics import percentile
-from bench.server import indexed, machine, running_server
-from memory_butler.config import Settings
-from memory_butler.engine.opening import open_database
-from memory_butler.inference.embedder import get_embedding_engine
-from memory_butler.store.transaction import prepare_connection
+from bench.server import machine, running_server
 
 HEADERS = {
     "Content-Type": "application/json",
@@ -60,15 +55,9 @@ async def main() -> None:
     parser.add_argument("--store", type=float, default=0.2, help="share of calls that store")
     parser.add_argument("--pause", type=float, default=0, help="seconds between an agent's calls")
     given = parser.parse_args()
-    engine = get_embedding_engine()
     with running_server() as (url, data_dir):
-        async with open_database(Settings(data_dir=data_dir)) as database:
-            connection = await asyncpg.connect(database.runtime_dsn)
-            await prepare_connection(connection)
-            await fill(connection, engine, given.facts)
-            await analyze(database.admin_dsn)
-            await indexed(data_dir)
-            await connection.close()
+        async with stocked(data_dir, given.facts):
+            pass
         await asyncio.to_thread(_load, url, given)
 
 

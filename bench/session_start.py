@@ -22,21 +22,16 @@ from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import asyncpg
 
-from bench.latency import analyze, fill, question
+from bench.everyday import question, stocked
 from bench.metrics import percentile
-from bench.server import indexed, machine, running_server
-from memory_butler.config import Settings
-from memory_butler.engine.opening import open_database
+from bench.server import machine, running_server
 from memory_butler.host import roster
 from memory_butler.host.agent import Agent, Server, Task
 from memory_butler.host.butler import Butler, read
 from memory_butler.host.prompt import system_prompt
 from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.spool import Spool
-from memory_butler.inference.embedder import get_embedding_engine
-from memory_butler.store.transaction import prepare_connection
 
 WARM_UP = 10
 # As the scaffolded butler's, so that the same files are written.
@@ -50,13 +45,7 @@ async def main() -> None:
     parser.add_argument("--sessions", type=int, default=200)
     given = parser.parse_args()
     with running_server() as (url, data_dir), tempfile.TemporaryDirectory() as created:
-        async with open_database(Settings(data_dir=data_dir)) as database:
-            connection = await asyncpg.connect(database.runtime_dsn)
-            await prepare_connection(connection)
-            await fill(connection, get_embedding_engine(), given.facts)
-            await connection.close()
-            await analyze(database.admin_dsn)
-            await indexed(data_dir)
+        async with stocked(data_dir, given.facts):
             await _measure(Server(f"{url}/mcp"), Path(created), given.facts, given.sessions)
 
 

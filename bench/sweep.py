@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import asyncpg
 import numpy as np
 
-from bench.latency import TENANT, question, sentence
+from bench.everyday import TENANT, question, sentence
 from bench.metrics import percentile
 from bench.server import machine
 from memory_butler.config import Settings

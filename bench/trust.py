@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import asyncpg
 
-from bench.latency import TENANT, WARM_UP, analyze, fill, question
+from bench.everyday import TENANT, analyze, fill, question
+from bench.latency import WARM_UP
 from bench.metrics import percentile
 from bench.server import machine
 from memory_butler.config import Settings
