@@ -15,7 +15,9 @@ ROWS = 3_000
 
 FILL = """
 INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector)
-SELECT 'default', 's' || n, 'p', 'note ' || n, e::vector, to_tsvector('english', 'note word' || n)
+SELECT 'default', 's' || n, 'p', 'note ' || n, e::vector,
+       to_tsvector('english', 'note word' || n || repeat(' twofold', (n % 2 = 0)::int)
+                                               || repeat(' threefold', (n % 3 = 0)::int))
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
 """
 # The arms by themselves, as an everyday search runs them, and the deep search.
@@ -109,6 +111,21 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
     )
     assert len(read_all) == 10
     assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
+
+
+@pytest.mark.usefixtures("filled")
+async def test_of_words_that_are_all_common_two_lead_together(admin: Connection) -> None:
+    # 500 texts have both of the words, 1,500 one of them.
+    await admin.execute("SET butler.tenant_id = 'default'")
+    read_all = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 1000000)"
+    every = {row["id"] for row in await admin.fetch(read_all, "twofold threefold", NOW)}
+    found = await admin.fetch(WORDED, "twofold threefold", NOW)
+    assert {row["id"] for row in found} == every
+    assert all(row["matches_all"] for row in found)
+    plan = await plans_inside(admin, WORDED, "twofold threefold", NOW)
+    assert "threefold'' & ''tw" in plan.partition("Bitmap Index Scan on idx_facts_search")[2]
+    # One too common, one in no memory: the common one is all that is left.
+    assert len(await admin.fetch(WORDED, "note zebra", NOW)) == 10
 
 
 @pytest.mark.usefixtures("filled")

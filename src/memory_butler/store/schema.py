@@ -44,6 +44,7 @@ CHAIN = (
     "mem_026",
     "mem_021",
     "mem_028",
+    "mem_029",
 )
 HEAD = CHAIN[-1]
 
