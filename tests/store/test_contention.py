@@ -1,16 +1,18 @@
 """Two changes that wait for each other: one is given up, and says so; a read tries again."""
 
 import asyncio
+import itertools
 
 import asyncpg
 import pytest
 
+from conftest import Database
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
-from memory_butler.store.transaction import Contended, retried, transaction
+from memory_butler.store.transaction import Contended, open_pool, retried, transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -74,3 +76,24 @@ async def test_a_misused_driver_is_a_bug_and_not_an_outage(
     with pytest.raises(asyncpg.InterfaceError):
         async with transaction(memory.pool, principal.tenant) as tx:
             await tx.connection.fetchval("SELECT $1::int", 1, 2)
+
+
+async def test_whoever_waits_longest_for_a_connection_is_next(database: Database) -> None:
+    """Callers that come back at once, as agents do, overtake nobody."""
+    pool = await open_pool(database.runtime_dsn, max_size=2)
+    order: list[int] = []
+
+    async def caller(number: int) -> None:
+        for _ in range(5):
+            async with transaction(pool, "default", durable=False):
+                order.append(number)
+
+    try:
+        await asyncio.gather(*(caller(number) for number in range(7)))
+    finally:
+        await pool.close()
+    # Nobody gets a second turn before each has had the first, and so on; two go side by side.
+    for number in range(7):
+        places = [place for place, one in enumerate(order) if one == number]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(places)]
+        assert max(gaps) <= 7 + 2, order

@@ -7,8 +7,6 @@ from datetime import datetime
 from typing import Any, assert_never
 from uuid import UUID
 
-import asyncpg
-
 from memory_butler.domain import fusion, scoring
 from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.facts import lifecycle_state
@@ -165,7 +163,7 @@ async def _answer(
     embedding = asyncio.ensure_future(embedded(memory, asked))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    if not _has_room(memory.pool):
+    if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])
 
@@ -233,12 +231,6 @@ async def _answer(
         async with transaction(memory.pool, principal.tenant, durable=False) as tx:
             await note(tx, audience, memories(hits), memory.present.clock())
     return hits
-
-
-def _has_room(pool: asyncpg.Pool) -> bool:
-    """Whether a connection is to be had at once."""
-    room: bool = pool.get_idle_size() > 0 or pool.get_size() < pool.get_max_size()
-    return room
 
 
 def _place(match: Match, mode: SearchMode) -> float:

@@ -5,11 +5,12 @@ be forgotten. The tenant is set for the transaction only (`SET LOCAL`), so a con
 back to the pool belongs to nobody.
 """
 
+import asyncio
 import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -72,14 +73,22 @@ class Transaction:
 
 
 class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
-    """A pool that tells of changes: `after_commit` is awaited with the connection and the tenant.
+    """A pool in which whoever waits longest is next, and that tells of changes.
 
-    Counters that a read bumps are no change.
+    Attributes:
+        turns: held by whoever has a connection, or is about to. The driver's own queue lets
+            newcomers overtake, so that among many some wait for ever.
+        after_commit: awaited with the connection and the tenant. Counters that a read bumps are no
+            change.
     """
 
     after_commit: "Callable[[asyncpg.Connection[asyncpg.Record], str], Awaitable[None]] | None" = (
         None
     )
+
+    def __init__(self, dsn: str, *, max_size: int, **options: Any) -> None:
+        super().__init__(dsn, max_size=max_size, **_DEFAULTS, **options)
+        self.turns = asyncio.Semaphore(max_size)
 
 
 async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
@@ -97,7 +106,6 @@ async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
             command_timeout=COMMAND_TIMEOUT,
             init=prepare_connection,
             server_settings={"application_name": "memory-butler", "timezone": "UTC"},
-            **_DEFAULTS,
         )
         await pool
         return pool
@@ -220,20 +228,21 @@ async def untenanted(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[as
 
 
 @asynccontextmanager
-async def _acquired(pool: asyncpg.Pool) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+async def _acquired(pool: Pool) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
     """A connection of the pool; when others have them all for too long, that is said."""
-    try:
-        connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT)
-    except TimeoutError as error:
-        if pool.get_size() < pool.get_max_size():
-            raise  # it waited for a new one: the database is away
-        raise Unavailable(
-            f"all {pool.get_max_size()} connections to the database are busy; try again in a moment"
-        ) from error
-    try:
+    async with AsyncExitStack() as held:
+        try:
+            async with asyncio.timeout(ACQUIRE_TIMEOUT):
+                await held.enter_async_context(pool.turns)
+                connection = await held.enter_async_context(pool.acquire())
+        except TimeoutError as error:
+            size = pool.get_max_size()
+            if pool.get_size() < size:
+                raise  # it waited for a new one: the database is away
+            raise Unavailable(
+                f"all {size} connections to the database are busy; try again in a moment"
+            ) from error
         yield connection
-    finally:
-        await pool.release(connection)
 
 
 def _unavailable(error: Exception) -> Exception:
