@@ -12,6 +12,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.conflicts import settle
 from memory_butler.engine.context import NEAR_MISSES, build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.edits import edit_rule
@@ -96,6 +97,28 @@ async def test_explaining_tells_what_is_in_what_had_no_room_and_what_just_missed
     assert all(one.weighed.parts == scores[one.weighed.id] for one in explained)
     assert all(one.text is not None and "Tea number" in one.text["content"] for one in explained)
     assert kept.receipt.weights["relevance"] == narrow.weights().relevance
+
+
+async def test_a_third_wording_of_one_fact_leaves_its_room_to_another(
+    memory: Memory, principal: Principal
+) -> None:
+    said = [f"drinks jasmine tea {when}" for when in ("every morning", "each morning", "mornings")]
+    best, second, third = [
+        (await store_fact(memory, principal, "Ana", f"habit {n}", one, importance=9 - n))[0]
+        for n, one in enumerate(said)
+    ]
+    other, _ = await store_fact(memory, principal, "Rui", "drink", "black tea at noon")
+    block = await build_context(memory, principal, "tea in the morning", "general")
+    assert set(block.included) == {best, second, other}
+    _, explained = await explain(memory, principal, block.receipt_id)
+    told = {one.weighed.id: one.weighed for one in explained}
+    assert (told[third].place, told[third].repeats) == ("repeats", best)
+    assert (await replay(memory, principal, block.receipt_id)).identical
+
+    await settle(memory, principal, best, third, "keep_both")
+    await settle(memory, principal, second, third, "keep_both")
+    block = await build_context(memory, principal, "tea in the morning", "general")
+    assert set(block.included) == {best, second, third, other}
 
 
 async def test_what_is_gone_cannot_be_made_again_and_is_named(

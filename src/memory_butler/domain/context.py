@@ -1,7 +1,7 @@
 """The block of memories that goes into a prompt, within a budget (CTX-01..07, ORD-01..03)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
@@ -16,6 +16,7 @@ from memory_butler.domain.text import one_line
 
 DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
 CHARS_PER_TOKEN: Final = 4  # CTX-05
+WORDINGS: Final = 2  # of one fact that a block shows
 
 # standard: subject, predicate and confidence in every line (CTX-01..03). annotated: the content
 # with how sure and how old in brackets (CTX-04).
@@ -183,6 +184,24 @@ def assemble(
         included=tuple(id for one in sections for id in one.ids[: one.taken]),
         left_out=tuple(id for one in sections for id in one.ids[one.taken :]),
     )
+
+
+def repeated(ranked: Iterable[tuple[UUID, Collection[UUID]]]) -> dict[UUID, UUID]:
+    """Which memories only say again what better ones say, each with the best of those.
+
+    `ranked` has each memory, best first, with those that it was found to repeat. A third wording of
+    one fact would take the room of another fact. Two stand side by side: what was found to be the
+    same now and then is not quite.
+    """
+    told: list[tuple[UUID, Collection[UUID], UUID]] = []  # each with the best of its kind
+    repeats = {}
+    for id, alike in ranked:
+        best = next((best for one, like, best in told if one in alike or id in like), id)
+        if sum(other == best for _, _, other in told) < WORDINGS:
+            told.append((id, alike, best))
+        else:
+            repeats[id] = best
+    return repeats
 
 
 @dataclass(frozen=True, slots=True)

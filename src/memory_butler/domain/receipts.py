@@ -26,15 +26,17 @@ from memory_butler.domain.links import MemoryType
 # replayed, and says so.
 EDITION: Final = 1
 
-# in: a line of the block; no_room: the budget was spent before it; missed: just below the limit.
-Place = Literal["in", "no_room", "missed"]
+# in: a line of the block; no_room: the budget was spent before it; repeats: a better one says the
+# same; missed: just below the limit.
+Place = Literal["in", "no_room", "repeats", "missed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """One memory that was weighed: in which state (`revision`), with what result.
 
-    `shown` is what the block says of it besides its text; `parts` is every part of its score.
+    `shown` is what the block says of it besides its text; `parts` is every part of its score;
+    `repeats` is the better one that says the same, where there is one.
     """
 
     memory_type: MemoryType
@@ -45,6 +47,7 @@ class Weighed:
     created_at: datetime
     shown: Mapping[str, Any]
     parts: Mapping[str, float | int | bool | None]
+    repeats: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Receipt:
                     "created_at": one.created_at.isoformat(),
                     "shown": dict(one.shown),
                     "parts": dict(one.parts),
+                    "repeats": None if one.repeats is None else str(one.repeats),
                 }
                 for one in self.items
             ],
@@ -111,6 +115,7 @@ class Receipt:
                     created_at=datetime.fromisoformat(one["created_at"]),
                     shown=one["shown"],
                     parts=one["parts"],
+                    repeats=UUID(one["repeats"]) if one.get("repeats") else None,
                 )
                 for one in given["items"]
             ],
@@ -118,8 +123,8 @@ class Receipt:
 
     @property
     def in_play(self) -> list[Weighed]:
-        """What `assemble` was given: what just missed never reached it."""
-        return [one for one in self.items if one.place != "missed"]
+        """What `assemble` was given: what a better one says, or just missed, never reached it."""
+        return [one for one in self.items if one.place in ("in", "no_room")]
 
 
 Text = Mapping[str, str]

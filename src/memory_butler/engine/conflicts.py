@@ -90,6 +90,12 @@ def marks(alike: Sequence[Like]) -> dict[str, object]:
     return {"resembles": resembles} if resembles else {}
 
 
+def alike_to(row: Row) -> frozenset[UUID]:
+    """The facts that this one was found to repeat, as `marks` noted, until somebody settles it."""
+    resembles = row["metadata"].get("resembles", {})
+    return frozenset(UUID(id) for id, kind in resembles.items() if kind == "duplicate")
+
+
 async def link_contradicted(tx: Transaction, new: NewFact, alike: Sequence[Like]) -> None:
     """Link the new fact with those that it contradicts; after it was stored."""
     for one in alike:

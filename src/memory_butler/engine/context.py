@@ -14,10 +14,12 @@ from memory_butler.domain.context import (
     ContextRule,
     assemble,
     block_change,
+    repeated,
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs, receipts
+from memory_butler.engine.conflicts import alike_to
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, memories, recall, search
 from memory_butler.engine.served import Audience, note
@@ -51,9 +53,10 @@ async def build_context(
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
     Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
-    the budget. Equal memories, question and moment give equal bytes: a context counts no reference,
-    or each call would change the next. What it included is noted as served, and a receipt is kept
-    of everything that was weighed.
+    the budget. Of facts that were found to say the same, and that nobody said to keep, the two best
+    are weighed. Equal memories, question and moment give equal bytes: a context counts no
+    reference, or each call would change the next. What it included is noted as served, and a
+    receipt is kept of everything that was weighed.
     """
     budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
@@ -61,7 +64,7 @@ async def build_context(
     drawn = await _draw(memory, principal, trigger_prompt, scope, budget, min_trust=min_trust)
     block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
     receipt = receipts.take(
-        memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.missed
+        memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.repeats, drawn.missed
     )
     included = set(block.included)
     served = [hit for hit in hits if hit.row["id"] in included]
@@ -115,10 +118,13 @@ def _budget(memory: Memory, given: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A block, everything that was weighed for it, and what just missed being weighed."""
+    """A block, everything that was weighed for it, what was not because better ones say the same,
+    and what just missed being weighed.
+    """
 
     block: AssembledContext
     weighed: list[tuple[Hit, receipts.InBlock]]
+    repeats: list[tuple[Hit, UUID]]
     missed: list[Hit]
     now: datetime
 
@@ -150,7 +156,10 @@ async def _draw(
         quiet=True,
         without=without,
     )
-    hits, missed = recalled[:limit], recalled[limit:]
+    better = repeated((hit.row["id"], alike_to(hit.row)) for hit in recalled)
+    repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
+    distinct = [hit for hit in recalled if hit.row["id"] not in better]
+    hits, missed = distinct[:limit], distinct[limit:]
     if quotas.episodes > 0:
         hits += await search(
             memory,
@@ -174,7 +183,7 @@ async def _draw(
         layout=retrieval.context_format,
         now=now,
     )
-    return _Drawn(block, weighed, missed, now)
+    return _Drawn(block, weighed, repeats, missed, now)
 
 
 def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:

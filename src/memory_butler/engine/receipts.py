@@ -40,6 +40,7 @@ def take(
     token_budget: int,
     block: AssembledContext,
     weighed: Sequence[tuple[Hit, InBlock]],
+    repeats: Sequence[tuple[Hit, UUID]],
     missed: Sequence[Hit],
 ) -> Kept:
     """The receipt of a block just assembled; nothing is written yet."""
@@ -53,7 +54,11 @@ def take(
         layout=retrieval.context_format,
         quotas=retrieval.quotas(),
         weights=_weights(memory),
-        items=[*items, *(_weighed(hit, "missed", None) for hit in missed)],
+        items=[
+            *items,
+            *(_weighed(hit, "repeats", None, better) for hit, better in repeats),
+            *(_weighed(hit, "missed", None) for hit in missed),
+        ],
     )
     at = memory.present.clock()
     return Kept(uuid4(), butler, session_id, at, receipt, digest(block.text))
@@ -65,7 +70,7 @@ def _weights(memory: Memory) -> dict[str, float]:
     return {name: getattr(weights, name) for name in named}
 
 
-def _weighed(hit: Hit, place: Place, one: InBlock | None) -> Weighed:
+def _weighed(hit: Hit, place: Place, one: InBlock | None, better: UUID | None = None) -> Weighed:
     shown: dict[str, Any] = {}
     match one:
         case ContextFact():
@@ -92,6 +97,7 @@ def _weighed(hit: Hit, place: Place, one: InBlock | None) -> Weighed:
         created_at=hit.row["created_at"],
         shown=shown,
         parts=hit.explain(),
+        repeats=better,
     )
 
 

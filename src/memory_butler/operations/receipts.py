@@ -1,12 +1,12 @@
 """ReceiptList of contexts: what each was made of, made again, and explained."""
 
-from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.receipts import Place
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import Explained, explain, list_receipts, replay
@@ -119,12 +119,13 @@ class WeighedMemory(Output):
     memory_type: MemoryType
     id: UUID
     revision: str = Field(description="Names the state that it was in.")
-    place: Literal["in", "no_room", "missed"] = Field(
+    place: Place = Field(
         description=(
-            "in: a line of the block; no_room: recalled, but the budget was spent; missed: just "
-            "below the limit."
+            "in: a line of the block; no_room: recalled, but the budget was spent; repeats: a "
+            "better one says the same; missed: just below the limit."
         )
     )
+    repeats: UUID | None = Field(description="The better one that says the same.")
     text: str | None = Field(description="What it said then; null where it is gone.")
     score: float
     parts: dict[str, float | int | bool | None]
@@ -168,6 +169,7 @@ def _memory(one: Explained) -> WeighedMemory:
         id=weighed.id,
         revision=weighed.revision,
         place=weighed.place,
+        repeats=weighed.repeats,
         text=said,
         score=weighed.score,
         parts=dict(weighed.parts),

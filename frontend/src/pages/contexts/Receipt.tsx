@@ -15,6 +15,7 @@ import { TimeAgo } from "@/ui/TimeAgo";
 const PLACES: readonly { place: Weighed["place"]; title: string; note?: string }[] = [
   { place: "in", title: "Why each line is there" },
   { place: "no_room", title: "No room", note: "Recalled, but the budget was spent" },
+  { place: "repeats", title: "Said better already", note: "A better line says the same" },
   {
     place: "missed",
     title: "What just missed it",

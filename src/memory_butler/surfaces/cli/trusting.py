@@ -46,7 +46,12 @@ def _settled(output: Any) -> None:
 
 
 _PARTS = ("relevance", "importance", "recency", "confidence")
-_PLACES = {"in": "in the block", "no_room": "no room", "missed": "just missed"}
+_PLACES = {
+    "in": "in the block",
+    "no_room": "no room",
+    "repeats": "said better",
+    "missed": "just missed",
+}
 
 
 def _replayed(output: Any) -> None:
