@@ -82,6 +82,23 @@ def test_the_slider_moves_from_day_to_day_on_every_page_that_has_a_past(page: Pa
     expect(banner).to_have_count(0)
 
 
+def test_the_journal_shows_what_was_said_and_on_its_mind_by_then(page: Page) -> None:
+    page.goto("/journal?tab=mind")
+    first = read(page, "/api/journal/default/events?limit=200")["events"][-1]
+    day = datetime.fromisoformat(first["ts"]).date().isoformat()
+    then = read(page, f"/api/journal/default/events?known_at={_end_of(page, day)}")
+    assert 0 < then["total"] < read(page, "/api/journal/default/events")["total"]
+    page.goto(f"/journal?known_at={day}")
+    expect(page.get_by_role("main").get_by_role("status").first).to_have_text(
+        re.compile(f"^{then['total']} message")
+    )
+    expect(page.get_by_role("region", name="The past")).to_be_visible()
+    expect(page.get_by_role("tab", name="Maintenance")).to_have_count(0)
+    page.get_by_role("tab", name="On its mind").click()
+    mind = read(page, f"/api/journal/default/mind?known_at={_end_of(page, day)}")
+    expect(page.get_by_role("meter")).to_have_count(len(mind["items"]))
+
+
 def test_a_day_that_has_not_ended_is_the_present(page: Page) -> None:
     page.goto(f"/memory/facts?known_at={datetime.now(UTC).date() + timedelta(days=2)}")
     expect(page.get_by_role("button", name="Look back")).to_be_visible()

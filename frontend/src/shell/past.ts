@@ -23,6 +23,7 @@ const PAGES: ReadonlySet<string> = new Set([
   "/memory/rules",
   "/memory/entities",
   "/memory/episodes",
+  "/journal",
 ]);
 
 /** Whether a page can show memory as it stood. */

@@ -127,7 +127,8 @@ class Receipt:
         return [one for one in self.items if one.place in ("in", "no_room")]
 
 
-Text = Mapping[str, str]
+# What a memory said, by the names of its columns, and how far it was trusted.
+Text = Mapping[str, Any]
 
 
 def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:

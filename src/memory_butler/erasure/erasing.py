@@ -36,8 +36,13 @@ _BEYOND: Final = (
     "backups and exports made before: delete or renew them",
     "what agents, models and other programs were told, and what they wrote down",
     "queries that other running processes remember, until they end",
+    "spools of butlers and hooks outside of this data directory: what waits there may still arrive",
     "log files, and the working folders and transcripts of agents' sessions",
     "blocks that the file system freed, until they are used again",
+)
+_OTHERS_SPOOLED: Final = (
+    "episodes that wait in the spools of this data directory (`spooled_left`) and are of no erased "
+    "session: a spool does not say whose they are, so look at them"
 )
 _SERVER_OF_YOURS: Final = (
     "the files of the PostgreSQL server, where `bytes` does not say that they were rewritten",
@@ -207,12 +212,17 @@ async def _complete(
             "certified_at": memory.clock().isoformat(),
             "rows": report["rows"],
             "journals": journals,
-            "spooled_episodes": spooled,
+            "spooled_episodes": spooled.erased,
+            "spooled_left": spooled.left,
             "kept": report["kept"],
             "probes": report["probes"],
             "probed_at_most": report["probed_at_most"],
             "bytes": _bytes(scrubbed),
-            "cannot_reach": [*_BEYOND, *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS)],
+            "cannot_reach": [
+                *_BEYOND,
+                *((_OTHERS_SPOOLED,) if spooled.left else ()),
+                *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS),
+            ],
         },
         _data_dir(memory),
     )

@@ -13,18 +13,30 @@ class Wanted:
     session_id: str | None = None
 
 
-def erase(folder: Path, wanted: Wanted) -> int:
-    """Delete those that wait in any butler's spool or were set aside there; how many."""
-    erased = 0
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """What was deleted, and what still waits: a spool does not say to which tenant it will go."""
+
+    erased: int
+    left: int
+
+
+def erase(folder: Path, wanted: Wanted) -> Spooled:
+    """Delete those that wait in any butler's spool or were set aside there."""
+    erased = left = 0
     for path in sorted(folder.glob("**/*.json")):
         try:
             said = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue  # a butler has just sent it
         except (OSError, ValueError):
-            continue  # of a butler that is just sending it, or nothing of ours
+            said = {}  # nobody can say what it is, so it is told
         if not isinstance(said, dict):
-            continue
+            said = {}
         of_session = wanted.session_id is not None and said.get("session_id") == wanted.session_id
         if of_session or said.get("episode_id") in wanted.episode_ids:
             path.unlink(missing_ok=True)
             erased += 1
-    return erased
+        else:
+            left += 1
+    return Spooled(erased, left)

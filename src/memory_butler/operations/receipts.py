@@ -11,7 +11,7 @@ from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import Explained, explain, list_receipts, replay
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Moment, Output, ShownTrust
 from memory_butler.store.receipts import Kept
 
 
@@ -127,6 +127,7 @@ class WeighedMemory(Output):
     )
     repeats: UUID | None = Field(description="The better one that says the same.")
     text: str | None = Field(description="What it said then; null where it is gone.")
+    trust: ShownTrust | None = Field(description="How far it was trusted then; null likewise.")
     score: float
     parts: dict[str, float | int | bool | None]
 
@@ -171,6 +172,7 @@ def _memory(one: Explained) -> WeighedMemory:
         place=weighed.place,
         repeats=weighed.repeats,
         text=said,
+        trust=None if one.text is None else one.text["trust"],
         score=weighed.score,
         parts=dict(weighed.parts),
     )

@@ -1,6 +1,6 @@
 """Receipts of contexts: what each was made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -61,10 +61,11 @@ async def latest(tx: Transaction, *, butler: str | None, limit: int) -> list[Row
     return rows(await tx.connection.fetch(SQL["latest"], tx.tenant, butler, limit))
 
 
-async def texts(
-    tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]
-) -> dict[UUID, Mapping[str, str]]:
-    """What these memories say, in whatever state; those that are gone are left out."""
+async def texts(tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]) -> dict[UUID, Row]:
+    """What these memories say, in whatever state, and how far they are trusted.
+
+    Those that are gone are left out.
+    """
     found = await tx.connection.fetch(SQL[f"texts_of_{memory_type}s"], tx.tenant, list(ids))
     return {row.pop("id"): row for row in rows(found)}
 

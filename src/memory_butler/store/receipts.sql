@@ -14,13 +14,13 @@ WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2)
 ORDER BY created_at DESC, id LIMIT $3
 
 -- name: texts_of_episodes
-SELECT id, content FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+SELECT id, content, trust FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: texts_of_facts
-SELECT id, content, subject, predicate FROM facts WHERE tenant_id = $1 AND id = ANY($2)
+SELECT id, content, subject, predicate, trust FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: texts_of_rules
-SELECT id, content FROM rules WHERE tenant_id = $1 AND id = ANY($2)
+SELECT id, content, trust FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: forget_before
 DELETE FROM context_receipts WHERE tenant_id = $1 AND created_at < $2

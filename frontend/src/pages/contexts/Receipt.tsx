@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { ScoreBar, ScoreLegend } from "@/memory/ScoreBar";
+import { TrustBadge } from "@/memory/TrustBadge";
 import { explained, type Explained, type Weighed } from "@/pages/contexts/queries";
 import { Replay } from "@/pages/contexts/Replay";
 import { MemoryLink } from "@/shell/MemoryLink";
@@ -121,6 +122,12 @@ function Line({ weighed, most }: { weighed: Weighed; most: number }) {
         <MemoryLink kind={weighed.memory_type} id={weighed.id} className="hover:underline">
           <span className="memory-text">{weighed.text}</span>
         </MemoryLink>
+      )}
+      {weighed.trust && weighed.trust !== "agent_inferred" && (
+        <>
+          {" "}
+          <TrustBadge trust={weighed.trust} />
+        </>
       )}
       <ScoreBar scores={{ score: weighed.score, explain: weighed.parts }} most={most} />
     </>

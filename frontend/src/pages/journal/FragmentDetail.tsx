@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft, ArrowRight } from "lucide-react";
 import { fragment, type FragmentEdge } from "@/pages/journal/queries";
+import { usePast } from "@/shell/past";
 import { Badge } from "@/ui/Badge";
 import { Card } from "@/ui/Card";
 import { plural } from "@/ui/format";
@@ -17,7 +18,7 @@ interface FragmentDetailProps {
 
 /** A fragment in its three tiers, what it is linked to, what it rests on and what it was before. */
 export function FragmentDetail({ companion, name, onChoose }: FragmentDetailProps) {
-  const { data } = useQuery(fragment(companion, name));
+  const { data } = useQuery(fragment(companion, name, usePast()));
   const now = data?.fragment;
   return (
     <Card

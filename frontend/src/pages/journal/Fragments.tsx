@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { FragmentDetail } from "@/pages/journal/FragmentDetail";
 import { FragmentGraph } from "@/pages/journal/FragmentGraph";
 import { fragments } from "@/pages/journal/queries";
+import { usePast } from "@/shell/past";
 import { Card } from "@/ui/Card";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { SearchBox } from "@/ui/Field";
@@ -21,7 +22,7 @@ interface FragmentsProps {
 
 /** What the companion has come to know: fragments, and what leads from one to another. */
 export function Fragments({ companion, chosen, onChoose }: FragmentsProps) {
-  const { data } = useQuery(fragments(companion));
+  const { data } = useQuery(fragments(companion, usePast()));
   const [words, setWords] = useState("");
   const shown = useMemo(() => {
     if (!data) return undefined;

@@ -8,6 +8,8 @@ import { Prompt } from "@/pages/journal/Prompt";
 import { companions } from "@/pages/journal/queries";
 import type { JournalSearch, JournalTab } from "@/pages/journal/route";
 import { Stream } from "@/pages/journal/Stream";
+import { LookBack } from "@/shell/LookBack";
+import { usePastDays } from "@/shell/past";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
 import { Page } from "@/ui/Page";
@@ -31,22 +33,27 @@ export default function Journal() {
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false });
   const { data: known } = useQuery(companions);
   const companion = search.companion ?? known?.[0]?.name;
-  const tab = search.tab ?? "stream";
+  const isPast = usePastDays() !== undefined;
+  // Maintenance is for changing; what runs changed is seen in the fragments.
+  const tabs = isPast ? TABS.filter(({ name }) => name !== "maintenance") : TABS;
+  const tab = tabs.find(({ name }) => name === search.tab)?.name ?? "stream";
   return (
     <Page
       title="Journal"
       lead="One long conversation: what was said, what is on the companion's mind, what it has come to know, and the prompt it wakes up to."
       actions={
-        known &&
-        known.length > 1 && (
-          <Select
-            label="Companion"
-            any={known[0]?.name ?? ""}
-            value={search.companion}
-            onChange={(name) => change({ companion: name, fragment: undefined })}
-            options={known.slice(1).map(({ name }) => ({ value: name, label: name }))}
-          />
-        )
+        <>
+          {known && known.length > 1 && (
+            <Select
+              label="Companion"
+              any={known[0]?.name ?? ""}
+              value={search.companion}
+              onChange={(name) => change({ companion: name, fragment: undefined })}
+              options={known.slice(1).map(({ name }) => ({ value: name, label: name }))}
+            />
+          )}
+          <LookBack />
+        </>
       }
     >
       {!known ? (
@@ -60,7 +67,7 @@ export default function Journal() {
         <Tabs
           label="Of this journal"
           value={tab}
-          tabs={TABS}
+          tabs={tabs}
           onChange={(name) => change({ tab: name === "stream" ? undefined : name })}
         >
           <Tab tab={tab} companion={companion} search={search} onChange={change} />

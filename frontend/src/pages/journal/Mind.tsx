@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import clsx from "clsx";
 import { Brain } from "lucide-react";
 import { mind, type WorkingItem } from "@/pages/journal/queries";
+import { usePast } from "@/shell/past";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Card } from "@/ui/Card";
 import { Code, EmptyState } from "@/ui/EmptyState";
@@ -30,7 +31,7 @@ const PHASES: Record<NonNullable<WorkingItem["phase"]>, Tone> = {
 
 /** Working memory: how present each item is, and how fast it fades. */
 export function Mind({ companion }: { companion: string }) {
-  const { data } = useQuery(mind(companion));
+  const { data } = useQuery(mind(companion, usePast()));
   if (!data) return <SkeletonRows rows={6} className="h-14" />;
   const kinds = Object.entries(TYPES)
     .map(([type, title]) => ({ title, items: data.items.filter((one) => one.type === type) }))

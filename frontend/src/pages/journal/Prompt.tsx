@@ -3,6 +3,7 @@ import clsx from "clsx";
 import { MessageSquareDashed } from "lucide-react";
 import { ApiError } from "@/api/problem";
 import { prompt, type PromptPart } from "@/pages/journal/queries";
+import { usePast } from "@/shell/past";
 import { Card } from "@/ui/Card";
 import { CopyButton } from "@/ui/CopyButton";
 import { EmptyState } from "@/ui/EmptyState";
@@ -22,7 +23,7 @@ const PARTS: Record<PromptPart["part"], string> = {
 
 /** The prompt as it would be now: every part, its tokens, and what found no room. */
 export function Prompt({ companion }: { companion: string }) {
-  const { data, error } = useQuery({ ...prompt(companion), throwOnError: isUnexpected });
+  const { data, error } = useQuery({ ...prompt(companion, usePast()), throwOnError: isUnexpected });
   if (error)
     return (
       <EmptyState icon={MessageSquareDashed} title="There is nothing to answer yet">

@@ -3,6 +3,7 @@ import clsx from "clsx";
 import { MessagesSquare } from "lucide-react";
 import { stream, type JournalEvent } from "@/pages/journal/queries";
 import type { JournalSearch } from "@/pages/journal/route";
+import { usePast } from "@/shell/past";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
@@ -20,7 +21,7 @@ interface StreamProps {
 /** What was said, the newest first, untouched. */
 export function Stream({ companion, search: { actor, tag }, onChange }: StreamProps) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    stream(companion, { actor, tag }),
+    stream(companion, { actor, tag }, usePast()),
   );
   const total = data?.pages[0]?.total;
   const events = data?.pages.flatMap((one) => one.events);

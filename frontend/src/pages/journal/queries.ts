@@ -19,14 +19,19 @@ export const companions = queryOptions({
   select: (found) => found.companions,
 });
 
+/** What was known at a moment, of what can be looked back at; a journal has no other axis. */
+type Known = { known_at?: string | undefined } | undefined;
+
+const then = (past: Known) => ({ known_at: past?.known_at });
+
 export interface StreamFilters {
   actor?: string | undefined;
   tag?: string | undefined;
 }
 
-export function stream(companion: string, filters: StreamFilters) {
+export function stream(companion: string, filters: StreamFilters, past?: Known) {
   return infiniteQueryOptions({
-    queryKey: ["journal", companion, "stream", filters],
+    queryKey: ["journal", companion, "stream", filters, past?.known_at],
     queryFn: ({ signal, pageParam }) =>
       answer(
         api.GET("/api/journal/{companion}/events", {
@@ -35,6 +40,7 @@ export function stream(companion: string, filters: StreamFilters) {
             path: { companion },
             query: {
               ...filters,
+              ...then(past),
               limit: EVENTS,
               ...(pageParam !== null && { before: pageParam }),
             },
@@ -47,48 +53,54 @@ export function stream(companion: string, filters: StreamFilters) {
   });
 }
 
-export function mind(companion: string) {
+export function mind(companion: string, past?: Known) {
   return queryOptions({
-    queryKey: ["journal", companion, "mind"],
+    queryKey: ["journal", companion, "mind", past?.known_at],
     queryFn: ({ signal }) =>
       answer(
         api.GET("/api/journal/{companion}/mind", {
           signal,
-          params: { path: { companion }, query: { past: PAST } },
+          params: { path: { companion }, query: { past: PAST, ...then(past) } },
         }),
       ),
   });
 }
 
-export function fragments(companion: string) {
+export function fragments(companion: string, past?: Known) {
   return queryOptions({
-    queryKey: ["journal", companion, "fragments"],
+    queryKey: ["journal", companion, "fragments", past?.known_at],
     queryFn: ({ signal }) =>
       answer(
-        api.GET("/api/journal/{companion}/fragments", { signal, params: { path: { companion } } }),
+        api.GET("/api/journal/{companion}/fragments", {
+          signal,
+          params: { path: { companion }, query: then(past) },
+        }),
       ),
   });
 }
 
-export function fragment(companion: string, key: string) {
+export function fragment(companion: string, key: string, past?: Known) {
   return queryOptions({
-    queryKey: ["journal", companion, "fragment", key],
+    queryKey: ["journal", companion, "fragment", key, past?.known_at],
     queryFn: ({ signal }) =>
       answer(
         api.GET("/api/journal/{companion}/fragment", {
           signal,
-          params: { path: { companion }, query: { key } },
+          params: { path: { companion }, query: { key, ...then(past) } },
         }),
       ),
   });
 }
 
-export function prompt(companion: string) {
+export function prompt(companion: string, past?: Known) {
   return queryOptions({
-    queryKey: ["journal", companion, "prompt"],
+    queryKey: ["journal", companion, "prompt", past?.known_at],
     queryFn: ({ signal }) =>
       answer(
-        api.GET("/api/journal/{companion}/prompt", { signal, params: { path: { companion } } }),
+        api.GET("/api/journal/{companion}/prompt", {
+          signal,
+          params: { path: { companion }, query: then(past) },
+        }),
       ),
   });
 }

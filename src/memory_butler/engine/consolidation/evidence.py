@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
 from memory_butler.domain.evidence import (
+    REWORDED,
     Evidence,
     is_quoted,
     is_reworded,
@@ -31,17 +33,27 @@ class Rewording:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A memory that was served and can be reworded."""
+
+    id: UUID
+    said: Statement
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
 class Witnesses:
     """The episodes of a run: the words that each says of its own accord, and its vector.
 
     `echoes` are the words of the sentences that memory had served, of the episodes that have such;
-    `served` is what was served that can be reworded.
+    `served` is what was served that can be reworded, with its vectors as the rows of one matrix.
     """
 
     stems: Mapping[UUID, frozenset[str]]
     vectors: Mapping[UUID, Vector]
     echoes: Mapping[UUID, frozenset[str]]
-    served: Sequence[Row]
+    served: Sequence[Told]
+    served_vectors: npt.NDArray[np.float32]
 
     @classmethod
     def of(
@@ -60,7 +72,15 @@ class Witnesses:
             {id: stems(own) for id, (own, _) in texts.items()},
             {id: vectors[id] for id, (_, echo) in texts.items() if id in vectors and not echo},
             {id: stems(echo) for id, (_, echo) in texts.items() if echo},
-            served,
+            [
+                Told(
+                    row["id"],
+                    Statement(row["subject"], row["predicate"], row["content"]),
+                    Trust(row["trust"]),
+                )
+                for row in served
+            ],
+            np.array([row["embedding"].to_numpy() for row in served], dtype=np.float32),
         )
 
     def weigh(self, statement: str, vector: Vector, sources: Sequence[UUID]) -> Evidence:
@@ -79,12 +99,14 @@ class Witnesses:
 
     def reworded(self, stated: Statement, vector: Vector) -> Rewording | None:
         """The nearest of what was served that the statement seems to say in other words."""
-        nearest: Rewording | None = None
-        for row in self.served:
-            nearness = float(np.dot(vector, row["embedding"].to_numpy()))
-            known = Statement(row["subject"], row["predicate"], row["content"])
-            if (nearest is None or nearness > nearest.nearness) and is_reworded(
-                known, stated, nearness
-            ):
-                nearest = Rewording(row["id"], nearness, Trust(row["trust"]))
-        return nearest
+        if not self.served:
+            return None
+        nearness = self.served_vectors @ vector
+        for place in np.argsort(-nearness, kind="stable"):
+            near = float(nearness[place])
+            if near < REWORDED:
+                break
+            told = self.served[place]
+            if is_reworded(told.said, stated, near):
+                return Rewording(told.id, near, told.trust)
+        return None

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memory_butler.domain.trust import DEFAULT_TRUST, parse_trust
+from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.operations.views import Episode, Fact, Rule
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
@@ -69,9 +69,13 @@ def number(value: float | None) -> str:
 
 
 def content(one: View) -> Text:
-    """What it says, its id, and how far to believe it where that is less than an agent's word."""
-    less = "" if parse_trust(one.trust) >= DEFAULT_TRUST else f"  {one.trust}"
-    return Text.assemble(short(one.content), "\n", (str(one.id), "dim"), less)
+    """What it says, its id, and how far to believe it."""
+    return Text.assemble(short(one.content), "\n", (str(one.id), "dim"), less(one.trust))
+
+
+def less(trust: TrustName | None) -> str:
+    """How far to believe a memory, where that is less than an agent's word."""
+    return "" if trust is None or parse_trust(trust) >= DEFAULT_TRUST else f"  {trust}"
 
 
 def _score(one: View) -> str:

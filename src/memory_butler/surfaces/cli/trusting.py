@@ -11,6 +11,7 @@ from memory_butler.surfaces.cli.answers import (
     clean,
     console,
     content,
+    less,
     number,
     short,
     show_context,
@@ -65,7 +66,7 @@ def _explained(output: Any) -> None:
     print(f"Memory as of {output.taken_at.isoformat()}, {output.token_budget} tokens; {weights}.")
     made = table("Memory", "Place", *(f"{name.capitalize()}>" for name in _PARTS), "Score>")
     for one in output.memories:
-        said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"))
+        said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"), less(one.trust))
         parts = (one.parts.get(name) for name in _PARTS)
         made.add_row(said, _PLACES[one.place], *map(number, parts), f"{one.score:.3f}")
     console().print(made)
