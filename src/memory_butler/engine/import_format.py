@@ -150,7 +150,7 @@ class Candidate:
 
 def memory_id(tenant: str, key: str) -> UUID:
     """The id of what a source names `key`: the same in every run, another in every tenant."""
-    # Half a surrogate pair, of an emoji cut in two or of a file's name in Latin-1, has no UTF-8.
+    # A source may lie in a file whose name is no UTF-8.
     return uuid5(_NAMESPACE, f"{tenant}/{key}".encode("utf-8", "backslashreplace").decode())
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from engine.foreign.test_formats import MAKERS
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.engine.foreign.formats import detect, format_named, open_export
-from memory_butler.engine.import_format import BadLine, memory_id, read_lines
+from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine, read_lines
 
 _ODD: st.SearchStrategy[Any] = st.sampled_from(
     [
@@ -152,9 +153,20 @@ def test_what_has_no_id_is_told(name: str, empty: str, tmp_path: Path) -> None:
     assert re.search(r"\bno (uu)?id\b", one.line.reason)
 
 
-def test_half_an_emoji_in_an_id_makes_an_id_all_the_same() -> None:
-    half = json.loads('"\\ud83d"')
-    assert memory_id("default", half) == memory_id("default", half) != memory_id("default", "x")
+@pytest.mark.parametrize("name", _NAMELESS)
+def test_half_an_emoji_is_an_id_as_any_other(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"conversations{format_named(name).suffix}"
+    path.write_text(json.dumps(_NAMELESS[name]).replace('""', '"\\ud83d"'))
+    (one,) = open_export(path, format_named(name)).candidates("default")
+    assert isinstance(one.line, EpisodeLine | FactLine)
+    assert one.line.id == "\\ud83d"
+
+
+def test_a_file_whose_name_is_no_utf8_is_read(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md"))
+    path.write_text("# A note\n\n- [drink] tea\n")
+    found = list(open_export(path, format_named("basic-memory")).candidates("default"))
+    assert len({one.id for one in found}) == len(found) > 0
 
 
 @given(data=st.data())

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memory_butler.engine.foreign.source import Document, Found, moment, present, session
+from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, session
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine, EpisodeLine
 
 _SPEAKERS: Final = {"user": "user", "assistant": "assistant"}
@@ -89,7 +89,7 @@ def _line(
         return None
     return EpisodeLine(
         kind="episode",
-        id=id,
+        id=own_id(id),
         content=said,
         butler=butler,
         speaker=speaker,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.source import Document, Found, moment, present, read_json
+from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, read_json
 from memory_butler.engine.import_format import BadLine, FactLine
 
 
@@ -49,7 +49,7 @@ def _fact(found: dict[str, Any], butler: str) -> FactLine:
     since = moment(found.get("updated_at")) or moment(found.get("created_at"))
     return FactLine(
         kind="fact",
-        id=str(found["id"]),
+        id=own_id(found["id"]),
         subject=str(owner),
         predicate=f"memory {found['id']}",
         content=found["memory"],

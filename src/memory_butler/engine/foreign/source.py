@@ -154,14 +154,15 @@ def moment(value: Any) -> datetime | None:
 
 
 def own_id(value: Any) -> str:
-    """The name that another program has for something.
+    """The name that another program has for something, as a text that can be stored.
 
     Raises:
         ValueError: it has none, so that it would not be known again.
     """
     if value is None or value == "":
         raise ValueError("it has no id")
-    return str(value)
+    # Half a surrogate pair, as of an emoji that was cut in two, has no UTF-8.
+    return str(value).encode("utf-8", "backslashreplace").decode()
 
 
 def session(value: Any) -> UUID | None:
