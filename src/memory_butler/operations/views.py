@@ -25,6 +25,8 @@ def _no_number(value: object) -> object:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return value
+    except OverflowError:  # an integer beyond every float is a number all the same
+        pass
     raise ValueError("a moment is given as ISO 8601, not as a number")
 
 

@@ -75,6 +75,15 @@ async def test_truth_is_no_number(served: Served, path: str, body: dict[str, Any
     assert "true or false" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("number", [5, 1e308, 10**400])
+async def test_a_number_is_no_moment(served: Served, number: float) -> None:
+    body = {"topic": "tea", "as_of": number}
+    async with served.rest() as rest:
+        answer = await rest.post("/api/memory/recall", json=body)
+    assert answer.status_code == 422
+    assert "ISO 8601" in answer.json()["detail"]
+
+
 async def test_a_body_that_is_no_text_is_a_problem_too(served: Served) -> None:
     json = {"content-type": "application/json"}
     async with served.rest() as rest:
