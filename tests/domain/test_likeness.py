@@ -1,6 +1,8 @@
 """Whether two facts repeat or contradict each other, and the quantities that tell."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from memory_butler.domain.likeness import Likeness, Statement, about_one, compare
 from memory_butler.domain.quantities import agree, disagree, quantities
@@ -43,6 +45,15 @@ def test_one_amount_is_known_in_two_notations(first: str, second: str) -> None:
 def test_two_amounts_of_a_kind_disagree(first: str, second: str) -> None:
     assert disagree(quantities(first), quantities(second))
     assert not agree(quantities(first), quantities(second))
+
+
+@given(st.text(alphabet="0123456789.,:-€$%°cfk m", max_size=40))
+@example("1.2." + "9" * 5_000)
+@example("-1.2.3")
+@example("9" * 6_000 + " °f")
+def test_no_text_makes_the_reader_raise(text: str) -> None:
+    found = quantities(text)
+    assert disagree(found, found) is False
 
 
 def test_amounts_of_different_kinds_neither_agree_nor_disagree() -> None:

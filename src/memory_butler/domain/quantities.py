@@ -4,6 +4,7 @@
 "52k" and "52,000" one number. What no rule here knows stays a plain number beside its next word.
 """
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ class Quantity:
             return False
         if self.kind in _EXACT:
             return self.value == other.value
-        return abs(self.value - other.value) <= _TOLERANCE * max(abs(self.value), abs(other.value))
+        return math.isclose(self.value, other.value, rel_tol=_TOLERANCE)
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -140,7 +141,8 @@ def _spelled_out(text: str) -> str:
 def _amount(match: re.Match[str]) -> Quantity | None:
     digits = match[2].replace(",", "")
     if digits.count(".") > 1:  # a version, not a number
-        return Quantity("version", float("".join(f"{int(part):04}" for part in digits.split("."))))
+        parts = (part.lstrip("0").zfill(4) for part in digits.lstrip("-").split("."))
+        return Quantity("version", float("".join(parts)))
     value = float(digits) * (1_000 if match[3] else 1)
     kind, scale = _SCALES.get(match[1] or match[4] or "", ("number", 1.0))
     if kind == "number" and value in _YEARS and digits.isdigit() and not match[3]:
