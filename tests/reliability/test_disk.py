@@ -1,13 +1,16 @@
 """A disk that is full, and one that may only be read: told in words, nothing lost, and on again."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import asyncpg
 import pytest
 
 from conftest import NOW, Clock
@@ -48,6 +51,59 @@ def disk() -> Iterator[MountOf]:
     finally:
         for one in made:
             subprocess.run(["umount", one], check=True)
+        shutil.rmtree(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class FailingDisk:
+    """A file system on a file, which turns read-only when it finds an error, under whoever writes.
+
+    (One in memory cannot be turned so while a file is open for writing.)
+    """
+
+    image: Path
+    folder: Path
+
+    def mount(self) -> bool:
+        return _mount("-o", "loop,errors=remount-ro", str(self.image), str(self.folder))
+
+    def fail(self) -> None:
+        found = subprocess.run(
+            ["findmnt", "-no", "SOURCE", self.folder], capture_output=True, text=True, check=True
+        )
+        trigger = Path("/sys/fs/ext4", Path(found.stdout.strip()).name, "trigger_fs_error")
+        with contextlib.suppress(OSError):  # to ask for it is answered with the error
+            trigger.write_text("1")
+
+    def repair(self) -> None:
+        """As its owner would, after an error of the hardware."""
+        self.unmount()
+        done = subprocess.run(["e2fsck", "-fy", self.image], capture_output=True, check=False)
+        assert done.returncode in (0, 1), done.stdout
+        assert self.mount()
+
+    def unmount(self) -> None:
+        subprocess.run(["umount", self.folder], check=True)
+
+
+@pytest.fixture
+def failing_disk() -> Iterator[FailingDisk]:
+    # In memory where there is such a place: PostgreSQL waits for every write to be on the disk.
+    fast = Path("/dev/shm")  # noqa: S108 -- a folder of its own in it
+    folder = Path(tempfile.mkdtemp(prefix="mb-disk-", dir=fast if fast.is_dir() else None))
+    folder.chmod(0o755)
+    disk = FailingDisk(folder / "image", folder / "disk")
+    disk.folder.mkdir()
+    try:
+        with disk.image.open("wb") as image:
+            image.truncate(400 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", disk.image], check=True)
+        if not disk.mount():
+            pytest.skip("no file can be mounted here: that takes root's rights and a loop device")
+        disk.folder.chmod(0o755)
+        yield disk
+        disk.unmount()
+    finally:
         shutil.rmtree(folder)
 
 
@@ -99,6 +155,55 @@ async def _until_refused(memory: Memory, principal: Principal, acknowledged: set
         acknowledged.add(await store_episode(memory, principal, text, "b"))
 
 
+async def _opened(
+    lease: embedded.Lease, embedder: BatchingEmbedder, clock: Clock
+) -> tuple[asyncpg.Pool, Memory]:
+    """A memory on the database that was started."""
+    await schema.ensure_database(lease.endpoint.dsn("postgres"), "memory")
+    pool = await open_pool(await schema.prepare(lease.endpoint.dsn("memory")))
+    engine = embedder.engine
+    version = await embeddings.register(
+        pool, engine.model_name, engine.model_version, engine.dimensions, clock.now
+    )
+    return pool, Memory(pool, embedder, version, MemoryModuleConfig(), clock)
+
+
+async def _kept(lease: embedded.Lease) -> set[UUID]:
+    """The ids of the episodes that the database holds."""
+    connection = await asyncpg.connect(lease.endpoint.dsn("memory"))
+    try:
+        return {row["id"] for row in await connection.fetch("SELECT id FROM episodes")}
+    finally:
+        await connection.close()
+
+
+@pytest.mark.anyio
+async def test_a_database_outlives_a_disk_that_turns_read_only_under_it(
+    failing_disk: FailingDisk, embedder: BatchingEmbedder, clock: Clock, principal: Principal
+) -> None:
+    def start() -> embedded.Lease:
+        folder = failing_disk.folder
+        return embedded.acquire(folder / "data", cluster_root=folder / "clusters")
+
+    lease = start()
+    pool, memory = await _opened(lease, embedder, clock)
+    acknowledged = {await store_episode(memory, principal, f"{n} before", "b") for n in range(5)}
+    failing_disk.fail()
+    for _ in range(2):  # PostgreSQL ends at the first write; the second finds it gone
+        with pytest.raises(Unavailable, match="the database did not answer"):
+            await store_episode(memory, principal, "in vain", "b")
+    await pool.close()
+    with pytest.raises(ConfigurationError, match="Read-only file system"):
+        start()
+    with pytest.raises(ConfigurationError, match="Read-only file system"):
+        lease.release()  # it is given up all the same: the disk can be taken away
+
+    failing_disk.repair()
+    lease = start()
+    assert await _kept(lease) == acknowledged
+    lease.release()
+
+
 @pytest.mark.anyio
 async def test_a_database_outlives_a_full_disk_and_a_read_only_one(
     disk: MountOf, embedder: BatchingEmbedder, clock: Clock, principal: Principal
@@ -109,13 +214,7 @@ async def test_a_database_outlives_a_full_disk_and_a_read_only_one(
         return embedded.acquire(folder / "data", cluster_root=folder / "clusters")
 
     lease = start()
-    await schema.ensure_database(lease.endpoint.dsn("postgres"), "memory")
-    pool = await open_pool(await schema.prepare(lease.endpoint.dsn("memory")))
-    engine = embedder.engine
-    version = await embeddings.register(
-        pool, engine.model_name, engine.model_version, engine.dimensions, clock.now
-    )
-    memory = Memory(pool, embedder, version, MemoryModuleConfig(), clock)
+    pool, memory = await _opened(lease, embedder, clock)
     acknowledged = {await store_episode(memory, principal, "before", "b")}
     filler = _fill(folder)
     with pytest.raises(Unavailable, match="its disk is full; make room there"):
@@ -130,8 +229,5 @@ async def test_a_database_outlives_a_full_disk_and_a_read_only_one(
         start()
     assert _mount("-o", "remount,rw", str(folder))
     lease = start()
-    pool = await open_pool(lease.endpoint.dsn("memory"))
-    kept = {row["id"] for row in await pool.fetch("SELECT id FROM episodes")}
-    assert acknowledged == kept
-    await pool.close()
+    assert await _kept(lease) == acknowledged
     lease.release()
