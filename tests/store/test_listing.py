@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import Clock
+from conftest import NOW, Clock, Connection
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
@@ -103,6 +103,72 @@ async def test_what_is_found_by_ids_is_found_row_by_row(
     bounds(0, 100)
     walked = [await _facts(memory, wanted, order=order) for order in orders]
     assert walked == by_ids
+
+
+@pytest.fixture
+async def orchard(admin: Connection) -> None:
+    """Four hundred facts of five decay rates: old, new, of the future, never confirmed."""
+    await admin.execute(
+        "INSERT INTO facts (tenant_id, subject, predicate, content, confidence, decay_rate,"
+        "                   last_confirmed_at, reference_count, source_butler, search_vector)"
+        " SELECT 'default', 'tree ' || n, 'bears', 'apples', (n * 37 % 11) / 10.0,"
+        "        (ARRAY[0, 0.002, 0.008, 0.03, 40])[n % 5 + 1],"
+        "        CASE WHEN n % 17 > 0"
+        "             THEN $1::timestamptz - (n * 53 % 97 - 5) * interval '1 day' END,"
+        "        n * 7 % 13, 'b' || n % 3, to_tsvector('english', 'apples')"
+        " FROM generate_series(1, 400) n",
+        NOW,
+    )
+
+
+@pytest.mark.usefixtures("orchard")
+@pytest.mark.parametrize("order", ["confidence", "references"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        FactFilter(),
+        FactFilter(source_butler="b1"),
+        FactFilter(text="apples", min_confidence=0.4),
+        FactFilter(min_confidence=0.95),
+        FactFilter(min_confidence=0.0),
+    ],
+)
+async def test_the_first_of_an_order_are_the_same_whether_all_are_looked_at_or_not(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, order: FactOrder, wanted: FactFilter
+) -> None:
+    async def parts() -> list[Listed]:
+        return [await _facts(memory, wanted, 7, offset, order) for offset in (0, 7, 35, 390)]
+
+    quickly = await parts()
+    monkeypatch.setattr(facts, "MOST_FIRST", 0)
+    assert await parts() == quickly
+    # Nor does it matter whether those that are sure enough were found by an index.
+    monkeypatch.setattr(listing, "MOST_BY_ID", 0)
+    assert await parts() == quickly
+    assert quickly[0].total >= 7
+
+
+@pytest.mark.usefixtures("orchard")
+async def test_the_most_referenced_are_found_by_the_pages_that_have_them(
+    memory: Memory, admin: Connection
+) -> None:
+    await admin.execute("SELECT set_config('butler.tenant_id', 'default', false)")
+    found = await admin.fetch("SELECT facts_referenced(9, NULL, 50) AS id")
+    first = await _facts(memory, FactFilter(), 50, order="references")
+    assert [row["id"] for row in found] == [row["id"] for row in first.rows]
+    assert await admin.fetch("SELECT facts_referenced(9, '{retracted}', 50)") == []
+
+
+@pytest.mark.usefixtures("orchard")
+async def test_so_many_decay_rates_that_they_are_no_help(memory: Memory, admin: Connection) -> None:
+    await admin.execute("UPDATE facts SET decay_rate = reference_count + length(subject) / 100.0")
+    await admin.execute(
+        "UPDATE facts SET decay_rate = substr(subject, 6)::integer / 1000.0 WHERE confidence > 0.2"
+    )
+    everything = await _facts(memory, FactFilter(), 400, order="confidence")
+    part = await _facts(memory, FactFilter(), 9, 4, "confidence")
+    assert part.rows == everything.rows[4:13]
+    assert (await _facts(memory, FactFilter(min_confidence=0.1))).exact
 
 
 @pytest.mark.usefixtures("garden")

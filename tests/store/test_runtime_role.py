@@ -144,6 +144,7 @@ _TEXT, _NONE, _AT = "'c Ann x'", "NULL, 0", f"'{NOW.isoformat()}'"
 _OF_A_TENANT: Final = {
     "entities_named": "ARRAY['Ann', 'ann']",
     "episodes_with_terms": _TEXT,
+    "facts_referenced": "0, NULL, 10",
     "facts_with_tag": "'t'",
     "facts_with_terms": _TEXT,
     "rules_with_terms": _TEXT,

@@ -1,14 +1,16 @@
 """Facts in the database."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
+from memory_butler.store import listing
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.listing import Listed, listed, of_all, sought
+from memory_butler.store.listing import Listed, Sought, listed, listed_few, of_all, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -39,6 +41,9 @@ class NewFact:
     confidence: float = 1.0
     trust: Trust = DEFAULT_TRUST
 
+
+# So far down, the first of an order are sought by themselves; of further ones, all are ordered.
+MOST_FIRST: Final = 500
 
 FactOrder = Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
 
@@ -226,36 +231,85 @@ async def page(
 
     A row has at most 2,000 characters of the `content`, its `content_length`, and `superseded_by`.
     """
-    typed = await sought(tx, SQL["with_terms"], wanted.text)
-    tagged = await sought(tx, SQL["with_tag"], wanted.tag)
-    criteria = (
-        tx.tenant,
-        wanted.scope,
-        wanted.butler,
-        wanted.subject,
-        wanted.entity_id,
-        typed.text,
-        wanted.permanences,
-        wanted.source_butler,
-        wanted.validities,
-        wanted.fading,
-        wanted.min_confidence,
-        now,
-        tagged.text,
-        wanted.since,
-        wanted.until,
-        of_all(typed, tagged),
-        wanted.min_trust,
-    )
+    typed = await sought(tx, SQL["with_terms"], wanted.text, wanted.validities)
+    tagged = await sought(tx, SQL["with_tag"], wanted.tag, wanted.validities)
+    sure = await _sure_enough(tx, wanted.min_confidence, now)
+    few = of_all(typed, tagged, sure)
+
+    def criteria(ids: list[UUID] | None) -> Sequence[object]:
+        return (
+            tx.tenant,
+            wanted.scope,
+            wanted.butler,
+            wanted.subject,
+            wanted.entity_id,
+            typed.text,
+            wanted.permanences,
+            wanted.source_butler,
+            wanted.validities,
+            wanted.fading,
+            wanted.min_confidence,
+            now,
+            tagged.text,
+            wanted.since,
+            wanted.until,
+            ids,
+            wanted.min_trust,
+        )
+
+    place = (order, descending), limit, offset
+    if few is not None:
+        return await listed_few(
+            tx,
+            (SQL["count"], SQL["page"], SQL["counted_page"]),
+            criteria(few),
+            *place,
+            total=len(few) if _is_simple(replace(wanted, text=None, tag=None)) else None,
+        )
+    first = await _first(tx, wanted, criteria(None), order, descending, offset + limit + 1)
     return await listed(
         tx,
         (SQL["count"], SQL["page"]),
-        criteria,
-        (order, descending),
-        limit,
-        offset,
+        criteria(None),
+        *place,
         walked=typed.text is not None or tagged.text is not None,
+        computed=wanted.min_confidence is not None,
+        among=None if first is None else criteria(first),
     )
+
+
+def _is_simple(wanted: FactFilter) -> bool:
+    """Whether nothing but the validity is asked for."""
+    return replace(wanted, validities=None) == FactFilter()
+
+
+async def _first(
+    tx: Transaction,
+    wanted: FactFilter,
+    criteria: Sequence[object],
+    order: FactOrder,
+    descending: bool,
+    most: int,
+) -> list[UUID] | None:
+    """Facts among which the first `most` of an order are, as a rule; None: all must be seen."""
+    if tx.past or not descending or most > MOST_FIRST:
+        return None
+    found: list[UUID] | None = None
+    if order == "confidence":
+        found = await tx.connection.fetchval(SQL["surest"], *criteria, most)
+    elif order == "references":
+        # What else is wanted, those of them must meet as well: then it takes more of them.
+        enough = most if _is_simple(wanted) else listing.MOST_BY_ID
+        found = await tx.connection.fetchval(SQL["referenced"], *criteria, enough)
+    return found
+
+
+async def _sure_enough(tx: Transaction, least: float | None, now: datetime) -> Sought:
+    """The facts with at least this confidence, where they are few."""
+    if not least or tx.past:
+        return Sought()
+    query = SQL["sure_enough"]
+    return Sought(await tx.connection.fetchval(query, tx.tenant, least, now, listing.MOST_BY_ID))
 
 
 async def look(tx: Transaction, id: UUID) -> Row | None:

@@ -129,11 +129,20 @@ CROSS JOIN LATERAL (
 ) f
 
 -- name: with_terms
--- Whichever come first, up to $2. Text that is no word is in no index.
-SELECT numnode(prefix_terms($1)) > 0 AS indexed, ARRAY(SELECT facts_with_terms($1) LIMIT $2) AS ids
+-- Up to $2; null where there are more. Text that is no word is in no index, and of a word that every
+-- fifth of the newest has, the index would gather all before the first could be read.
+SELECT CASE WHEN numnode(prefix_terms($1)) > 0 AND (
+    SELECT count(*) FILTER (WHERE search_vector @@ prefix_terms($1)) < 100
+    FROM (SELECT search_vector FROM facts WHERE tenant_id = current_setting('butler.tenant_id', true)
+          ORDER BY created_at DESC, id LIMIT 500) newest
+) THEN (
+    SELECT CASE WHEN cardinality(found) <= $2 THEN found END
+    FROM (SELECT ARRAY(SELECT facts_with_terms($1, $3) LIMIT $2 + 1) OFFSET 0) few (found)
+) END AS ids
 
 -- name: with_tag
-SELECT true AS indexed, ARRAY(SELECT facts_with_tag($1) LIMIT $2) AS ids
+SELECT CASE WHEN cardinality(found) <= $2 THEN found END AS ids
+FROM (SELECT ARRAY(SELECT facts_with_tag($1, $3) LIMIT $2 + 1) OFFSET 0) few (found)
 
 -- fragment: wanted
 tenant_id = $1
@@ -159,35 +168,97 @@ tenant_id = $1
 -- name: count
 SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $18) counted
 
--- name: page
--- The planner drops the orderings that the given $18 and $19 (descending) make constant. Which rows
--- is found in a narrow index where it can be; only then are the wide rows read.
-WITH ordered AS (
-    SELECT id FROM facts WHERE {wanted}
-    ORDER BY CASE WHEN $18::text = 'created' AND $19::boolean THEN created_at END DESC,
-             CASE WHEN $18 = 'created' AND NOT $19 THEN created_at END,
-             CASE WHEN $18 = 'confirmed' AND $19 THEN last_confirmed_at END DESC NULLS LAST,
-             CASE WHEN $18 = 'confirmed' AND NOT $19 THEN last_confirmed_at END NULLS FIRST,
-             CASE WHEN $18 = 'subject' AND $19 THEN subject END DESC,
-             CASE WHEN $18 = 'subject' AND NOT $19 THEN subject END,
-             CASE WHEN $18 = 'importance' AND $19 THEN importance END DESC,
-             CASE WHEN $18 = 'importance' AND NOT $19 THEN importance END,
-             CASE WHEN $18 = 'references'
-                  THEN CASE WHEN $19 THEN -reference_count ELSE reference_count END END,
-             CASE WHEN $18 = 'confidence'
-                  THEN CASE WHEN $19 THEN -1 ELSE 1 END
-                       * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
-             id
-    LIMIT $20 OFFSET $21
-), placed AS (
-    SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
+-- fragment: rates
+-- Each decay rate that there is, by a step in the index each; up to 65, of more there is no use.
+rates (rate, place) AS (
+    (SELECT decay_rate, 1 FROM facts WHERE tenant_id = $1 ORDER BY decay_rate LIMIT 1)
+    UNION ALL
+    SELECT (SELECT decay_rate FROM facts WHERE tenant_id = $1 AND decay_rate > rates.rate
+            ORDER BY decay_rate LIMIT 1), place + 1
+    FROM rates WHERE rate IS NOT NULL AND place < 65
 )
-SELECT left(content, 2000) AS content, length(content) AS content_length, {all_but_content},
+
+-- name: surest
+-- The first $18 of each decay rate: those of all are among them. What was confirmed in the future has
+-- not decayed (C-31).
+WITH RECURSIVE {rates}
+SELECT CASE WHEN (SELECT count(rate) FROM rates) < 65 THEN ARRAY(
+    SELECT found.id FROM rates CROSS JOIN LATERAL (
+        SELECT id FROM facts
+        WHERE {wanted} AND decay_rate = rate
+          AND (last_confirmed_at <= $12 OR last_confirmed_at IS NULL)
+        ORDER BY lasting(confidence, decay_rate, last_confirmed_at) DESC, id LIMIT $18
+    ) found
+    UNION ALL
+    (SELECT id FROM facts WHERE {wanted} AND last_confirmed_at > $12
+     ORDER BY confidence DESC, id LIMIT $18)
+) END
+
+-- name: referenced
+-- Those with as many references as the fourth on every two hundredth page: some eight hundred, where
+-- few have as many; the first $18 of them.
+SELECT ARRAY(SELECT facts_referenced(sampled.least, $9, $18))
+FROM (SELECT reference_count AS least FROM facts TABLESAMPLE SYSTEM (0.5) WHERE {wanted}
+      ORDER BY reference_count DESC OFFSET 3 LIMIT 1) sampled
+
+-- fragment: ordering
+-- The planner drops the orderings that the given $18 and $19 (descending) make constant.
+CASE WHEN $18::text = 'created' AND $19::boolean THEN created_at END DESC,
+CASE WHEN $18 = 'created' AND NOT $19 THEN created_at END,
+CASE WHEN $18 = 'confirmed' AND $19 THEN last_confirmed_at END DESC NULLS LAST,
+CASE WHEN $18 = 'confirmed' AND NOT $19 THEN last_confirmed_at END NULLS FIRST,
+CASE WHEN $18 = 'subject' AND $19 THEN subject END DESC,
+CASE WHEN $18 = 'subject' AND NOT $19 THEN subject END,
+CASE WHEN $18 = 'importance' AND $19 THEN importance END DESC,
+CASE WHEN $18 = 'importance' AND NOT $19 THEN importance END,
+CASE WHEN $18 = 'references'
+     THEN CASE WHEN $19 THEN -reference_count ELSE reference_count END END,
+CASE WHEN $18 = 'confidence'
+     THEN CASE WHEN $19 THEN -1 ELSE 1 END
+          * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
+id
+
+-- fragment: shown
+left(content, 2000) AS content, length(content) AS content_length, {all_but_content},
        (SELECT newer.id FROM facts newer
         WHERE newer.tenant_id = $1 AND newer.supersedes_id = facts.id
         ORDER BY newer.created_at DESC, newer.id LIMIT 1) AS superseded_by
+
+-- name: page
+-- Which rows is found in a narrow index where it can be; only then are the wide rows read.
+WITH ordered AS (
+    SELECT id FROM facts WHERE {wanted} ORDER BY {ordering} LIMIT $20 OFFSET $21
+), placed AS (
+    SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
+)
+SELECT {shown}
 FROM placed JOIN facts ON tenant_id = $1 AND id = placed_id
 ORDER BY place
+
+-- name: counted_page
+-- The same where few are wanted, whose rows are read but once: each says how many there are.
+WITH ordered AS (
+    SELECT id, count(*) OVER () AS total FROM facts
+    WHERE {wanted} ORDER BY {ordering} LIMIT $20 OFFSET $21
+), placed AS (
+    SELECT id AS placed_id, total, row_number() OVER () AS place FROM ordered
+)
+SELECT total, {shown}
+FROM placed JOIN facts ON tenant_id = $1 AND id = placed_id
+ORDER BY place
+
+-- name: sure_enough
+-- Those with at least $2 of confidence, above 0, and a hair less; up to $4, null where there are more.
+WITH RECURSIVE {rates}
+SELECT CASE WHEN (SELECT count(rate) FROM rates) < 65 AND cardinality(found) <= $4 THEN found END
+FROM (SELECT ARRAY(
+          SELECT sure.id FROM rates CROSS JOIN LATERAL (
+              SELECT id FROM facts
+              WHERE tenant_id = $1 AND decay_rate = rate
+                AND lasting(confidence, decay_rate, last_confirmed_at)
+                    >= lasting($2, rate, $3::timestamptz) - 1e-6
+          ) sure LIMIT $4 + 1
+      ) OFFSET 0) few (found)
 
 -- name: look
 -- As it is, without counting a reference: for people who browse.

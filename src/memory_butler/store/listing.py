@@ -17,6 +17,8 @@ from memory_butler.store.transaction import Transaction
 MOST_BY_ID: Final = 5_000
 # So far rows are counted that each have to be read.
 MOST_COUNTED: Final = 500
+# So far those whose confidence has to be computed: fewer are taken by their ids.
+MOST_COMPUTED: Final = MOST_BY_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,15 @@ class Sought:
     text: str | None = None
 
 
-async def sought(tx: Transaction, query: str, text: str | None) -> Sought:
-    """How to find the rows with `text`, by a query that gives `indexed` and up to $2 `ids`.
+async def sought(tx: Transaction, query: str, text: str | None, *rest: object) -> Sought:
+    """How to find the rows with `text`, by a query that gives up to $2 ids, null if there are more.
 
     The past is in no index: its rows may have had other words.
     """
     if text is None or tx.past:
         return Sought(text=text)
-    found = await tx.connection.fetchrow(query, text, MOST_BY_ID + 1)
-    few = found["indexed"] and len(found["ids"]) <= MOST_BY_ID
-    return Sought(ids=found["ids"]) if few else Sought(text=text)
+    ids = await tx.connection.fetchval(query, text, MOST_BY_ID, *rest)
+    return Sought(text=text) if ids is None else Sought(ids=ids)
 
 
 def of_all(*found: Sought) -> list[UUID] | None:
@@ -63,23 +64,60 @@ async def listed(
     offset: int,
     *,
     walked: bool,
+    computed: bool = False,
+    among: Sequence[object] | None = None,
 ) -> Listed:
     """One part of a list, by a query that counts up to a bound and one that gives the rows.
 
-    `walked`: the rows have to be read to be counted, so that they are only counted so far; those of
-    the past, which nobody waits for at every letter, in full.
+    `walked`: the rows have to be read to be counted, so that they are only counted so far, and
+    further where something is `computed` of each; those of the past, which nobody waits for at
+    every letter, in full. `among`: narrower criteria, which the first rows of this order meet, if
+    they are enough.
     """
     count, page = queries
-    if tx.past or not walked:
+
+    async def part(total: int, asked: int) -> list[Row]:
+        if among is not None:
+            found = rows(await tx.connection.fetch(page, *among, *order, asked, offset))
+            if len(found) >= min(asked, total - offset):
+                return found
+        return rows(await tx.connection.fetch(page, *criteria, *order, asked, offset))
+
+    most = MOST_COUNTED if walked else MOST_COMPUTED if computed else None
+    if tx.past or most is None:
         total: int = await tx.connection.fetchval(count, *criteria, None)
-        found = await tx.connection.fetch(page, *criteria, *order, limit, offset)
-        return Listed(total, True, rows(found))
-    counted: int = await tx.connection.fetchval(count, *criteria, MOST_COUNTED + 1)
-    found = await tx.connection.fetch(page, *criteria, *order, limit + 1, offset)
-    if counted <= MOST_COUNTED:
-        return Listed(counted, True, rows(found[:limit]))
+        return Listed(total, True, await part(total, limit))
+    counted: int = await tx.connection.fetchval(count, *criteria, most + 1)
+    found = await part(counted, limit + 1)
+    if counted <= most:
+        return Listed(counted, True, found[:limit])
     # What has been seen counts as well, and one more where the list goes on: whoever reads on until
     # `total` comes to the end.
     seen = offset + len(found) if found else 0
     at_end = 0 < len(found) <= limit
-    return Listed(seen if at_end else max(counted, seen), at_end, rows(found[:limit]))
+    return Listed(seen if at_end else max(counted, seen), at_end, found[:limit])
+
+
+async def listed_few(
+    tx: Transaction,
+    queries: tuple[str, str, str],
+    criteria: Sequence[object],
+    order: tuple[str, bool],
+    limit: int,
+    offset: int,
+    *,
+    total: int | None,
+) -> Listed:
+    """The same of rows that are limited to ids; `total` where they are all that is wanted.
+
+    Otherwise a third query gives the rows with their total, so that each is read but once.
+    """
+    count, page, counted_page = queries
+    if total is not None:
+        found = await tx.connection.fetch(page, *criteria, *order, limit, offset)
+        return Listed(total, True, rows(found))
+    counted = rows(await tx.connection.fetch(counted_page, *criteria, *order, limit, offset))
+    if not counted:
+        return Listed(await tx.connection.fetchval(count, *criteria, None), True, [])
+    totals: list[int] = [row.pop("total") for row in counted]
+    return Listed(totals[0], True, counted)

@@ -102,8 +102,9 @@ UPDATE rules SET maturity = $3, last_evaluated_at = $4 WHERE tenant_id = $1 AND 
 RETURNING {columns}
 
 -- name: with_terms
--- Whichever come first, up to $2. Text that is no word is in no index.
-SELECT numnode(prefix_terms($1)) > 0 AS indexed, ARRAY(SELECT rules_with_terms($1) LIMIT $2) AS ids
+-- Up to $2; null where there are more. Text that is no word is in no index.
+SELECT CASE WHEN numnode(prefix_terms($1)) > 0 AND cardinality(found) <= $2 THEN found END AS ids
+FROM (SELECT ARRAY(SELECT rules_with_terms($1) LIMIT $2 + 1) OFFSET 0) few (found)
 
 -- fragment: wanted
 tenant_id = $1

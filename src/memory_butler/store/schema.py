@@ -45,6 +45,7 @@ CHAIN = (
     "mem_021",
     "mem_028",
     "mem_029",
+    "mem_027",
 )
 HEAD = CHAIN[-1]
 
