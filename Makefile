@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup frontend frontend-check serve test check lock docs screenshots bench bench-check
+.PHONY: help setup frontend frontend-check serve test suite check lock docs screenshots bench bench-check
 .PHONY: audit sbom bench-peers toolbox conformance crash nightly clean
 
 help:  ## show this list
@@ -36,6 +36,9 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 	$(BIN)/memory-butler serve $(ARGS)
 
 test: check  ## linters, types, architecture and all tests, on all cores
+	@$(MAKE) --no-print-directory suite
+
+suite: $(READY)  ## all tests alone
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
