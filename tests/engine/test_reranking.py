@@ -20,7 +20,7 @@ from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.inference.cross_encoder import OnnxCrossEncoder
 from memory_butler.inference.reranker import BackgroundReranker
-from memory_butler.retrieval_config import RerankerConfig, RetrievalConfig
+from memory_butler.retrieval_config import ContextQuotas, RerankerConfig, RetrievalConfig
 from tiny_cross_encoder import write_cross_encoder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-01")]
@@ -108,6 +108,23 @@ async def test_nothing_but_a_deep_search_asks_the_model(
     assert (played.text, played.identical) == (block.text, True)
     with pytest.raises(Unavailable):
         await search(reading, principal, QUESTION, mode="deep")
+
+
+async def test_a_context_with_episodes_of_a_deep_search_is_replayed_without_the_model(
+    reading: Memory, principal: Principal
+) -> None:
+    await _fill(reading, principal)
+    await store_episode(reading, principal, "who plays the cello", "general")
+    quotas = ContextQuotas(facts=0.4, rules=0.3, episodes=0.3)
+    retrieval = RetrievalConfig(default_mode="deep", context_quotas=quotas)
+    reading = replace(reading, config=MemoryModuleConfig(retrieval=retrieval))
+    block = await build_context(reading, principal, QUESTION, "general")
+    said = [hit.match.rerank_score for hit in block.considered if hit.memory_type == "episode"]
+    assert said == [1.25, 0.25]
+    assert (await build_context(reading, principal, QUESTION, "general")).text == block.text
+    assert reading.reranker is not None
+    await reading.reranker.aclose()
+    assert (await replay(reading, principal, block.receipt_id)).identical
 
 
 async def test_it_is_configured_by_its_folder(
