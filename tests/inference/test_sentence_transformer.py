@@ -49,7 +49,8 @@ def test_without_the_extra_it_says_what_to_install() -> None:
 def test_its_vectors_are_those_of_the_library() -> None:
     engine = SentenceTransformerEngine(_folder())
     vectors = engine.embed_arrays(TEXTS)
-    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), DIMENSIONS), np.float32)
+    assert vectors.shape == (len(TEXTS), DIMENSIONS)
+    assert vectors.dtype == np.float32
     # The same weights on our own engine: two implementations that know nothing of each other.
     ours = EmbeddingEngine().embed_arrays(TEXTS)
     assert float((vectors * ours).sum(axis=1).min()) > 1 - 1e-5
