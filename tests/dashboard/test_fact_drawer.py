@@ -169,6 +169,10 @@ def test_confirming_starts_the_decay_anew(page: Page, told: Told) -> None:
     history = drawer.get_by_role("region", name="History")
     expect(history.get_by_role("listitem").first).to_contain_text("memory confirmed")
     assert read(page, f"/api/memory/facts/{told.fact}")["fact"]["last_confirmed_at"] > before
+    page.get_by_role("button", name="Undo").click()
+    said = page.get_by_text("The fact is as certain as it was before.", exact=True)
+    expect(said).to_be_visible()
+    assert read(page, f"/api/memory/facts/{told.fact}")["fact"]["last_confirmed_at"] == before
 
 
 @pytest.mark.requirement("DASH-15")

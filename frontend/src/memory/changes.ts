@@ -1,4 +1,5 @@
 import { answer, api } from "@/api/client";
+import { undoing } from "@/memory/undo";
 import type { Change } from "@/shell/change";
 import type { MemoryType } from "@/shell/vocabulary";
 
@@ -35,10 +36,21 @@ export function restore(kind: MemoryType, id: string): Change {
   };
 }
 
-/** It still holds: its decay starts anew (DASH-14). There is no inverse: it was looked at now. */
+const EVENTS = {
+  fact: (id: string) => api.GET("/api/memory/facts/{memory_id}/events", path(id)),
+  rule: (id: string) => api.GET("/api/memory/rules/{memory_id}/events", path(id)),
+};
+
+/** It still holds: its decay starts anew (DASH-14). */
 export function confirm(kind: keyof typeof CONFIRM, id: string): Change {
   return async () => {
     await answer<unknown>(CONFIRM[kind](id));
-    return { said: `Confirmed: the ${kind} is as certain as it ever was.` };
+    return {
+      said: `Confirmed: the ${kind} is as certain as it ever was.`,
+      undo: undoing(async () => {
+        const { items } = await answer(EVENTS[kind](id));
+        return items.find((one) => one.event_type === "memory_confirmed");
+      }, `The ${kind} is as certain as it was before.`),
+    };
   };
 }

@@ -16,8 +16,13 @@ export function eventTone(type: EventType): Tone {
   return WARN.test(type) ? "warn" : "neutral";
 }
 
-/** What an event is about: a memory, else the figures that it holds, else what its kind means. */
+/**
+ * What an event is about: a memory, else what a link says of two, else the figures that it holds, else
+ * what its kind means.
+ */
 export function toldOf({ about, payload, said }: Event): string {
+  const { source_type, relation, target_type } = payload;
+  if (typeof relation === "string") return words(`${source_type} ${relation} ${target_type}`);
   const figures = Object.entries(payload).flatMap(([name, value]) =>
     typeof value === "number" && value !== 0 ? [`${words(name)} ${count(value)}`] : [],
   );

@@ -8,8 +8,8 @@ export function Figures({ butler }: { butler: Butler }) {
   return (
     <dl className="grid grid-cols-3 gap-x-4 gap-y-3">
       <Figure name="Facts learned">{count(butler.facts_learned)}</Figure>
-      <Figure name="Facts of its own">{count(butler.facts_in_scope)}</Figure>
-      <Figure name="Rules of its own">{count(butler.rules_in_scope)}</Figure>
+      <Figure name="Own facts">{count(butler.facts_in_scope)}</Figure>
+      <Figure name="Own rules">{count(butler.rules_in_scope)}</Figure>
       <Figure name="Episodes">{count(butler.episodes)}</Figure>
       <Figure name="Waiting">
         {count(butler.pending)}

@@ -27,7 +27,8 @@ CREATE INDEX idx_facts_lasting
 CREATE INDEX idx_facts_references ON facts USING brin (reference_count)
     WITH (pages_per_range = 1, autosummarize = on);
 
--- The planner takes an index of blocks for useless where neighbours differ, and would read everything.
+-- The planner takes an index of blocks for useless where neighbours differ, and would read everything,
+-- by another index if need be: so there is no other whose first column is asked for as it stands.
 CREATE FUNCTION facts_referenced(at_least integer, validities text[], most integer)
 RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -36,7 +37,7 @@ SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off
 AS $$
     SELECT f.id FROM facts f
-    WHERE f.tenant_id = current_setting('butler.tenant_id', true)
+    WHERE f.tenant_id || '' = current_setting('butler.tenant_id', true)
       AND f.reference_count >= at_least
       AND (validities IS NULL OR f.validity = ANY(validities))
     ORDER BY f.reference_count DESC, f.id LIMIT most
