@@ -34,7 +34,7 @@ import numpy as np
 from bench.datasets import DEFAULT_DATA
 from bench.made_facts import Base, fill, read_base, read_questions
 from bench.metrics import percentile
-from bench.server import Client, machine, running_server
+from bench.server import Client, machine, running_server, spent
 from memory_butler.config import Settings
 from memory_butler.engine.nearest_index import build, status
 from memory_butler.engine.opening import open_database
@@ -146,12 +146,12 @@ def _ask(url: str, data_dir: Path, asked: Iterator[str], calls: int) -> tuple[li
     before = 0.0
     for turn in range(WARM_UP + calls):
         if turn == WARM_UP:
-            before = sum(map(_spent, _processes(data_dir)))
+            before = sum(map(spent, _processes(data_dir)))
         began = time.perf_counter()
         client.call("memory_recall", topic=next(asked))
         if turn >= WARM_UP:
             times.append((time.perf_counter() - began) * 1000)
-    return times, (sum(map(_spent, _processes(data_dir))) - before) / calls
+    return times, (sum(map(spent, _processes(data_dir))) - before) / calls
 
 
 async def _recall(admin: asyncpg.Connection, vectors: Vectors, version: int) -> float:
@@ -189,17 +189,6 @@ def _processes(data_dir: Path) -> list[int]:
     known = [pid for _, pid in sorted(ours)]
     children = [pid for pid, parent in parents.items() if parent in known[1:]]
     return list(dict.fromkeys(known + children))
-
-
-def _spent(pid: int) -> float:
-    """Milliseconds of processor time of a process so far."""
-    total = 0
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        try:
-            total += int((task / "schedstat").read_text().split()[0])
-        except OSError:
-            continue
-    return total / 1e6
 
 
 def _resident(pid: int) -> int:

@@ -102,6 +102,17 @@ async def indexed(data_dir: Path) -> None:
     raise RuntimeError("the server has not built its index of vectors")
 
 
+def spent(pid: int) -> float:
+    """Milliseconds of processor time of a process so far."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            total += int((task / "schedstat").read_text().split()[0])
+        except OSError:
+            continue
+    return total / 1e6
+
+
 def machine() -> str:
     """The machine in one line, for the tables."""
     cores = os.cpu_count()

@@ -1,13 +1,15 @@
-"""What a receipt adds to a context, and how long a look into the past takes.
+"""What receipts and fingerprints add to a context, and how long a look into the past takes.
 
     python bench/trust.py [--facts 10000] [--calls 300]
 
 In this process, on an embedded database that writes to disk as usual; no question repeats:
 
-* contexts with receipts and without, call by call in turn;
+* contexts with a receipt and the fingerprint of what was served, without the one, without both,
+  call by call in turn;
 * recalls of the present and of the past, after a tenth of the facts has been confirmed since.
 
-Prints medians, p95 and the ratio of the medians, as Markdown.
+Prints medians, p95 and the ratio of the medians, as Markdown. The processor's time is that of this
+process and of the database's: where others use the machine, it is the figure to go by.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -27,7 +29,7 @@ import asyncpg
 from bench.everyday import TENANT, analyze, fill, question
 from bench.latency import WARM_UP
 from bench.metrics import percentile
-from bench.server import machine
+from bench.server import machine, spent
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import context
@@ -55,12 +57,24 @@ async def main() -> None:
             await fill(connection, get_embedding_engine(), given.facts)
             await analyze(database.admin_dsn)
             print(f"Machine: {machine()}; {given.facts} facts, {given.calls} calls each\n")
-            await _receipts(memory, given.calls)
-            await _past(memory, connection, given.calls)
+            clock = await _clock(database.admin_dsn)
+            await _receipts(memory, given.calls, clock)
+            await _past(memory, connection, given.calls, clock)
             await connection.close()
 
 
-async def _receipts(memory: Memory, calls: int) -> None:
+async def _clock(admin_dsn: str | None) -> Callable[[], float]:
+    """Milliseconds of the processor so far, of this process and of the database's."""
+    admin = await asyncpg.connect(admin_dsn)
+    backends = await admin.fetch(
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    )
+    await admin.close()
+    pids = [row["pid"] for row in backends]
+    return lambda: time.process_time() * 1000 + sum(map(spent, pids))
+
+
+async def _receipts(memory: Memory, calls: int, clock: Callable[[], float]) -> None:
     rng = random.Random(2)
 
     async def kept() -> None:
@@ -74,10 +88,21 @@ async def _receipts(memory: Memory, calls: int) -> None:
         ):
             await context.build_context(memory, PRINCIPAL, question(rng), "bench")
 
-    await _in_turn({"context without receipt": not_kept, "context with receipt": kept}, calls)
+    async def neither() -> None:
+        with mock.patch.object(context, "note", mock.AsyncMock()):
+            await not_kept()
+
+    ways = {
+        "context without either": neither,
+        "without receipt, with fingerprint": not_kept,
+        "with both": kept,
+    }
+    await _in_turn(ways, calls, clock)
 
 
-async def _past(memory: Memory, connection: asyncpg.Connection, calls: int) -> None:
+async def _past(
+    memory: Memory, connection: asyncpg.Connection, calls: int, clock: Callable[[], float]
+) -> None:
     rng = random.Random(3)
     then = memory.clock()
     async with connection.transaction():
@@ -107,23 +132,31 @@ async def _past(memory: Memory, connection: asyncpg.Connection, calls: int) -> N
     async def true_then() -> None:
         await recall(memory.at(None, then), PRINCIPAL, question(rng), quiet=True)
 
-    await _in_turn({"recall": now, "known_at": known_then, "as_of": true_then}, calls)
+    await _in_turn({"recall": now, "known_at": known_then, "as_of": true_then}, calls, clock)
 
 
-async def _in_turn(ways: dict[str, Callable[[], Awaitable[None]]], calls: int) -> None:
+async def _in_turn(
+    ways: Mapping[str, Callable[[], Awaitable[None]]], calls: int, clock: Callable[[], float]
+) -> None:
     taken: dict[str, list[float]] = {name: [] for name in ways}
+    worked: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(WARM_UP + calls):
         for name, way in ways.items():
-            began = time.perf_counter()
+            before, began = clock(), time.perf_counter()
             await way()
             if turn >= WARM_UP:
                 taken[name].append((time.perf_counter() - began) * 1000)
-    print("| call | p50 ms | p95 ms | p50 / first p50 |")
-    print("|---|---|---|---|")
-    first = percentile(next(iter(taken.values())), 0.5)
+                worked[name].append(clock() - before)
+    print("| call | p50 ms | p95 ms | p50 / first p50 | processor p50 ms | / first |")
+    print("|---|---|---|---|---|---|")
+    first, least = (percentile(next(iter(one.values())), 0.5) for one in (taken, worked))
     for name, times in taken.items():
         p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
-        print(f"| {name} | {p50:.2f} | {p95:.2f} | {p50 / first:.3f} |")
+        work = percentile(worked[name], 0.5)
+        print(
+            f"| {name} | {p50:.2f} | {p95:.2f} | {p50 / first:.3f} "
+            f"| {work:.2f} | {work / least:.3f} |"
+        )
     print()
 
 

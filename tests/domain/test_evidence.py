@@ -55,6 +55,28 @@ def test_support_is_a_share_and_grows_with_the_texts(statement: str, texts: list
     assert 0.0 <= few <= many <= 1.0
 
 
+def _sentences(vocabulary: str, least: int) -> st.SearchStrategy[str]:
+    words = st.sampled_from(vocabulary.split())
+    return st.lists(words, min_size=least, max_size=12).map(" ".join)
+
+
+@given(
+    served=st.lists(_sentences("user likes green tea and rows an old boat", 2), min_size=1),
+    own=st.lists(_sentences("yesterday we met Rui in Faro", 1)),
+    data=st.data(),
+)
+def test_whatever_was_served_is_no_evidence_and_all_else_is(
+    served: list[str], own: list[str], data: st.DataObject
+) -> None:
+    """However it is mixed, repeated and shouted; what was said besides stays to the letter."""
+    told = frozenset(hash for one in served for hash in shingle_hashes(one))
+    shouted = [one.upper() for one in served]
+    mixed = data.draw(st.permutations([*served, *shouted, *own]))
+    said, echoes = parted("".join(f"{one}. " for one in mixed).strip(), told)
+    assert sorted(said.splitlines()) == sorted(f"{one}." for one in own)
+    assert set(echoes.splitlines()) == {f"{one}." for one in (*served, *shouted)}
+
+
 def test_a_sentence_that_was_served_is_set_apart() -> None:
     served = frozenset(shingle_hashes(SERVED))
     text = f"I went home. {SERVED}. Then I slept."
