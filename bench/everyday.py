@@ -4,12 +4,14 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import asyncpg
+import numpy as np
 
 from bench.server import indexed
 from memory_butler.config import Settings
@@ -18,6 +20,7 @@ from memory_butler.inference.embedder import Embedder, get_embedding_engine
 from memory_butler.store.transaction import prepare_connection
 
 TENANT: Final = "default"
+PART: Final = 1_000  # texts that one core embeds at a time
 VERSION: Final = "SELECT id FROM embedding_versions WHERE is_current"
 
 PEOPLE = (
@@ -74,7 +77,9 @@ async def fill(connection: asyncpg.Connection, engine: Embedder, count: int) -> 
     texts = [sentence(rng) for _ in range(count)]
     version = await connection.fetchval(VERSION)
     began = time.perf_counter()
-    vectors = engine.embed_arrays(texts)
+    with ThreadPoolExecutor() as pool:
+        parts = (texts[at : at + PART] for at in range(0, count, PART))
+        vectors = np.concatenate(list(pool.map(engine.embed_arrays, parts)))
     print(f"embedded {count} texts in {time.perf_counter() - began:.0f} s", file=sys.stderr)
     now = datetime.now(UTC)
     async with connection.transaction():
