@@ -8,6 +8,7 @@ what does not fit is refused. The nightly profile goes round for 20 minutes, or 
 import asyncio
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +21,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.result import Ok
+from schemathesis.generation.stateful.state_machine import StepInput, StepOutput
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -59,6 +61,8 @@ NIGHTLY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 MINUTES: Final = float(os.environ.get("SCHEMA_MINUTES", "20" if NIGHTLY else "0"))
 # Where nothing about a request could be wrong (no parameter, or any text will do), none is made.
 MIN_REFUSING: Final = 60
+# Sequences of requests, and the operations that at least one link led to.
+SEQUENCES, STEPS, MIN_LINKED = (200, 30, 20) if NIGHTLY else (4, 15, 3)
 _MOSTLY: Final = st.sampled_from([True, True, True, False])
 
 
@@ -77,6 +81,33 @@ async def test_every_answer_is_as_the_description_says(
         assert refusing >= MIN_REFUSING
         if time.monotonic() >= until:
             break
+
+
+async def test_what_an_answer_names_is_asked_about(
+    served: Served, principal: Principal, admin: Connection
+) -> None:
+    """Sequences: what one request made or named, the next is about, by inferred links."""
+    await move_in(served.memory, principal, admin)
+    async with served.rest() as rest:
+        document = (await rest.get("/api/openapi.json")).json()
+    described = schemathesis.openapi.from_dict(document).exclude(operation_id=list(LEFT_OUT))
+    followed: Counter[str] = Counter()
+
+    class Asking(described.as_state_machine()):  # type: ignore[misc]
+        def get_call_kwargs(self, _: Case[Any]) -> dict[str, Any]:
+            return {"base_url": served.url, "timeout": 30}
+
+        def step(self, input: StepInput) -> StepOutput:
+            if input.is_applied:
+                followed[input.case.operation.label] += 1
+            output: StepOutput = super().step(input)
+            return output
+
+        def validate_response(self, response: Any, case: Case[Any], *_: Any, **__: Any) -> None:
+            case.validate_response(response, checks=CHECKS)
+
+    await asyncio.to_thread(Asking.run, settings=requesting(SEQUENCES, STEPS))
+    assert len(followed) >= MIN_LINKED, followed
 
 
 def _operations(document: dict[str, Any]) -> Iterator[Operation]:
