@@ -18,6 +18,7 @@ from memory_butler.engine.opening import find_reranker, memory_on
 from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.inference import embedder
 from memory_butler.inference.cross_encoder import OnnxCrossEncoder
 from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.retrieval_config import ContextQuotas, RerankerConfig, RetrievalConfig
@@ -128,8 +129,15 @@ async def test_a_context_with_episodes_of_a_deep_search_is_replayed_without_the_
 
 
 async def test_it_is_configured_by_its_folder(
-    memory: Memory, principal: Principal, database: Database, folder: Path
+    memory: Memory,
+    principal: Principal,
+    database: Database,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The process has one embedding engine, and other tests may have made it with other settings.
+    for name in ("engine", "settings"):
+        monkeypatch.setattr(embedder._Singleton, name, None)
     await _fill(memory, principal)
     config = MemoryModuleConfig(retrieval=RetrievalConfig(reranker=RerankerConfig(path=folder)))
     async with memory_on(database.runtime_dsn, config, folder) as opened:
