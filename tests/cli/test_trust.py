@@ -27,6 +27,7 @@ _STEP = re.compile(r"^# (?P<at>\d{4}-\d\d-\d\d)\n|^\$ (?P<line>.*)\n", re.MULTIL
 _IDS = {"contexts": "ID", "store-fact": "FACT", "store-rule": "RULE"}
 _SHOWN = [
     {"recall", "diff", "explain", "replay"},
+    {"conflicts"},
     {"context-without", "calibration"},
 ]
 
@@ -46,6 +47,8 @@ def test_the_examples_print_what_they_say(
         assert _comparable(answer) == _comparable(printed), answer
         if words[1] in _IDS:
             ids[_IDS[words[1]]] = _UUID.findall(answer)[0]
+        if words[1] == "store-fact":
+            ids |= {"EARLIER": ids.get("LATER", ""), "LATER": ids["FACT"]}
 
 
 def _steps(example: str) -> Iterator[tuple[datetime, str, str]]:
