@@ -74,7 +74,7 @@ def test_what_an_agent_learns_a_person_sees_corrects_and_finds(page: Page, url: 
         expect(group).to_contain_text(_RULE)
         assert read(page, f"/api/memory/rules/{rule['id']}")["rule"]["maturity"] == maturity
     line.get_by_role("button", name="Switch off").click()
-    expect(line).to_contain_text("off")
+    expect(line.get_by_role("button", name="Switch on")).to_be_visible()
     assert read(page, f"/api/memory/rules/{rule['id']}")["rule"]["state"] == "disabled"
 
     # The timeline tells all of it.
