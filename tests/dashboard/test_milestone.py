@@ -72,6 +72,7 @@ def test_what_an_agent_learns_a_person_sees_corrects_and_finds(page: Page, url: 
         line.get_by_role("button", name=button).click()
         group = page.get_by_role("region", name=re.compile(f"^{maturity}", re.IGNORECASE))
         expect(group).to_contain_text(_RULE)
+        expect(line).to_have_count(1)  # gone from the group that it left
         assert read(page, f"/api/memory/rules/{rule['id']}")["rule"]["maturity"] == maturity
     line.get_by_role("button", name="Switch off").click()
     expect(line.get_by_role("button", name="Switch on")).to_be_visible()
