@@ -23,18 +23,14 @@ from urllib.parse import urlencode, urlsplit
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-import asyncpg
 
-from bench.everyday import PEOPLE, TOPICS, analyze, fill
+from bench.everyday import PEOPLE, TOPICS, stocked
 from bench.metrics import percentile
 from bench.server import machine, running_server
 from dashboard.browser import chromium, window
 from dashboard.pages import PAGES, PageShown
 from dashboard.serving import seed
 from memory_butler.config import Settings
-from memory_butler.engine.opening import open_database
-from memory_butler.inference.embedder import get_embedding_engine
-from memory_butler.store.transaction import prepare_connection
 
 _Query = Callable[[], dict[str, str | int | float]]
 
@@ -56,7 +52,7 @@ def main() -> None:
     pages = [one for one in PAGES if one.name in given.pages]
     with running_server() as (url, data_dir):
         seed(Settings(data_dir=data_dir))
-        asyncio.run(_fill(Settings(data_dir=data_dir), given.facts))
+        asyncio.run(_fill(data_dir, given.facts))
         print(f"{given.facts} facts; {machine()}; {_load()}\n")
         _visits(url, pages, given.visits)
         print(f"\n{_load()}")
@@ -68,13 +64,9 @@ def _load() -> str:
     return f"load of the last minute {os.getloadavg()[0]:.1f}"
 
 
-async def _fill(settings: Settings, facts: int) -> None:
-    async with open_database(settings) as database:
-        connection = await asyncpg.connect(database.runtime_dsn)
-        await prepare_connection(connection)
-        await fill(connection, get_embedding_engine(), facts)
-        await connection.close()
-        await analyze(database.admin_dsn)
+async def _fill(data_dir: Path, facts: int) -> None:
+    async with stocked(data_dir, facts):
+        pass
 
 
 def _visits(url: str, pages: list[PageShown], visits: int) -> None:
