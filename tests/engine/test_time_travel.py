@@ -8,19 +8,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     rule,
     run_state_machine_as_test,
 )
 
-from conftest import NOW
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
@@ -37,7 +35,7 @@ from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store.rows import Row
 
-from .worlds import TEXTS, World
+from .worlds import TEXTS, History, World
 
 TOPICS = ("jasmine tea", "an old boat on the river", "Lisbon or Faro")
 # Counted with every reference and never kept: see docs/trust.md.
@@ -61,16 +59,11 @@ class Answer:
     links: list[Row]
 
 
-class Histories(RuleBasedStateMachine):
+class Histories(History):
     """Every way in which memory changes, in any order, with time going by."""
-
-    world: World
 
     def __init__(self) -> None:
         super().__init__()
-        self.world.clock.now = NOW
-        self.memory = self.world.memory
-        self.principal = Principal(tenant=f"t-{uuid4()}", actor="history")
         self.facts: list[UUID] = []
         self.lessons: list[UUID] = []
         self.episodes: list[UUID] = []

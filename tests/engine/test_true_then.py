@@ -8,14 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
-from conftest import NOW
-from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts
 from memory_butler.engine.curate import forget_memory, restore_memory
@@ -24,7 +22,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.store.facts import FactFilter
 
-from .worlds import TEXTS, World
+from .worlds import TEXTS, History, World
 
 texts, places = st.sampled_from(TEXTS), st.integers(min_value=0, max_value=50)
 
@@ -46,16 +44,11 @@ class Told:
         return told and self.began <= at and (self.ends is None or at < self.ends)
 
 
-class Periods(RuleBasedStateMachine):
+class Periods(History):
     """Facts about other days: told late, ending, replaced by a change or by a correction."""
-
-    world: World
 
     def __init__(self) -> None:
         super().__init__()
-        self.world.clock.now = NOW
-        self.memory = self.world.memory
-        self.principal = Principal(tenant=f"t-{uuid4()}", actor="history")
         self.told: dict[UUID, Told] = {}
         self.looks: list[tuple[datetime, datetime, set[UUID]]] = []
 

@@ -8,9 +8,11 @@ from uuid import uuid4
 
 import asyncpg
 import numpy as np
+from hypothesis.stateful import RuleBasedStateMachine
 
 from conftest import NOW, Clock, Template
 from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Vectors
@@ -41,6 +43,18 @@ class World:
     runner: asyncio.Runner
     memory: Memory
     clock: Clock
+
+
+class History(RuleBasedStateMachine):
+    """A history in a world, as a tenant of its own; made as a subclass that has the world."""
+
+    world: World
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world.clock.now = NOW
+        self.memory = self.world.memory
+        self.principal = Principal(tenant=f"t-{uuid4()}", actor="history")
 
 
 def made_world(runner: asyncio.Runner, template: Template) -> Iterator[World]:
