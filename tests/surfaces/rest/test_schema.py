@@ -69,9 +69,7 @@ _MOSTLY: Final = st.sampled_from([True, True, True, False])
 async def test_every_answer_is_as_the_description_says(
     served: Served, principal: Principal, admin: Connection
 ) -> None:
-    await move_in(served.memory, principal, admin)
-    async with served.rest() as rest:
-        document = (await rest.get("/api/openapi.json")).json()
+    document = await _described(served, principal, admin)
     operations = list(_operations(document))
     assert len(operations) == sum(map(len, document["paths"].values())) - len(LEFT_OUT)
     until = time.monotonic() + 60 * MINUTES
@@ -87,9 +85,7 @@ async def test_what_an_answer_names_is_asked_about(
     served: Served, principal: Principal, admin: Connection
 ) -> None:
     """Sequences: what one request made or named, the next is about, by inferred links."""
-    await move_in(served.memory, principal, admin)
-    async with served.rest() as rest:
-        document = (await rest.get("/api/openapi.json")).json()
+    document = await _described(served, principal, admin)
     described = schemathesis.openapi.from_dict(document).exclude(operation_id=list(LEFT_OUT))
     followed: Counter[str] = Counter()
 
@@ -108,6 +104,14 @@ async def test_what_an_answer_names_is_asked_about(
 
     await asyncio.to_thread(Asking.run, settings=requesting(SEQUENCES, STEPS))
     assert len(followed) >= MIN_LINKED, followed
+
+
+async def _described(served: Served, principal: Principal, admin: Connection) -> dict[str, Any]:
+    """The description of a server on which a household has moved in."""
+    await move_in(served.memory, principal, admin)
+    async with served.rest() as rest:
+        document: dict[str, Any] = (await rest.get("/api/openapi.json")).json()
+        return document
 
 
 def _operations(document: dict[str, Any]) -> Iterator[Operation]:
