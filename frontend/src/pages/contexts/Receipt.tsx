@@ -5,6 +5,7 @@ import { ScoreBar, ScoreLegend } from "@/memory/ScoreBar";
 import { TrustBadge } from "@/memory/TrustBadge";
 import { explained, type Explained, type Weighed } from "@/pages/contexts/queries";
 import { Replay } from "@/pages/contexts/Replay";
+import { SessionLink } from "@/memory/SessionLink";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge } from "@/ui/Badge";
 import { Card } from "@/ui/Card";
@@ -65,13 +66,7 @@ function Made({ context }: { context: Explained }) {
           <TimeAgo at={receipt.created_at} />, for {receipt.butler}
         </Detail>
         <Detail name="Session">
-          {receipt.session_id ? (
-            <MemoryLink kind="session" id={receipt.session_id}>
-              {receipt.session_id.slice(0, 8)}
-            </MemoryLink>
-          ) : (
-            "none was named"
-          )}
+          <SessionLink id={receipt.session_id} none="none was named" />
         </Detail>
         <Detail name="Memory as of">{exact(new Date(context.taken_at))}</Detail>
         {context.as_of && <Detail name="True as of">{exact(new Date(context.as_of))}</Detail>}

@@ -10,6 +10,7 @@ import { episodeDetail } from "@/pages/episodes/queries";
 import { useRetry } from "@/pages/episodes/retry";
 import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
+import { SessionLink } from "@/memory/SessionLink";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { usePast } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
@@ -161,13 +162,7 @@ function EpisodeDetails({ episode, isExpired }: { episode: Episode; isExpired: b
         {episode.speaker && `, of what ${episode.speaker} said`}
       </Detail>
       <Detail name="Session">
-        {episode.session_id ? (
-          <MemoryLink kind="session" id={episode.session_id}>
-            {episode.session_id.slice(0, 8)}
-          </MemoryLink>
-        ) : (
-          "none"
-        )}
+        <SessionLink id={episode.session_id} none="none" />
       </Detail>
       <Detail name={isExpired ? "Expired" : "Expires"}>
         <TimeAgo at={episode.expires_at} />
