@@ -92,10 +92,12 @@ async def confirm_memory(
         if await table.for_update(tx, id) is None:
             raise missing(kind, id)
         now = memory.clock()
-        await versions.keep(tx, kind, [id], now)
-        row = await table.confirm(tx, id, now)
-        await _tell(tx, principal, "memory_confirmed", kind, id, memory)
-    return _with_state(row) if kind == "fact" else row
+        if kind == "fact":
+            return _with_state(await fact_changes.confirm(tx, principal, id, now))
+        await versions.keep(tx, "rule", [id], now)
+        row = await rules.confirm(tx, id, now)
+        await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
+        return row
 
 
 async def forget_memory(
