@@ -174,11 +174,10 @@ async def memory_on(
             language_model=find_model(config.consolidation, os.environ),
             reranker=reranker,
         )
-        noting = asyncio.create_task(_note_use(memory), name="embedding-use")
         try:
-            yield memory
+            async with beside(_note_use(memory), "embedding-use"):
+                yield memory
         finally:
-            noting.cancel()
             await embedder.aclose()
             if reranker is not None:
                 await reranker.aclose()
