@@ -1,6 +1,7 @@
 """Light provenance between memories: which relations there are, and between what (LINK-03..09)."""
 
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeAlias, get_args
+from uuid import UUID
 
 from memory_butler.domain.choices import choose
 
@@ -11,6 +12,9 @@ RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)
 
 MemoryType = Literal["episode", "fact", "rule"]
 MEMORY_TYPES: Final[tuple[MemoryType, ...]] = get_args(MemoryType)
+
+# A memory, by its type and id.
+Item: TypeAlias = tuple[MemoryType, UUID]
 
 # outgoing: the memory is the source; incoming: the target; both: either (LINK-08).
 Direction = Literal["outgoing", "incoming", "both"]

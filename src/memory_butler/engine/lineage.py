@@ -5,13 +5,10 @@ linked, and of all that rests on it. There is no way by which it rises.
 """
 
 from datetime import datetime
-from uuid import UUID
 
-from memory_butler.domain.links import MemoryType, Relation
+from memory_butler.domain.links import Item, Relation
 from memory_butler.store import links, trust, versions
 from memory_butler.store.transaction import Transaction
-
-Item = tuple[MemoryType, UUID]
 
 
 async def link(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import (
-    MemoryType,
+    Item,
     Relation,
     parse_direction,
     parse_memory_type,
@@ -50,8 +50,8 @@ async def create_link(
 async def insert_link(
     tx: Transaction,
     principal: Principal,
-    source: tuple[MemoryType, UUID],
-    target: tuple[MemoryType, UUID],
+    source: Item,
+    target: Item,
     relation: Relation,
     now: datetime,
 ) -> bool:
@@ -86,7 +86,7 @@ async def get_links(
         return await links.of_item(tx, kind, id, parse_direction(direction))
 
 
-async def _require(tx: Transaction, item: tuple[MemoryType, UUID]) -> None:
+async def _require(tx: Transaction, item: Item) -> None:
     kind, id = item
     if not await _EXISTS[kind](tx, id):
         raise missing(kind, id)

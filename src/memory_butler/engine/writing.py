@@ -17,7 +17,7 @@ from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import FactKey, validity_period
 from memory_butler.domain.facts import search_text as fact_text
-from memory_butler.domain.links import MemoryType
+from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
     RULE_DECAY_RATE,
@@ -340,9 +340,7 @@ async def _insert_rule(
     await events.record(tx, principal.actor, [("rule_created", payload)], rule.created_at)
 
 
-async def _link_source(
-    tx: Transaction, item: tuple[MemoryType, UUID], episode_id: UUID, now: datetime
-) -> None:
+async def _link_source(tx: Transaction, item: Item, episode_id: UUID, now: datetime) -> None:
     await lineage.link(tx, item, ("episode", episode_id), "derived_from", now)
 
 

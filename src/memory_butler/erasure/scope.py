@@ -6,7 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput, NotFound
-from memory_butler.domain.links import MemoryType
+from memory_butler.domain.links import Item, MemoryType
 from memory_butler.store import episodes, erasure, facts, rules
 from memory_butler.store.erasure import Doomed
 from memory_butler.store.transaction import Transaction
@@ -20,7 +20,7 @@ class Target:
     told, for they still say it.
     """
 
-    memory: tuple[MemoryType, UUID] | None = None
+    memory: Item | None = None
     entity_id: UUID | None = None
     session_id: UUID | None = None
     everything: bool = False

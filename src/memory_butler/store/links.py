@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from memory_butler.domain.links import Direction, MemoryType, Relation
+from memory_butler.domain.links import Direction, Item, MemoryType, Relation
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -13,8 +13,8 @@ SQL = load("links")
 
 async def insert(
     tx: Transaction,
-    source: tuple[MemoryType, UUID],
-    target: tuple[MemoryType, UUID],
+    source: Item,
+    target: Item,
     relation: Relation,
     now: datetime,
 ) -> bool:

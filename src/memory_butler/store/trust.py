@@ -3,14 +3,12 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from memory_butler.domain.links import MemoryType
+from memory_butler.domain.links import Item
 from memory_butler.domain.trust import Trust
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
 
 SQL = load("trust")
-
-Item = tuple[MemoryType, UUID]
 
 
 async def of(tx: Transaction, ids: Collection[UUID]) -> dict[Item, Trust]:

@@ -47,9 +47,6 @@ class Graph:
     complete: bool
 
 
-Item = tuple[MemoryType, UUID]
-
-
 async def provenance(tx: Transaction, kind: MemoryType, id: UUID, now: datetime) -> Graph:
     """The graph around one memory."""
     chain = await facts.chain(tx, id, MAX_STEPS) if kind == "fact" else [id]

@@ -10,7 +10,7 @@ import structlog
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
-from memory_butler.domain.links import MemoryType
+from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, may_touch
 from memory_butler.engine import fact_changes, lineage
@@ -99,7 +99,7 @@ async def _store(
             _note(stored, draft, known)
             return
     written = await insert(tx, principal, new, embedded, draft.target)
-    item: tuple[MemoryType, UUID] = ("rule" if isinstance(new, NewRule) else "fact", new.id)
+    item: Item = ("rule" if isinstance(new, NewRule) else "fact", new.id)
     for source in draft.sources[1:]:  # the first one is linked with the row itself
         await lineage.link(tx, item, ("episode", source), "derived_from", new.created_at)
     if draft.target is not None and draft.target != written.supersedes_id:
@@ -254,7 +254,7 @@ async def _contradict(
     outcome.counts["contradictions_linked"] += 1
 
 
-def _item(group: Group, id: UUID) -> tuple[MemoryType, UUID]:
+def _item(group: Group, id: UUID) -> Item:
     if id in group.facts:
         return "fact", id
     if id in group.rules:
