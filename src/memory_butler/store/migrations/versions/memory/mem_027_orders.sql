@@ -28,7 +28,8 @@ CREATE INDEX idx_facts_references ON facts USING brin (reference_count)
     WITH (pages_per_range = 1, autosummarize = on);
 
 -- The planner takes an index of blocks for useless where neighbours differ, and would read everything,
--- by another index if need be: so there is no other whose first column is asked for as it stands.
+-- by another index if need be: so no column of another, nor of another's predicate, is asked for as it
+-- stands.
 CREATE FUNCTION facts_referenced(at_least integer, validities text[], most integer)
 RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -39,7 +40,7 @@ AS $$
     SELECT f.id FROM facts f
     WHERE f.tenant_id || '' = current_setting('butler.tenant_id', true)
       AND f.reference_count >= at_least
-      AND (validities IS NULL OR f.validity = ANY(validities))
+      AND (validities IS NULL OR f.validity || '' = ANY(validities))
     ORDER BY f.reference_count DESC, f.id LIMIT most
 $$;
 
