@@ -219,7 +219,7 @@ async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path:
     await _backed_up(settings, tmp_path / "one.tar", admin)
     whole = time.monotonic() - began
     (tmp_path / "one.tar").unlink()
-    for share in (0.1, 0.3, 0.5):
+    for share in (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
         task = asyncio.create_task(_backed_up(settings, tmp_path / "one.tar", admin))
         await asyncio.sleep(share * whole)
         task.cancel()

@@ -7,7 +7,7 @@ which is dropped or put in another's place as a whole: nothing is ever half rest
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -94,13 +94,9 @@ async def loaded(
     """
     scratch = f"{roles_of}_loading_{os.getpid()}"
     maintenance = with_database(admin_dsn, "postgres")
-    try:
-        await _drop(maintenance, scratch)
-        await schema.ensure_database(maintenance, scratch)
-    except asyncpg.InsufficientPrivilegeError as error:
-        raise ConfigurationError(f"this login may not make a database: {error}") from error
     scratch_dsn = with_database(admin_dsn, scratch)
     try:
+        await _make_empty(maintenance, scratch)
         roles = Roles.of(roles_of)
         await schema.prepare_roles(scratch_dsn, roles, runtime_password)
         await _restore(scratch_dsn, source, roles.owner)
@@ -109,7 +105,7 @@ async def loaded(
             counts = await _count(connection)
         yield scratch_dsn, counts
     finally:
-        await asyncio.shield(_drop(maintenance, scratch))
+        await _to_its_end(_drop(maintenance, scratch))
 
 
 async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
@@ -177,6 +173,24 @@ def _is_not_ours(line: str) -> bool:
     """`123; 456 789 EXTENSION - vector`: the kind is the fourth word."""
     words = line.split()
     return not line.startswith(";") and len(words) > 3 and words[3] in _NOT_OURS
+
+
+async def _make_empty(maintenance_dsn: str, name: str) -> None:
+    await _drop(maintenance_dsn, name)
+    try:
+        await schema.ensure_database(maintenance_dsn, name)
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise ConfigurationError(f"this login may not make a database: {error}") from error
+
+
+async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Wait until the work is done, even where this is cancelled; a second time ends it, too."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 async def _drop(maintenance_dsn: str, name: str) -> None:
