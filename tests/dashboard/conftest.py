@@ -1,8 +1,11 @@
-"""The demonstration's memory, a server on it, and a browser: once for all tests of this folder."""
+"""The demonstration's memory, a server on it, and a browser: once for the tests of each file."""
 
 import asyncio
 import os
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
@@ -15,7 +18,7 @@ from dashboard.serving import seed_apart, server
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
-DEMO_DATABASE = "memory_dashboard"
+COPY = "memory_dashboard_copy"  # the database that the pages of a file show
 
 
 @pytest.fixture(scope="package")
@@ -25,22 +28,49 @@ def needed() -> None:
     _need((BUILT / "index.html").is_file(), "a built dashboard; make frontend")
 
 
+@dataclass(frozen=True)
+class Demo:
+    """The demonstration as it was told, to be copied: its database's name, its journal's folder."""
+
+    database: str
+    folder: Path
+
+
 @pytest.fixture(scope="package")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(
+    needed: None, template: Template, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Demo]:
+    """The demonstration, which nobody changes."""
+    told = Demo("memory_dashboard", tmp_path_factory.mktemp("dashboard"))
+    with _copied(template, _TEMPLATE, told.database) as dsn:
+        seed_apart(dsn, told.folder)
+        yield told
+
+
+@pytest.fixture(scope="module")
+def demo_folder(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the demonstration's journal lies."""
-    return tmp_path_factory.mktemp("dashboard")
+    folder = tmp_path_factory.mktemp("dashboard")
+    return shutil.copytree(demo.folder, folder, dirs_exist_ok=True)
 
 
-@pytest.fixture(scope="package")
-def demo_dsn(needed: None, template: Template, demo_folder: Path) -> Iterator[str]:
-    """The runtime's login to a database with the demonstration in it."""
-    dsn = template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{DEMO_DATABASE}?")
-    asyncio.run(_execute(template, _CLONE.format(clone=DEMO_DATABASE, template=_TEMPLATE)))
-    try:
-        seed_apart(dsn, demo_folder)
+@pytest.fixture(scope="module")
+def demo_dsn(demo: Demo, template: Template) -> Iterator[str]:
+    """The runtime's login to a database with the demonstration in it: what the tests of one file
+    change, those of others do not see, in whatever order they run.
+    """
+    with _copied(template, demo.database, COPY) as dsn:
         yield dsn
+
+
+@contextmanager
+def _copied(template: Template, source: str, name: str) -> Iterator[str]:
+    """A copy of a database, gone at the end; the runtime's login to it."""
+    asyncio.run(_execute(template, _CLONE.format(clone=name, template=source)))
+    try:
+        yield template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{name}?")
     finally:
-        asyncio.run(_execute(template, f"DROP DATABASE {DEMO_DATABASE} WITH (FORCE)"))
+        asyncio.run(_execute(template, f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 async def _execute(template: Template, statement: str) -> None:
@@ -51,14 +81,14 @@ async def _execute(template: Template, statement: str) -> None:
         await admin.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def url(demo_dsn: str, demo_folder: Path) -> Iterator[str]:
     """A server that needs no token."""
     with server("--dsn", demo_dsn, "--data-dir", str(demo_folder)) as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser(url: str) -> Iterator[Browser]:
     """Debian's Chromium.
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from conftest import Template
 from dashboard.accessibility import DARK, violations_in_both_themes
 from dashboard.browser import PHONE
-from dashboard.conftest import DEMO_DATABASE
+from dashboard.conftest import COPY
 from dashboard.pages import PAGES, PageShown
 
 
@@ -273,7 +273,7 @@ def _execute(template: Template, statement: str) -> None:
     """As the database's owner; in a thread, as Playwright keeps the loop of this one."""
 
     async def execute() -> None:
-        admin = await asyncpg.connect(template.endpoint.dsn(DEMO_DATABASE))
+        admin = await asyncpg.connect(template.endpoint.dsn(COPY))
         await admin.execute(statement)
         await admin.close()
 
