@@ -70,7 +70,8 @@ def build_app(
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
     # Its routes and not the application itself: mounted at "/" it would answer for unknown paths.
-    app.router.routes.extend(mounted)
+    # First: routes are tried in order, and most requests are for this one.
+    app.router.routes[:0] = mounted
     dashboard = Dashboard(Packing(app), web.BUILT)
     return behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
 
