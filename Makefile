@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup frontend frontend-check serve test suite check lock docs screenshots bench bench-check
-.PHONY: audit sbom bench-peers toolbox conformance crash nightly clean
+.PHONY: audit sbom plots bench-peers toolbox conformance crash nightly clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -73,6 +73,9 @@ conformance: toolbox  ## the protocol's official suite and inspector alone, on o
 
 bench-peers: $(READY)  ## other memories on the same questions, each in an environment of its own
 	$(BIN)/python -m bench.peers.run $(ARGS)
+
+plots: $(READY)  ## pictures of what benchmarks kept: ARGS="retrieval figures.json picture.svg"
+	$(BIN)/uv run --no-project --with matplotlib==3.11.2 python bench/plots.py $(ARGS)
 
 crash: $(READY)  ## SIGKILL the server and its database under load, and look for what was lost
 	PYTHONPATH=tests $(BIN)/python -m reliability.crashing $(ARGS)

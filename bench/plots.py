@@ -1,99 +1,89 @@
-"""Draws the figures of bench/scale.py.
+"""Draws the figures that other benchmarks kept.
 
-    python bench/plots.py FIGURES.json docs/images/scale.svg
+    make plots ARGS="scale FIGURES.json PICTURE.svg"
+    make plots ARGS="retrieval FIGURES.json PICTURE.svg"
 
-Processor time of a recall over the number of facts, both logarithmic: a line for each kind of
-search and number of tenants.
+`scale`: what bench/scale.py measured over the number of facts, both axes logarithmic. `retrieval`:
+how often some evidence is among the first answers, of bench/retrieval.py or bench/peers/run.py.
 """
 
 import argparse
 import json
-import math
-from collections.abc import Sequence
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 360, 60, 40, 170, 45
-COLOURS = ("#b45309", "#1d4ed8", "#047857", "#7e22ce")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+MEASURED = {
+    "p50_ms": "memory_recall, p50, ms",
+    "processor_ms": "memory_recall, processor, ms",
+    "server_mb": "memory of the server, MB",
+    "database_mb": "database, MB",
+    "index_mb": "index of vectors, MB",
+    "build_s": "its build, s",
+}
+CUTS = (1, 5, 10, 20)
 
 
 def main() -> None:
     """Read, draw, write."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", choices=("scale", "retrieval"))
     parser.add_argument("figures", type=Path)
     parser.add_argument("picture", type=Path)
     given = parser.parse_args()
-    rows = json.loads(given.figures.read_text(encoding="utf-8"))
-    lines: dict[str, list[tuple[float, float]]] = {}
+    # The same figures give the same file, with its text as text.
+    plt.rcParams.update({"svg.hashsalt": "memory-butler", "svg.fonttype": "none", "font.size": 9})
+    kept = json.loads(given.figures.read_text(encoding="utf-8"))
+    drawn = draw_scale(kept) if given.what == "scale" else draw_retrieval(kept)
+    drawn.savefig(given.picture, metadata={"Date": None})
+
+
+def draw_scale(rows: list[dict[str, Any]]) -> Figure:
+    """A panel for each measure, a line for each kind of search and number of tenants."""
+    figure, panels = plt.subplots(2, 3, figsize=(10.5, 5.8), layout="constrained")
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         tenants = "1 tenant" if row["tenants"] == 1 else f"{row['tenants']} tenants"
-        lines.setdefault(f"{row['search']}, {tenants}", []).append(
-            (row["facts"], row["processor_ms"])
-        )
-    given.picture.write_text(draw(lines), encoding="utf-8")
+        lines[f"{row['search']}, {tenants}"].append(row)
+    for panel, (measure, title) in zip(panels.flat, MEASURED.items(), strict=True):
+        for name, line in lines.items():
+            points = [(row["facts"], row[measure]) for row in line if row[measure] > 0]
+            if points:
+                panel.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
+        _furnish(panel, title)
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_xlabel("facts")
+    figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
 
 
-def draw(lines: dict[str, list[tuple[float, float]]]) -> str:
-    """An SVG of these lines, over logarithmic axes that hold whole powers of ten."""
-    points = [point for line in lines.values() for point in line]
-    across = _decades([x for x, _ in points])
-    up = _decades([y for _, y in points])
-    parts: list[str] = []
-    for power in range(across[0], across[1] + 1):
-        x = _place(10.0**power, across, LEFT, WIDTH - RIGHT)
-        parts.append(_line(x, TOP, x, HEIGHT - BOTTOM))
-        parts.append(_text(x, HEIGHT - BOTTOM + 18, f"{10**power:,}", "middle"))
-    for power in range(up[0], up[1] + 1):
-        y = _place(10.0**power, up, HEIGHT - BOTTOM, TOP)
-        parts.append(_line(LEFT, y, WIDTH - RIGHT, y))
-        parts.append(_text(LEFT - 8, y + 4, f"{10.0**power:g}", "end"))
-    parts.append(_text(LEFT, TOP - 18, "processor milliseconds of a recall", "start"))
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "facts", "middle"))
-    for (name, line), colour in zip(lines.items(), COLOURS, strict=False):
-        parts.append(_drawn(name, line, colour, across, up))
-    body = "\n".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="sans-serif" font-size="12">\n'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>\n{body}\n</svg>\n'
+def draw_retrieval(kept: dict[str, dict[str, dict[str, Any]]]) -> Figure:
+    """A panel for each set, a line for each way to ask."""
+    figure, panels = plt.subplots(
+        1, len(kept), figsize=(5.25 * len(kept), 4), layout="constrained", squeeze=False
     )
+    for panel, (name, ways) in zip(panels.flat, kept.items(), strict=True):
+        for way, result in ways.items():
+            rows = result["rows"]
+            shares = [100 * sum(row[f"any@{cut}"] for row in rows) / len(rows) for cut in CUTS]
+            panel.plot([str(cut) for cut in CUTS], shares, marker="o", markersize=3, label=way)
+        _furnish(panel, f"{name}: some evidence in the first k answers, %")
+        panel.set_xlabel("k")
+        panel.legend(frameon=False, fontsize="small")
+    return figure
 
 
-def _drawn(
-    name: str,
-    line: Sequence[tuple[float, float]],
-    colour: str,
-    across: tuple[int, int],
-    up: tuple[int, int],
-) -> str:
-    places = [
-        (_place(x, across, LEFT, WIDTH - RIGHT), _place(y, up, HEIGHT - BOTTOM, TOP))
-        for x, y in line
-    ]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places)
-    last_x, last_y = places[-1]
-    label = _text(last_x + 8, last_y + 4, name, "start")
-    return (
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}{label}'
-    )
-
-
-def _decades(values: Sequence[float]) -> tuple[int, int]:
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return low, max(high, low + 1)
-
-
-def _place(value: float, decades: tuple[int, int], start: float, end: float) -> float:
-    share = (math.log10(value) - decades[0]) / (decades[1] - decades[0])
-    return start + share * (end - start)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#ddd"/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="#333">{text}</text>'
+def _furnish(panel: Axes, title: str) -> None:
+    panel.set_title(title, fontsize="medium")
+    panel.grid(color="#e5e5e5")
+    panel.spines[["top", "right"]].set_visible(False)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ with memory_recall. A conversation is a butler and scope of its own. Prints reca
 by category, as Markdown, with paired bootstrap intervals of each way against the reference way:
 the same questions, resampled. No language model is involved.
 
-With `--out`, every question's ranks are kept as JSON, for `bench/peers/run.py` to compare with.
+With `--out`, the scores of every question are kept as JSON, for `make plots`.
 """
 
 import argparse

@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument(
         "--environments", type=Path, default=Path.home() / ".cache" / "memory-butler-peers"
     )
+    parser.add_argument("--out", type=Path, help="keep the scores of every question here")
     given = parser.parse_args()
     installed = []
     for peer in given.peers:
@@ -62,13 +64,18 @@ def main() -> None:
         else:
             print(f"{peer}: not installed: {trouble}", file=sys.stderr)
     print(f"Machine: {machine()}")
+    kept = {}
     with _postgres(any(PEERS[peer].on_postgres for peer in installed)) as environment:
         for name in given.sets:
             conversations = list(SETS[name](given.data))[: given.conversations]
             ways: dict[str, Callable[[int, Conversation], Measured]] = {
                 peer: partial(_of_peer, given, environment, name, peer) for peer in installed
             }
-            print_tables(name, conversations, _in_turn(conversations, ways), REFERENCE)
+            results = _in_turn(conversations, ways)
+            kept[name] = {way: asdict(result) for way, result in results.items()}
+            print_tables(name, conversations, results, REFERENCE)
+    if given.out:
+        given.out.write_text(json.dumps(kept), encoding="utf-8")
 
 
 def _in_turn(
