@@ -3,7 +3,7 @@
     make plots ARGS="scale FIGURES.json PICTURE.svg"
     make plots ARGS="retrieval FIGURES.json PICTURE.svg"
 
-`scale`: what bench/scale.py measured over the number of facts, both axes logarithmic. `retrieval`:
+`scale`: what bench/scale.py measured over the number of facts, on logarithmic axes. `retrieval`:
 how often some evidence is among the first answers, of bench/retrieval.py or bench/peers/run.py.
 """
 
@@ -52,13 +52,18 @@ def draw_scale(rows: list[dict[str, Any]]) -> Figure:
         tenants = "1 tenant" if row["tenants"] == 1 else f"{row['tenants']} tenants"
         lines[f"{row['search']}, {tenants}"].append(row)
     for panel, (measure, title) in zip(panels.flat, MEASURED.items(), strict=True):
-        for name, line in lines.items():
+        for place, (name, line) in enumerate(lines.items()):
             points = [(row["facts"], row[measure]) for row in line if row[measure] > 0]
             if points:
-                panel.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
+                drawn = zip(*points, strict=True)
+                panel.plot(*drawn, color=f"C{place}", marker="o", markersize=3, label=name)
         _furnish(panel, title)
         panel.set_xscale("log")
-        panel.set_yscale("log")
+        if measure == "server_mb":
+            panel.set_ylim(bottom=0)
+        else:
+            panel.set_yscale("log")
+        panel.minorticks_off()
         panel.set_xlabel("facts")
     figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

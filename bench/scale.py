@@ -34,7 +34,7 @@ import numpy as np
 from bench.datasets import DEFAULT_DATA
 from bench.made_facts import Base, fill, read_base, read_questions
 from bench.metrics import percentile
-from bench.server import Client, machine, running_server, spent
+from bench.server import Client, machine, resident, running_server, spent
 from memory_butler.config import Settings
 from memory_butler.engine.nearest_index import build, status
 from memory_butler.engine.opening import open_database
@@ -126,7 +126,7 @@ async def _measure(
                         / 1e6,
                         index_mb=index.bytes / 1e6,
                         build_s=building,
-                        server_mb=_resident(_processes(data_dir)[0]) / 1e6,
+                        server_mb=resident(_processes(data_dir)[0]),
                     )
                 )
             await admin.close()
@@ -189,11 +189,6 @@ def _processes(data_dir: Path) -> list[int]:
     known = [pid for _, pid in sorted(ours)]
     children = [pid for pid, parent in parents.items() if parent in known[1:]]
     return list(dict.fromkeys(known + children))
-
-
-def _resident(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) * 1024
 
 
 def _print(figures: Sequence[Figures], calls: int) -> None:

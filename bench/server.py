@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 
 from memory_butler.config import Settings
 from memory_butler.engine.nearest_index import WORTHWHILE, status
+
+QUIET = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
 
 
 class Client:
@@ -60,15 +62,30 @@ def running_server(*, indexing: bool = True, caching: bool = True) -> Iterator[t
     Without `indexing` it never builds the approximate index of vectors by itself, without `caching`
     it embeds a question each time it is asked.
     """
-    settings = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
+    settings = dict(QUIET)
     if not indexing:
         settings["MEMORY_BUTLER_MEMORY__RETRIEVAL__INDEX_FROM"] = "0"
     if not caching:
         settings["MEMORY_BUTLER_MEMORY__RETRIEVAL__QUERY_CACHE_SIZE"] = "0"
-    # Readable by the user that the database runs as when the benchmark is run by root.
+    with data_folder() as data_dir, started(data_dir, settings) as (url, _):
+        yield url, data_dir
+
+
+@contextmanager
+def data_folder() -> Iterator[Path]:
+    """A data directory that is not there yet, removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
+    # Readable by the user that the database runs as when the benchmark is run by root.
     folder.chmod(0o755)
-    data_dir = folder / "data"
+    try:
+        yield folder / "data"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def started(data_dir: Path, settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """A server that answers on a free port: its base URL and its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
         stdout=subprocess.PIPE,
@@ -83,11 +100,16 @@ def running_server(*, indexing: bool = True, caching: bool = True) -> Iterator[t
                 break
         else:
             raise RuntimeError("the server did not start; its log is above")
-        yield url.removesuffix("/mcp"), data_dir
+        yield url.removesuffix("/mcp"), process.pid
     finally:
         process.terminate()
         process.wait(60)
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def resident(pid: int) -> float:
+    """Megabytes that a process holds in memory."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) * 1024 / 1e6
 
 
 async def indexed(data_dir: Path) -> None:
