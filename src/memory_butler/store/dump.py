@@ -7,8 +7,8 @@ which is dropped or put in another's place as a whole: nothing is ever half rest
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
@@ -95,8 +95,11 @@ async def loaded(
     scratch = f"{roles_of}_loading_{os.getpid()}"
     maintenance = with_database(admin_dsn, "postgres")
     scratch_dsn = with_database(admin_dsn, scratch)
+    with _told_what_it_may_not():
+        await _drop(maintenance, scratch)
     try:
-        await _make_empty(maintenance, scratch)
+        with _told_what_it_may_not():
+            await schema.ensure_database(maintenance, scratch)
         roles = Roles.of(roles_of)
         await schema.prepare_roles(scratch_dsn, roles, runtime_password)
         await _restore(scratch_dsn, source, roles.owner)
@@ -175,10 +178,10 @@ def _is_not_ours(line: str) -> bool:
     return not line.startswith(";") and len(words) > 3 and words[3] in _NOT_OURS
 
 
-async def _make_empty(maintenance_dsn: str, name: str) -> None:
-    await _drop(maintenance_dsn, name)
+@contextmanager
+def _told_what_it_may_not() -> Iterator[None]:
     try:
-        await schema.ensure_database(maintenance_dsn, name)
+        yield
     except asyncpg.InsufficientPrivilegeError as error:
         raise ConfigurationError(f"this login may not make a database: {error}") from error
 
