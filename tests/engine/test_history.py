@@ -1,7 +1,6 @@
 """Memory as it stood: what was known at a moment, and what was true at one."""
 
 from datetime import datetime, timedelta
-from typing import get_args
 from uuid import uuid4
 
 import pytest
@@ -37,8 +36,6 @@ from memory_butler.store.facts import FactFilter
 from .store_views import count
 
 pytestmark = pytest.mark.anyio
-
-FATES: tuple[Fate, ...] = get_args(Fate)
 
 
 async def _told(memory: Memory, principal: Principal, topic: str) -> list[str]:
@@ -233,10 +230,11 @@ async def test_the_views_have_every_column_of_their_tables(admin: Connection) ->
 async def _compared(
     memory: Memory, principal: Principal, since: datetime, until: datetime | None = None
 ) -> dict[Fate, set[tuple[str | None, str | None, tuple[str, ...]]]]:
-    found = await compare(memory, principal, since, until)
+    found = await compare(memory, principal, since, until, limit=50)
+    assert found.totals == {fate: len(some) for fate, some in found.told.items()}
     return {
-        fate: {(one.before, one.after, one.what) for one in found.differences if one.fate == fate}
-        for fate in FATES
+        fate: {(one.before, one.after, one.difference.what) for one in some}
+        for fate, some in found.told.items()
     }
 
 
@@ -284,7 +282,7 @@ async def test_what_was_learned_changed_and_forgotten_between_two_moments(
         (None, "Ana pet A cat", ("restored",))
     }
     with pytest.raises(InvalidInput, match="must be earlier"):
-        await compare(memory, principal, middle, start)
+        await compare(memory, principal, middle, start, limit=50)
 
 
 async def test_episodes_run_out_of_time_between_two_moments(
@@ -297,4 +295,18 @@ async def test_episodes_run_out_of_time_between_two_moments(
         ("We drank tea", None, ("expired",))
     }
     await cleanup.clean_up(memory, principal)
-    assert (await compare(memory, principal, start, None)).deleted == 1
+    assert (await compare(memory, principal, start, None, limit=50)).deleted == 1
+
+
+async def test_a_comparison_counts_all_and_tells_so_many(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    start = clock.now
+    clock.advance(days=1)
+    for seen in range(3):
+        stored, _ = await store_fact(memory, principal, "Ana", f"saw_{seen}", "A whale")
+    clock.advance(days=1)
+    await confirm_memory(memory, principal, "fact", stored)
+    found = await compare(memory, principal, start, None, limit=2)
+    assert found.totals == {"learned": 3, "changed": 0, "forgotten": 0}
+    assert len(found.told["learned"]) == 2

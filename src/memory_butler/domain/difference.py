@@ -1,14 +1,15 @@
 """What memory learned, changed and let go of between two moments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal
 from uuid import UUID
 
 Kind = Literal["fact", "rule", "episode", "entity"]
 Fate = Literal["learned", "changed", "forgotten"]
+# What is compared of a memory at one moment; `gone` says why it is not there for whoever asks.
 State = Mapping[str, Any]
+States = Mapping[tuple[Kind, UUID], State]
 
 # What a change is called where the column does not say it by itself.
 _SAID: Final = {"last_confirmed_at": "confirmed", "entity_id": "entity", "canonical_name": "name"}
@@ -23,111 +24,73 @@ _COMPARED: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of one memory. Of a fact that replaced another, `before` is what that one said.
+    """What became of one memory; `what` names each change, or why it is gone.
 
-    `what` names each change, or why it is gone.
+    `before` is the memory to be read at the first moment, `after` at the second. Of a fact that
+    replaced another, `before` is that one.
     """
 
     kind: Kind
     id: UUID
     fate: Fate
-    before: str | None
-    after: str | None
+    before: UUID | None
+    after: UUID | None
     what: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The states of memories at one moment, by id."""
+def differences(before: States, after: States) -> list[Difference]:
+    """Every memory that is not what it was. What came and went in between leaves no trace.
 
-    at: datetime
-    states: Mapping[tuple[Kind, UUID], State]
-
-    def of(self, kind: Kind, id: UUID) -> State | None:
-        return self.states.get((kind, id))
-
-    def held(self, kind: Kind, id: UUID) -> State | None:
-        """Its state, if it was there for whoever asked."""
-        state = self.of(kind, id)
-        return state if state is not None and _gone(kind, state, self.at) is None else None
-
-
-def differences(before: Seen, after: Seen) -> list[Difference]:
-    """Every memory that is not what it was. What came and went in between leaves no trace."""
+    What is new and took no other's place is not among them: it has no two states to compare.
+    """
     replaced: set[UUID] = set()
     found: list[Difference] = []
-    for kind, id in after.states:
-        new = after.held(kind, id)
-        if new is None or before.held(kind, id) is not None:
+    for (kind, id), new in after.items():
+        if new["gone"] is not None or _held(before, kind, id) is not None:
             continue
         old = _replaced_by(new, before, after, replaced) if kind == "fact" else None
-        known = before.of(kind, id) is not None
-        fate: Fate = "changed" if known or old is not None else "learned"
-        what: tuple[str, ...] = ("restored",) if known else ("replaced",) if old is not None else ()
-        said = None if old is None else _text(kind, old)
-        found.append(Difference(kind, id, fate, said, _text(kind, new), what))
-    for kind, id in before.states:
-        old = before.held(kind, id)
-        if old is None or id in replaced:
+        if (kind, id) in before:
+            found.append(Difference(kind, id, "changed", old, id, ("restored",)))
+        elif old is not None:
+            found.append(Difference(kind, id, "changed", old, id, ("replaced",)))
+        elif kind == "fact" and new["supersedes_id"] is not None:
+            found.append(Difference(kind, id, "learned", None, id, ()))
+    for kind, id in before:
+        held = _held(before, kind, id)
+        if held is None or id in replaced:
             continue
-        state = after.of(kind, id)
-        why = "deleted" if state is None else _gone(kind, state, after.at)
+        state = after.get((kind, id))
+        why = "deleted" if state is None else state["gone"]
         if why is not None:
-            found.append(Difference(kind, id, "forgotten", _text(kind, old), None, (why,)))
-        elif state is not None and (what := _changes(kind, old, state)):
-            texts = _text(kind, old), _text(kind, state)
-            found.append(Difference(kind, id, "changed", *texts, what))
+            found.append(Difference(kind, id, "forgotten", id, None, (why,)))
+        elif state is not None and (what := _changes(kind, held, state)):
+            found.append(Difference(kind, id, "changed", id, id, what))
     return found
 
 
-def _replaced_by(new: State, before: Seen, after: Seen, replaced: set[UUID]) -> State | None:
+def _held(states: States, kind: Kind, id: UUID) -> State | None:
+    """Its state, if it was there for whoever asked."""
+    state = states.get((kind, id))
+    return state if state is not None and state["gone"] is None else None
+
+
+def _replaced_by(new: State, before: States, after: States, replaced: set[UUID]) -> UUID | None:
     """The fact that held before and that this one replaced, directly or through others."""
     passed: list[UUID] = []
     older: UUID | None = new["supersedes_id"]
     while older is not None and older not in passed:
         passed.append(older)
-        state = before.held("fact", older)
-        if state is not None:
+        if _held(before, "fact", older) is not None:
             replaced.add(older)
-            return state
-        between = after.of("fact", older)
+            return older
+        between = after.get(("fact", older))
         older = None if between is None else between["supersedes_id"]
     return None
 
 
-def _gone(kind: Kind, state: State, at: datetime) -> str | None:
-    """Why it is not there for whoever asks; None where it is."""
-    match kind:
-        case "fact":
-            if state["validity"] != "active":
-                said: str = state["validity"]
-                return "forgotten" if said == "retracted" else said
-            return "ended" if state["valid_until"] and state["valid_until"] <= at else None
-        case "rule":
-            metadata = state["metadata"]
-            names = ("forgotten", "disabled")
-            return next((name for name in names if metadata.get(name) is True), None)
-        case "episode":
-            return "expired" if state["expires_at"] <= at else None
-        case "entity":
-            return "merged" if "merged_into" in (state["metadata"] or {}) else None
-        case _:
-            assert_never(kind)
-
-
 def _changes(kind: Kind, old: State, new: State) -> tuple[str, ...]:
     named = [_SAID.get(name, name) for name in _COMPARED[kind] if old[name] != new[name]]
-    fading = [(state.get("metadata") or {}).get("status") == "fading" for state in (old, new)]
+    fading = [bool(state.get("fading")) for state in (old, new)]
     if fading[0] != fading[1]:
         named.append("fading" if fading[1] else "recovered")
     return tuple(named)
-
-
-def _text(kind: Kind, state: State) -> str:
-    parts: Mapping[Kind, Sequence[str]] = {
-        "fact": ("subject", "predicate", "content"),
-        "rule": ("content",),
-        "episode": ("content",),
-        "entity": ("canonical_name",),
-    }
-    return " ".join(state[name] for name in parts[kind])

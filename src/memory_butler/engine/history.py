@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from memory_butler.domain.difference import Difference, Seen, differences
+from memory_butler.domain.difference import Difference, Fate, differences
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
-from memory_butler.store.history import deleted_episodes, states, touched
+from memory_butler.store.history import deleted_episodes, learned, states, texts, touched
 from memory_butler.store.rows import Row
 
 MAX_DELETED: Final = 200  # shown one by one; the total is of all
@@ -49,17 +49,31 @@ async def deleted_episode(memory: Memory, principal: Principal, id: UUID) -> Row
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A difference, and what was said at either moment."""
+
+    difference: Difference
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """Two moments, and every memory that is not what it was."""
+    """Two moments: how many memories are not what they were, and the first of each fate."""
 
     since: datetime
     until: datetime
-    differences: list[Difference]
+    totals: dict[Fate, int]
+    told: dict[Fate, list[Told]]
     deleted: int
 
 
 async def compare(
-    memory: Memory, principal: Principal, since: datetime | None, until: datetime | None
+    memory: Memory,
+    principal: Principal,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
 ) -> Compared:
     """What was learned, changed and forgotten after `since` (a day before) up to `until` (now).
 
@@ -79,8 +93,35 @@ async def compare(
         raise InvalidInput(
             f"more than {MAX_TOUCHED:,} memories changed in that time; choose a shorter one"
         )
-    seen = []
-    for where, at in ((first, begin), (last, end)):
-        async with where.reading(principal.tenant) as tx:
-            seen.append(Seen(at, await states(tx, ids)))
-    return Compared(begin, end, differences(*seen), deleted)
+    async with first.reading(principal.tenant) as tx:
+        then = await states(tx, ids)
+    async with last.reading(principal.tenant) as tx:
+        now = await states(tx, ids)
+        new, newest = await learned(tx, begin, limit)
+    by_fate: dict[Fate, list[Difference]] = {"learned": [], "changed": [], "forgotten": []}
+    for one in differences(then, now):
+        by_fate[one.fate].append(one)
+    totals = {fate: len(some) for fate, some in by_fate.items()}
+    totals["learned"] += new
+    by_fate["learned"] += [Difference(*one, "learned", None, one[1], ()) for one in newest]
+    shown = {fate: some[:limit] for fate, some in by_fate.items()}
+    every = [one for some in shown.values() for one in some]
+    async with first.reading(principal.tenant) as tx:
+        before = await texts(tx, [one.before for one in every if one.before is not None])
+    async with last.reading(principal.tenant) as tx:
+        after = await texts(tx, [one.after for one in every if one.after is not None])
+    return Compared(
+        begin,
+        end,
+        totals,
+        {fate: [_told(one, before, after) for one in some] for fate, some in shown.items()},
+        deleted,
+    )
+
+
+def _told(one: Difference, before: dict[UUID, str], after: dict[UUID, str]) -> Told:
+    return Told(
+        one,
+        None if one.before is None else before.get(one.before),
+        None if one.after is None else after.get(one.after),
+    )

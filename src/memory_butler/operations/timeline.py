@@ -5,13 +5,13 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memory_butler.domain.difference import Fate, Kind
+from memory_butler.domain.difference import Kind
 from memory_butler.domain.events import EVENT_TYPES, EventType
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.events import ACTIVITY, list_events
-from memory_butler.engine.history import compare
+from memory_butler.engine.history import Told, compare
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
@@ -158,26 +158,22 @@ class Diff(Output):
 
 
 async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
-    compared = await compare(memory, principal, given.since, given.until)
-    by_fate: dict[Fate, list[Changed]] = {"learned": [], "changed": [], "forgotten": []}
-    for one in compared.differences:
-        by_fate[one.fate].append(
-            Changed(
-                memory_type=one.kind,
-                id=one.id,
-                before=one.before,
-                after=one.after,
-                what=list(one.what),
-            )
-        )
+    compared = await compare(memory, principal, given.since, given.until, given.limit)
     return Diff.model_validate(
         {
             "since": compared.since,
             "until": compared.until,
             "deleted_episodes": compared.deleted,
-            **{fate: some[: given.limit] for fate, some in by_fate.items()},
-            **{f"{fate}_total": len(some) for fate, some in by_fate.items()},
+            **{fate: [_changed(one) for one in some] for fate, some in compared.told.items()},
+            **{f"{fate}_total": total for fate, total in compared.totals.items()},
         }
+    )
+
+
+def _changed(told: Told) -> Changed:
+    one = told.difference
+    return Changed(
+        memory_type=one.kind, id=one.id, before=told.before, after=told.after, what=list(one.what)
     )
 
 

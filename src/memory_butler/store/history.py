@@ -31,9 +31,21 @@ async def deleted_episodes(
 async def touched(
     tx: Transaction, since: datetime, until: datetime, limit: int
 ) -> list[tuple[Kind, UUID]]:
-    """What was stored, changed, or ran out of time after `since` and up to `until`."""
+    """What changed, ran out of time or took another's place after `since` and up to `until`."""
     found = await tx.connection.fetch(SQL["touched"], tx.tenant, since, until, limit)
     return [(row["kind"], row["id"]) for row in found]
+
+
+async def learned(
+    tx: Transaction, since: datetime, limit: int
+) -> tuple[int, list[tuple[Kind, UUID]]]:
+    """What is there from here and was not at `since`, but for facts that took another's place.
+
+    How many, and the newest of them.
+    """
+    found = await tx.connection.fetch(SQL["learned"], tx.tenant, since, limit)
+    total: int = found[0]["total"] if found else 0
+    return total, [(row["kind"], row["id"]) for row in found]
 
 
 async def states(tx: Transaction, ids: Sequence[tuple[Kind, UUID]]) -> dict[tuple[Kind, UUID], Row]:
@@ -50,3 +62,9 @@ async def states(tx: Transaction, ids: Sequence[tuple[Kind, UUID]]) -> dict[tupl
         for row in rows(await tx.connection.fetch(query, tx.tenant, wanted)) if wanted else []:
             found[kind, row["id"]] = row
     return found
+
+
+async def texts(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """What memories of any kind say, as they stand from here; of a long one, the beginning."""
+    found = await tx.connection.fetch(SQL["texts"], tx.tenant, ids) if ids else []
+    return {row["id"]: row["text"] for row in found}

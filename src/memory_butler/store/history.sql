@@ -32,36 +32,77 @@ SELECT gone.id::uuid AS id, born.payload->>'butler' AS butler, born.created_at,
 ORDER BY born.created_at DESC, gone.id LIMIT $6
 
 -- name: touched
--- What may differ between two moments: stored, changed, or out of time in between.
+-- What may differ between two moments, but for what is new and took no other's place: changed, or out
+-- of time in between, or a fact that supersedes another.
 SELECT 'fact' AS kind, id FROM facts
-WHERE tenant_id = $1 AND (created_at > $2 AND created_at <= $3
-                          OR valid_until > $2 AND valid_until <= $3)
-UNION
-SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND created_at > $2 AND created_at <= $3
+WHERE tenant_id = $1 AND (created_at <= $2 AND valid_until > $2 AND valid_until <= $3
+                          OR supersedes_id IS NOT NULL AND created_at > $2 AND created_at <= $3)
 UNION
 SELECT 'episode', id FROM episodes
-WHERE tenant_id = $1 AND (created_at > $2 AND created_at <= $3
-                          OR expires_at > $2 AND expires_at <= $3)
-UNION
-SELECT 'entity', id FROM entities WHERE tenant_id = $1 AND created_at > $2 AND created_at <= $3
+WHERE tenant_id = $1 AND created_at <= $2 AND expires_at > $2 AND expires_at <= $3
 UNION
 SELECT kind, id FROM memory_versions
 WHERE tenant_id = $1 AND known_until > $2 AND known_until <= $3
 ORDER BY kind, id LIMIT $4
 
+-- What follows runs at a moment: where memory_history comes before public. Why a memory is not there:
+
+-- fragment: fact_gone
+CASE WHEN validity = 'retracted' THEN 'forgotten' WHEN validity <> 'active' THEN validity
+     WHEN valid_until <= memory_history.known_at() THEN 'ended' END
+
+-- fragment: rule_gone
+CASE WHEN metadata->'forgotten' = 'true' THEN 'forgotten'
+     WHEN metadata->'disabled' = 'true' THEN 'disabled' END
+
+-- fragment: episode_gone
+CASE WHEN expires_at <= memory_history.known_at() THEN 'expired' END
+
+-- fragment: entity_gone
+CASE WHEN metadata ? 'merged_into' THEN 'merged' END
+
+-- name: learned
+-- What is there and was not before $2, without what took another's place; newest first, and how many.
+-- Made first and looked through then: the planner takes a condition on a CASE to leave hardly a row.
+WITH new AS MATERIALIZED (
+    SELECT 'fact' AS kind, id, created_at, {fact_gone} AS gone
+    FROM facts WHERE tenant_id = $1 AND created_at > $2 AND supersedes_id IS NULL
+    UNION ALL
+    SELECT 'rule', id, created_at, {rule_gone} FROM rules WHERE tenant_id = $1 AND created_at > $2
+    UNION ALL
+    SELECT 'episode', id, created_at, {episode_gone}
+    FROM episodes WHERE tenant_id = $1 AND created_at > $2
+    UNION ALL
+    SELECT 'entity', id, created_at, {entity_gone}
+    FROM entities WHERE tenant_id = $1 AND created_at > $2
+)
+SELECT kind, id, count(*) OVER ()::integer AS total
+FROM new WHERE gone IS NULL ORDER BY created_at DESC, id LIMIT $3
+
 -- name: states_of_facts
-SELECT id, subject, predicate, left(content, 2000) AS content, validity, valid_until, entity_id,
-       supersedes_id, last_confirmed_at, metadata
+SELECT id, {fact_gone} AS gone, valid_until, entity_id, supersedes_id, last_confirmed_at,
+       metadata->>'status' = 'fading' AS fading
 FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: states_of_rules
-SELECT id, left(content, 2000) AS content, maturity, scope, tags, last_confirmed_at, applied_count,
-       metadata
+SELECT id, {rule_gone} AS gone, md5(content) AS content, maturity, scope, tags, last_confirmed_at,
+       applied_count, metadata->>'status' = 'fading' AS fading
 FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: states_of_episodes
-SELECT id, left(content, 2000) AS content, consolidation_status, expires_at, metadata
+SELECT id, {episode_gone} AS gone, consolidation_status
 FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: states_of_entities
-SELECT id, canonical_name, aliases, metadata FROM entities WHERE tenant_id = $1 AND id = ANY($2)
+SELECT id, {entity_gone} AS gone, canonical_name, aliases
+FROM entities WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: texts
+SELECT 'fact' AS kind, id, subject || ' ' || predicate || ' ' || left(content, 2000) AS text
+FROM facts WHERE tenant_id = $1 AND id = ANY($2)
+UNION ALL
+SELECT 'rule', id, left(content, 2000) FROM rules WHERE tenant_id = $1 AND id = ANY($2)
+UNION ALL
+SELECT 'episode', id, left(content, 2000) FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+UNION ALL
+SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
