@@ -85,12 +85,16 @@ def data_folder() -> Iterator[Path]:
 
 @contextmanager
 def started(data_dir: Path, settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """A server that answers on a free port: its base URL and its process."""
+    """A server that answers on a free port: its base URL and its process.
+
+    It keeps its bytecode, as an installation does, also where our own environment forbids that.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
         [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | settings,
+        env=kept | settings,
     )
     assert process.stdout is not None
     try:

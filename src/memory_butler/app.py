@@ -1,6 +1,7 @@
 """The composition root: settings in, a running server out."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 
 from memory_butler.companions import schedule as companions
@@ -46,8 +47,11 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 index_kept(memory),
             ):
                 live = LiveEvents(memory)
+                surfaces = build_app(memory, settings, live)
+                # All of it stays until the end; no collection need look at it again.
+                gc.freeze()
                 await run(
-                    build_app(memory, settings, live),
+                    surfaces,
                     listening,
                     lambda: announce(url),
                     stop,
