@@ -94,7 +94,7 @@ def started(data_dir: Path, settings: Mapping[str, str]) -> Iterator[tuple[str, 
         [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
         stdout=subprocess.PIPE,
         text=True,
-        env=kept | settings,
+        env={**kept, **settings},
     )
     assert process.stdout is not None
     try:
