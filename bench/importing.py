@@ -17,7 +17,6 @@ included, is in one figure and left out of the other.
 
 import argparse
 import json
-import os
 import random
 import shutil
 import statistics
@@ -34,7 +33,7 @@ from uuid import UUID
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.datasets import DEFAULT_DATA, locomo
-from bench.server import machine
+from bench.server import QUIET, environment, machine
 from memory_butler.domain.facts import search_text
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded
@@ -96,7 +95,7 @@ def _run(data_dir: Path, *words: str) -> tuple[float, str]:
         check=True,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"},
+        env=environment(QUIET),
     )
     return time.perf_counter() - began, ran.stdout
 

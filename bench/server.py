@@ -85,16 +85,12 @@ def data_folder() -> Iterator[Path]:
 
 @contextmanager
 def started(data_dir: Path, settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """A server that answers on a free port: its base URL and its process.
-
-    It keeps its bytecode, as an installation does, also where our own environment forbids that.
-    """
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """A server that answers on a free port: its base URL and its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--data-dir", data_dir],
         stdout=subprocess.PIPE,
         text=True,
-        env={**kept, **settings},
+        env=environment(settings),
     )
     assert process.stdout is not None
     try:
@@ -108,6 +104,15 @@ def started(data_dir: Path, settings: Mapping[str, str]) -> Iterator[tuple[str, 
     finally:
         process.terminate()
         process.wait(60)
+
+
+def environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Ours and these settings, for a program of ours that is measured.
+
+    It keeps its bytecode, as an installation does, also where our own environment forbids that.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **settings}
 
 
 def resident(pid: int) -> float:
