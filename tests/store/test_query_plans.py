@@ -138,6 +138,32 @@ async def test_rare_words_that_find_too_little_let_the_next_one_lead(
 
 
 @pytest.mark.usefixtures("filled")
+async def test_the_words_are_looked_up_once(admin: Connection) -> None:
+    """Counting what leads and reading it are one: the index holds all tenants."""
+    plan = await plans_inside(admin, WORDED, "twofold threefold", NOW)
+    assert plan.count("Bitmap Index Scan on idx_facts_search") == 1
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize(("most", "leads"), [(12, True), (4, False)])
+async def test_the_fewer_are_read_the_larger_is_the_sample(
+    admin: Connection, most: int, leads: bool
+) -> None:
+    """A word of sixty memories, none of them among the first 256, seems to be in none at all."""
+    await admin.execute("SET butler.tenant_id = 'default'")
+    await admin.execute(
+        "UPDATE facts SET search_vector = search_vector || 'seldom'::tsvector WHERE id IN ("
+        " SELECT id FROM facts WHERE id > '20000000-0000-0000-0000-000000000000'"
+        " ORDER BY id LIMIT 60)"
+    )
+    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 1, $3)"
+    plan = await plans_inside(admin, few, "seldom word17", NOW, most)
+    condition = plan.partition("Bitmap Index Scan on idx_facts_search")[2]
+    assert "'word17'" in condition
+    assert ("'seldom'" in condition) is leads
+
+
+@pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("SRCH-02", "GEN-11")
 async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connection) -> None:
     vector = _vector()

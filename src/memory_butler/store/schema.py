@@ -46,6 +46,7 @@ CHAIN = (
     "mem_028",
     "mem_029",
     "mem_027",
+    "mem_030",
 )
 HEAD = CHAIN[-1]
 
