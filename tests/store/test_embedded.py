@@ -17,7 +17,13 @@ import asyncpg
 import pytest
 
 from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
-from memory_butler.store import embedded, embedded_cluster, embedded_postmaster, embedded_programs
+from memory_butler.store import (
+    embedded,
+    embedded_cluster,
+    embedded_postmaster,
+    embedded_programs,
+    embedded_settings,
+)
 
 ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not ROOT, reason="only root drops to another user")
@@ -203,6 +209,26 @@ def test_settings(made: Path) -> None:
     for name in ("log_statement", "listen_addresses", "hba_file", "x y"):
         with pytest.raises(ConfigurationError, match="cannot be changed"):
             embedded.acquire(made, settings={name: "all"})
+
+
+GB = 1024**3
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [(GB // 2, "128MB"), (2 * GB, "256MB"), (8 * GB, "1024MB"), (512 * GB, "2048MB")],
+)
+def test_pages_are_held_in_an_eighth_of_the_memory(memory: int, expected: str) -> None:
+    assert embedded_settings.buffers(memory) == expected
+
+
+def test_a_container_may_have_less_memory_than_its_machine(tmp_path: Path) -> None:
+    bound = tmp_path / "memory.max"
+    machine = embedded_settings.machine_memory(bound)
+    bound.write_text("max\n")
+    assert embedded_settings.machine_memory(bound) == machine
+    bound.write_text(f"{GB // 4}\n")
+    assert embedded_settings.machine_memory(bound) == GB // 4 < machine
 
 
 def test_status_and_double_release(made: Path, tmp_path: Path) -> None:
