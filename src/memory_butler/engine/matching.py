@@ -18,7 +18,16 @@ from memory_butler.engine.memory import Memory
 from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.search import Deep, Found, Wanted, candidates, joined, nearest, worded
+from memory_butler.store.search import (
+    Deep,
+    Found,
+    Wanted,
+    candidates,
+    deepened,
+    joined,
+    nearest,
+    worded,
+)
 from memory_butler.store.transaction import Transaction
 
 # So many times more candidates are looked at where only trusted ones are wanted. Where more than
@@ -112,32 +121,60 @@ async def matches(
     reach = asked.depth if asked.min_trust is None else asked.depth * TRUST_REACH
     depth = reach + len(asked.without)
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
-    if asked.mode == "deep" or tx.past:
-        return await _of_both_arms(tx, wanted, asked, await embedding)
-    by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
-    vector = await embedding
-    by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
-    return await _all_fused(tx, joined(by_words, by_meaning), asked)
+    deep = None
+    if asked.mode == "deep":
+        deep = Deep(spellings(asked.text), period_of(asked.text, asked.now))
+    if tx.past:
+        found = await _of_the_past(tx, wanted, asked, deep, await embedding)
+    elif deep is not None:
+        found = await _deepened(tx, wanted, asked, deep, embedding)
+    else:
+        by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
+        vector = await embedding
+        by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
+        found = joined(by_words, by_meaning)
+    fused = await _all_fused(tx, found, asked)
+    if deep is None:
+        return fused
+    # Over all types together: the best of a type that has nothing to the point is not the best.
+    scores = deep_scores({match.found.id: _evidence(match.found, deep.period) for match in fused})
+    return [replace(match, deep=scores[match.found.id]) for match in fused]
 
 
-async def _of_both_arms(
-    tx: Transaction, wanted: Wanted, asked: Question, embedding: Vector | None
-) -> list[Match]:
-    period = period_of(asked.text, asked.now) if asked.mode == "deep" else None
-    deep = Deep(spellings(asked.text), period) if asked.mode == "deep" else None
-    question = asked.text if asked.mode != "semantic" else ""
-    found = {
+async def _of_the_past(
+    tx: Transaction, wanted: Wanted, asked: Question, deep: Deep | None, embedding: Vector | None
+) -> dict[MemoryType, list[Found]]:
+    question = "" if asked.mode == "semantic" else asked.text
+    return {
         memory_type: await candidates(
             tx, memory_type, wanted, question=question, embedding=embedding, deep=deep
         )
         for memory_type in wanted.types
     }
-    fused = await _all_fused(tx, found, asked)
-    if deep is None:
-        return fused
-    # Over all types together: the best of a type that has nothing to the point is not the best.
-    scores = deep_scores({match.found.id: _evidence(match.found, period) for match in fused})
-    return [replace(match, deep=scores[match.found.id]) for match in fused]
+
+
+async def _deepened(
+    tx: Transaction,
+    wanted: Wanted,
+    asked: Question,
+    deep: Deep,
+    embedding: Awaitable[Vector | None],
+) -> dict[MemoryType, list[Found]]:
+    plain = [memory_type for memory_type in wanted.types if memory_type != "episode"]
+    told = await worded(tx, replace(wanted, types=plain), asked.text) if plain else []
+    vector = await embedding
+    found: dict[MemoryType, list[Found]] = {}
+    for memory_type in wanted.types:
+        if memory_type == "episode":
+            found[memory_type] = await candidates(
+                tx, memory_type, wanted, question=asked.text, embedding=vector, deep=deep
+            )
+        else:
+            own = [row for row in told if row["memory_type"] == memory_type]
+            found[memory_type] = await deepened(
+                tx, memory_type, wanted, told=own, embedding=vector, deep=deep
+            )
+    return found
 
 
 async def _all_fused(

@@ -1,9 +1,9 @@
 """The hot searches: the candidates of each arm, and everything that scoring needs of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from memory_butler.domain.links import MemoryType
@@ -19,6 +19,8 @@ PAST = load("history")
 
 # How many memories the arm of words reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
+
+_PLURAL: Final[Mapping[MemoryType, str]] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
 
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
@@ -161,7 +163,7 @@ async def candidates(
     embedding: Vector | None,
     deep: Deep | None = None,
 ) -> list[Found]:
-    """The candidates of both arms in one statement: for a deep search, and for one of the past.
+    """The candidates of both arms in one statement: episodes for a deep search, and the past.
 
     A deep search adds what the question points at, up to `depth` more, and the turns around each.
 
@@ -169,16 +171,50 @@ async def candidates(
         question: preprocessed; '' leaves the arm of words out (SRCH-05).
         embedding: of shape (384,); None leaves the arm of meaning out.
     """
-    named = PAST if tx.past else SQL
-    match memory_type:
-        case "episode":
-            query = named["episodes"]
-        case "fact":
-            query = named["facts"]
-        case "rule":
-            query = named["rules"]
-        case _:
-            assert_never(memory_type)
+    query = (PAST if tx.past else SQL)[_PLURAL[memory_type]]
+    return await _found(tx, memory_type, wanted, query, question, embedding, deep)
+
+
+async def deepened(
+    tx: Transaction,
+    memory_type: Literal["fact", "rule"],
+    wanted: Wanted,
+    *,
+    told: Records,
+    embedding: Vector | None,
+    deep: Deep,
+) -> list[Found]:
+    """What a deep search weighs of facts or rules: these, the nearest and what is pointed at.
+
+    `told` is what the arm of words has found of them, and may be asked for before the embedding is
+    there. Of episodes the words say how well a whole session fits: `candidates` looks them up.
+    """
+    by_words = {row["id"]: row for row in told}
+    query = SQL[_PLURAL[memory_type]]
+    found = await _found(tx, memory_type, wanted, query, "", embedding, deep, list(by_words))
+    return [
+        replace(
+            one,
+            keyword_rank=row["rank"],
+            text_rank=row["text_rank"],
+            matches_all=row["matches_all"],
+        )
+        if (row := by_words.get(one.id)) is not None
+        else one
+        for one in found
+    ]
+
+
+async def _found(
+    tx: Transaction,
+    memory_type: MemoryType,
+    wanted: Wanted,
+    query: str,
+    question: str,
+    embedding: Vector | None,
+    deep: Deep | None,
+    *more: object,
+) -> list[Found]:
     period = None if deep is None else deep.period
     with span("sql search", memory_type=memory_type):
         records = await tx.connection.fetch(
@@ -194,5 +230,6 @@ async def candidates(
             (deep.names or None) if deep else None,
             period and period.start,
             period and period.end,
+            *more,
         )
     return [Found(*record) for record in records]

@@ -1,4 +1,7 @@
-"""The arm of words goes through its index once, and samples large stores as closely as needed."""
+"""The arm of words goes through its index once, and samples large stores as closely as needed.
+
+A deep search of facts or rules takes what that arm has found beside the embedding of the question.
+"""
 
 from memory_butler.store.migrations.script import run_files, run_text
 from memory_butler.store.migrations.versions.memory.mem_011_find import NOUNS
@@ -22,15 +25,19 @@ CREATE TYPE worded_memory AS (
 def upgrade() -> None:
     run_text(_MEMORY)
     for noun in NOUNS:
-        _make(noun, "mem_030_worded_function.sql")
+        _make(noun, "worded", "mem_030_worded_function.sql")
+        if noun != "episodes":
+            _make(noun, "find", "mem_030_find_function.sql")
 
 
 def downgrade() -> None:
     for noun in NOUNS:
-        _make(noun, "mem_029_worded_function.sql")
+        _make(noun, "worded", "mem_029_worded_function.sql")
+        if noun != "episodes":
+            _make(noun, "find", "mem_029_find_function.sql")
     run_text("DROP TYPE worded_memory")
 
 
-def _make(noun: str, file: str) -> None:
-    run_text(f"DROP FUNCTION worded_{noun}")
+def _make(noun: str, kind: str, file: str) -> None:
+    run_text(f"DROP FUNCTION {kind}_{noun}")
     run_files(file, table=noun, **NOUNS[noun])
