@@ -144,6 +144,18 @@ async def test_what_an_interrupted_build_leaves_is_told_and_built_anew(admin: Co
     assert (built.table, built.unfinished) == ("facts", False)
 
 
+@pytest.mark.usefixtures("filled")
+async def test_an_index_that_was_built_for_few_is_outgrown_by_many(
+    admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not any(one.outgrown for one in await nearest_index.states(admin))
+    monkeypatch.setattr(nearest_index, "_MANY", MANY)
+    assert [one.table for one in await nearest_index.states(admin) if one.outgrown] == ["facts"]
+    await nearest_index.build(admin, "facts", MANY + FEW)
+    (built,) = [one for one in await nearest_index.states(admin) if one.built]
+    assert not built.outgrown
+
+
 @pytest.mark.parametrize("table", nearest_index.TABLES)
 async def test_every_table_can_have_one(admin: Connection, table: nearest_index.Table) -> None:
     await nearest_index.build(admin, table, 0)

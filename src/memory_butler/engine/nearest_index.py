@@ -77,6 +77,8 @@ async def build(
 async def index_kept(memory: Memory) -> AsyncIterator[None]:
     """Build in the background, for as long as the block lasts, the index of what has become large.
 
+    Once more where a table has outgrown the one that it has.
+
     On the embedded database, whose owner this process is; elsewhere, and with `index_from` = 0, it
     is left to `build`.
     """
@@ -104,7 +106,7 @@ async def _index_large(dsn: str, least: int) -> None:
         large = [
             one
             for one in await nearest_index.states(connection)
-            if one.memories >= least and not one.built
+            if one.memories >= least and (not one.built or one.outgrown)
         ]
         if not large or not await nearest_index.turn(connection):
             return

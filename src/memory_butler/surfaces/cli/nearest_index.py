@@ -47,6 +47,8 @@ def _told(state: "State") -> str:
         return "an index is being built"
     if state.unfinished:
         return f"{size if state.built else 'exact'}; an interrupted build is left, build again"
+    if state.outgrown:
+        return f"{size}; built for fewer, `memory-butler index build` finds more of the nearest"
     if state.built:
         return size
     worth = state.memories >= WORTHWHILE
