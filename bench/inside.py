@@ -45,7 +45,7 @@ WORDS: Final = {
     "sampled AS": "the sample",
     "candidates AS": "which words lead",
     "::worded_memory": "reading the memories that have them",
-    "matched AS": "ranking these",
+    "scored AS": "ranking these",
 }
 MEANING: Final = {
     "AS fits": "the sample",

@@ -222,13 +222,19 @@ def test_pages_are_held_in_an_eighth_of_the_memory(memory: int, expected: str) -
     assert embedded_settings.buffers(memory) == expected
 
 
-def test_a_container_may_have_less_memory_than_its_machine(tmp_path: Path) -> None:
-    bound = tmp_path / "memory.max"
-    machine = embedded_settings.machine_memory(bound)
+@pytest.mark.parametrize("bounded", ["", "system.slice", "system.slice/memory-butler.service"])
+def test_a_service_or_a_container_may_have_less_memory_than_its_machine(
+    tmp_path: Path, bounded: str
+) -> None:
+    own = tmp_path / "cgroup"
+    machine = embedded_settings.machine_memory(tmp_path, own)
+    own.write_text("0::/system.slice/memory-butler.service\n")
+    bound = tmp_path / bounded / "memory.max"
+    bound.parent.mkdir(parents=True, exist_ok=True)
     bound.write_text("max\n")
-    assert embedded_settings.machine_memory(bound) == machine
+    assert embedded_settings.machine_memory(tmp_path, own) == machine
     bound.write_text(f"{GB // 4}\n")
-    assert embedded_settings.machine_memory(bound) == GB // 4 < machine
+    assert embedded_settings.machine_memory(tmp_path, own) == GB // 4 < machine
 
 
 def test_status_and_double_release(made: Path, tmp_path: Path) -> None:

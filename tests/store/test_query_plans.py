@@ -138,6 +138,22 @@ async def test_rare_words_that_find_too_little_let_the_next_one_lead(
 
 
 @pytest.mark.usefixtures("filled")
+async def test_where_more_match_than_are_read_none_is_missing_that_has_every_word(
+    admin: Connection,
+) -> None:
+    """Of 500 texts with the two words that lead, 80 are read, and the last 17 have the third."""
+    await admin.execute("SET butler.tenant_id = 'default'")
+    await admin.execute(
+        "UPDATE facts SET search_vector = search_vector || to_tsvector('english', 'belated')"
+        " WHERE subject ~ '[13579]$' OR substr(subject, 2)::integer > 2900"
+    )
+    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 20)"
+    found = await admin.fetch(few, "twofold threefold belated", NOW)
+    assert len(found) == 10
+    assert all(row["matches_all"] for row in found)
+
+
+@pytest.mark.usefixtures("filled")
 async def test_the_words_are_looked_up_once(admin: Connection) -> None:
     """Counting what leads and reading it are one: the index holds all tenants."""
     plan = await plans_inside(admin, WORDED, "twofold threefold", NOW)

@@ -19,6 +19,7 @@ from memory_butler.engine.administration import database_login
 from memory_butler.engine.memory import Memory
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.store import nearest_index
+from memory_butler.store.embedded_settings import machine_memory
 from memory_butler.store.nearest_index import TABLES, State, Table
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
@@ -29,6 +30,8 @@ WORTHWHILE: Final = RetrievalConfig().index_from
 _LOOK_SECONDS: Final = 0.5
 # How often a server looks whether a table has become large; autovacuum counts anew once a minute.
 _KEEP_SECONDS: Final = 60.0
+# A build that fails is tried again ever later, an hour at most: it may take minutes, and disk.
+_LONGEST_SECONDS: Final = 3600.0
 
 log = structlog.get_logger()
 
@@ -91,31 +94,37 @@ async def index_kept(memory: Memory) -> AsyncIterator[None]:
 
 
 async def _keep_indexed(dsn: str, least: int) -> None:
+    wait = _KEEP_SECONDS
     while True:
         try:
             await _index_large(dsn, least)
+            wait = _KEEP_SECONDS
         except Exception as error:
-            # Whatever it is: searches are exact meanwhile, and the next look may go better.
+            # Whatever it is: searches go on meanwhile, and a later look may go better.
             log.warning("the index of vectors waits to be built", reason=type(error).__name__)
-        await asyncio.sleep(_KEEP_SECONDS)
+            wait = min(2 * wait, _LONGEST_SECONDS)
+        await asyncio.sleep(wait)
 
 
 async def _index_large(dsn: str, least: int) -> None:
     connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
     try:
-        large = [
-            one
-            for one in await nearest_index.states(connection)
-            if one.memories >= least and (not one.built or one.outgrown)
-        ]
-        if not large or not await nearest_index.turn(connection):
+        if not await _due(connection, least) or not await nearest_index.turn(connection):
             return
-        for one in large:
-            await nearest_index.build(connection, one.table, one.memories)
+        # Another process may have built them before it was our turn.
+        for one in await _due(connection, least):
+            memory = min(nearest_index.MOST_MEMORY, machine_memory() // 4)
+            await nearest_index.build(connection, one.table, one.memories, memory)
             log.info("built the index of vectors", table=one.table, memories=one.memories)
     finally:
         # Not a close that waits: a server that stops in the middle of a build wants it to end.
         connection.terminate()
+
+
+async def _due(connection: nearest_index.Connection, least: int) -> list[State]:
+    """The large tables that have no index, then those that have outgrown theirs."""
+    large = [one for one in await nearest_index.states(connection) if one.memories >= least]
+    return [one for one in large if not one.built] + [one for one in large if one.outgrown]
 
 
 async def drop(settings: Settings, tables: Sequence[Table] = ()) -> None:

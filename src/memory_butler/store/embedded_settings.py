@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -45,13 +46,16 @@ _FIXED: Mapping[str, str] = {
 _SET_ELSEWHERE = {"unix_socket_directories", "log_directory", "data_directory", "hba_file"}
 
 
-# Pages are held from when they are first read, so that a small store takes no more than it has; to
-# know of 2 GB of them takes 50 MB. A walk through an index of a million vectors reads 1.2 GB.
+# PostgreSQL's manual advises a quarter for a machine of its own; an eighth leaves the rest to the
+# model, the server and whatever else runs here. Pages are held from when they are first read, so
+# that a small store takes no more than it has; to know of 2 GB of them takes 50 MB. A walk through
+# an index of a million vectors reads 1.2 GB.
 _SHARE_OF_MEMORY: Final = 8
 _LEAST_BUFFERS: Final = 128 * 1024**2
 _MOST_BUFFERS: Final = 2 * 1024**3
-# What a container may have, where it is bounded (cgroup v2).
-_BOUND: Final = Path("/sys/fs/cgroup/memory.max")
+# What a container or a service may have, where it is bounded (cgroup v2).
+_GROUPS: Final = Path("/sys/fs/cgroup")
+_OWN_GROUP: Final = Path("/proc/self/cgroup")
 
 
 def buffers(memory: int) -> str:
@@ -60,13 +64,17 @@ def buffers(memory: int) -> str:
     return f"{share // 1024**2}MB"
 
 
-def machine_memory(bound: Path = _BOUND) -> int:
-    """Bytes of memory that this machine has, or this container."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def machine_memory(groups: Path = _GROUPS, own_group: Path = _OWN_GROUP) -> int:
+    """Bytes of memory that this process may have: the machine's, or less where that is bounded."""
+    bounds = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     try:
-        return min(memory, int(bound.read_text()))
-    except (OSError, ValueError):
-        return memory  # no container, or one that is not bounded: "max"
+        own = own_group.read_text().rpartition("::")[2].strip().strip("/")
+    except OSError:
+        own = ""  # no Linux
+    for group in (Path(own), *Path(own).parents):
+        with suppress(OSError, ValueError):  # there is none, or it is not bounded: "max"
+            bounds.append(int((groups / group / "memory.max").read_text()))
+    return min(bounds)
 
 
 def server_settings(own: Mapping[str, str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ __all__ = ["TABLES", "State", "Table", "build", "count_anew", "drop", "progress"
 _NAME: Final = "idx_{table}_nearest"
 # A build takes minutes, and searches must not look for what is not ready: it gets its name last.
 _BUILDING: Final = "idx_{table}_nearest_building"
+_FORMER: Final = "idx_{table}_nearest_former"
 # Of the past nobody asks this index: it holds what is true now.
 _OF: Final = {"episodes": "", "facts": " WHERE validity = 'active'", "rules": ""}
 _CREATE: Final = (
@@ -37,7 +38,7 @@ _MANY: Final = 500_000
 # A graph that does not fit is built many times slower. A node is a vector of 2-byte numbers and its
 # links, 1.4 kB measured; more than this the machine may not have, and less is no economy.
 _BYTES_A_ROW: Final = 1_600
-_MOST_MEMORY: Final = 2 * 1024**3
+MOST_MEMORY: Final = 2 * 1024**3
 _LEAST_MEMORY: Final = 64 * 1024**2
 
 # Arbitrary, but ours.
@@ -103,27 +104,32 @@ async def turn(connection: Connection) -> bool:
     return taken
 
 
-async def build(connection: Connection, table: Table, memories: int) -> None:
+async def build(
+    connection: Connection, table: Table, memories: int, most_memory: int = MOST_MEMORY
+) -> None:
     """Build the index beside the readers and writers of the table, in place of an older one.
 
-    Takes minutes for a million memories. Interrupted, it leaves nothing that a search looks for,
-    and the next build begins anew.
+    Takes minutes for a million memories, and up to so many bytes of memory. Interrupted, it leaves
+    nothing that a search looks for, and the next build begins anew.
     """
-    name, building = _NAME.format(table=table), _BUILDING.format(table=table)
-    memory = min(max(memories * _BYTES_A_ROW, _LEAST_MEMORY), _MOST_MEMORY)
+    name, building, former = (one.format(table=table) for one in (_NAME, _BUILDING, _FORMER))
+    memory = min(max(memories * _BYTES_A_ROW, _LEAST_MEMORY), most_memory)
     await connection.execute(f"SET maintenance_work_mem = '{memory // 1024}kB'")
-    await connection.execute(_DROP.format(name=building))
+    for left in (building, former):
+        await connection.execute(_DROP.format(name=left))
     candidates = _CANDIDATES_OF_MANY if memories > _MANY else _CANDIDATES
     create = _CREATE.format(name=building, table=table, candidates=candidates, of=_OF[table])
     await connection.execute(create, timeout=None)
+    # Renamed and not dropped at once: a drop that waits for a backup holds up whoever comes after.
     async with connection.transaction():
-        await connection.execute(f"DROP INDEX IF EXISTS {name}")
+        await connection.execute(f"ALTER INDEX IF EXISTS {name} RENAME TO {former}")
         await connection.execute(f"ALTER INDEX {building} RENAME TO {name}")
+    await connection.execute(_DROP.format(name=former), timeout=None)
 
 
 async def drop(connection: Connection, table: Table) -> None:
     """Go back to exact search, at once."""
-    for name in (_NAME, _BUILDING):
+    for name in (_NAME, _BUILDING, _FORMER):
         await connection.execute(_DROP.format(name=name.format(table=table)))
 
 

@@ -213,7 +213,7 @@ async def _found(
     question: str,
     embedding: Vector | None,
     deep: Deep | None,
-    *more: object,
+    told: Sequence[UUID] | None = None,
 ) -> list[Found]:
     period = None if deep is None else deep.period
     with span("sql search", memory_type=memory_type):
@@ -230,6 +230,6 @@ async def _found(
             (deep.names or None) if deep else None,
             period and period.start,
             period and period.end,
-            *more,
+            *(() if told is None else (told,)),
         )
     return [Found(*record) for record in records]

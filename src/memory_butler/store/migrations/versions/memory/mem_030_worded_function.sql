@@ -12,7 +12,7 @@
 --
 -- What leads may be rarer than it seemed, or be in no memory at all: the next pair or word leads too,
 -- until `depth` memories are met or every word leads. So whatever any word can find is an answer. It
--- may be more common, too: no more than four times `most` are read.
+-- may be more common, too: no more than four times `most` are read, and what has every word.
 --
 -- Each plan of a statement opens all indexes of the table, which takes longer than most of them run;
 -- and the index of words holds all tenants. So the memories are read by one statement, which goes
@@ -37,7 +37,7 @@ AS $$
 DECLARE
     every_term CONSTANT tsquery := plainto_tsquery('english', left(question, 20000));
     terms CONSTANT tsquery[] := terms_of(question);
-    leaders tsquery := array_to_string(terms, ' | ')::tsquery;
+    any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
     sample integer := 256;
     seen double precision;
     reach text;
@@ -49,7 +49,10 @@ DECLARE
     singly integer[];
     led integer;
     estimated double precision[];
-    met worded_memory[];
+    at_most CONSTANT bigint := 4 * most::bigint;
+    sought tsquery := any_term;
+    known uuid[] := '{}';
+    met worded_memory[] := '{}';
 BEGIN
     IF terms IS NULL THEN
         RETURN;
@@ -64,7 +67,7 @@ BEGIN
               AND (scope_name IS NULL OR {scoped})
             ORDER BY m.id LIMIT sample
         )
-        SELECT count(*), max(s.id::text), count(*) FILTER (WHERE s.search_vector @@ leaders),
+        SELECT count(*), max(s.id::text), count(*) FILTER (WHERE s.search_vector @@ any_term),
                ARRAY(
                    SELECT (SELECT count(*) FROM sampled s WHERE s.search_vector @@ t.query)
                    FROM unnest(terms) WITH ORDINALITY AS t (query, word) ORDER BY t.word)
@@ -75,7 +78,11 @@ BEGIN
         IF seen = 0 THEN
             RETURN;
         END IF;
-        EXIT WHEN seen < sample;
+        IF seen < sample THEN
+            -- A second one that is smaller than asked for is all that there is.
+            in_all := CASE WHEN in_all IS NOT NULL THEN seen END;
+            EXIT;
+        END IF;
         -- As many for each part of the space of ids as up to the last one of the sample.
         in_all := sample / greatest(
             ('x' || left(reach, 8))::bit(32)::bigint / 4294967296.0, 1e-9)::double precision;
@@ -109,12 +116,15 @@ BEGIN
             FROM candidates c
             WINDOW by_turn AS (ORDER BY c.turn, c.expected, c.word, c.query::text)
         ) c;
-        leaders := array_to_string(leads[:led], ' | ')::tsquery;
+        sought := array_to_string(leads[:led], ' | ')::tsquery;
     END IF;
 
     LOOP
-        met := ARRAY(
-            SELECT (m.id, m.search_vector, m.search_vector @@ every_term,
+        met := met || ARRAY(
+            SELECT (m.id, m.search_vector @@ every_term, length(m.search_vector), ARRAY(
+                        SELECT CASE WHEN m.search_vector @@ t.query
+                                    THEN ts_rank(m.search_vector, t.query) END
+                        FROM unnest(terms) WITH ORDINALITY AS t (query, word) ORDER BY t.word),
                     {importance}, {confidence}, {decay_rate}, {last_confirmed_at},
                     m.last_referenced_at, m.created_at, {maturity})::worded_memory
             FROM {table} m
@@ -122,54 +132,62 @@ BEGIN
               AND {visible}
               AND (scope_name IS NULL OR {scoped})
               AND {confident}
-              AND m.search_vector @@ leaders
-            LIMIT 4 * most::bigint
+              AND m.search_vector @@ sought
+              AND m.id <> ALL (known)
+            LIMIT at_most
         );
-        EXIT WHEN leads IS NULL OR led = cardinality(leads) OR cardinality(met) >= depth;
-        led := led + 1;
-        leaders := leaders || leads[led]::tsquery;
-    END LOOP;
-    -- The memories of a word that leads alone are all there, to be counted.
-    FOR step IN 1 .. coalesce(led, 0) LOOP
-        IF singly[step] IS NOT NULL THEN
-            estimated[singly[step]] := NULL;
+        EXIT WHEN leads IS NULL OR sought = every_term;
+        IF cardinality(met) >= at_most THEN
+            -- Which of them were read is left to where they lie: none may be missing that has every word.
+            sought := every_term;
+        ELSE
+            EXIT WHEN led = cardinality(leads) OR cardinality(met) >= depth;
+            led := led + 1;
+            sought := leads[led]::tsquery;
         END IF;
+        known := ARRAY(SELECT h.id FROM unnest(met) h);
     END LOOP;
+    IF cardinality(met) < at_most THEN
+        -- The memories of a word that leads alone are all there, to be counted.
+        FOR step IN 1 .. coalesce(led, 0) LOOP
+            IF singly[step] IS NOT NULL THEN
+                estimated[singly[step]] := NULL;
+            END IF;
+        END LOOP;
+    END IF;
 
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
     RETURN QUERY
     WITH hits AS MATERIALIZED (
-        SELECT h.*, length(h.search_vector) AS words FROM unnest(met) h
-    ), matched AS MATERIALIZED (
-        SELECT h.id, h.words, h.matches_all, t.term, ts_rank(h.search_vector, t.query) AS weight
+        SELECT h.* FROM unnest(met) h
+    ), of_all AS MATERIALIZED (
+        SELECT CASE WHEN leads IS NULL THEN count(*) ELSE greatest(matching, count(*)) END AS hits,
+               avg(h.words)::double precision AS usual
         FROM hits h
-        CROSS JOIN unnest(terms) WITH ORDINALITY AS t (query, term)
-        WHERE h.search_vector @@ t.query
-    ), rarity AS MATERIALIZED (
-        SELECT f.term, ln(1 + (greatest(a.hits - f.found, 0) + 0.5) / (f.found + 0.5)) AS rarity, a.usual
+    ), rarities AS MATERIALIZED (
+        SELECT array_agg(
+                   ln(1 + (greatest(a.hits - f.found, 0) + 0.5) / (f.found + 0.5)) ORDER BY f.word
+               ) AS of_words
         FROM (
-            SELECT m.term, coalesce(estimated[m.term], count(*)) AS found
-            FROM matched m GROUP BY m.term
+            SELECT t.word, coalesce(estimated[t.word], (
+                       SELECT count(*) FROM hits h WHERE h.weights[t.word] IS NOT NULL)) AS found
+            FROM generate_subscripts(terms, 1) t (word)
         ) f
-        CROSS JOIN (
-            SELECT CASE WHEN estimated IS NULL THEN count(*) ELSE greatest(matching, count(*)) END AS hits,
-                   avg(h.words)::double precision AS usual
-            FROM hits h
-        ) a
+        CROSS JOIN of_all a
     ), scored AS (
-        SELECT m.id, m.matches_all,
-               sum(r.rarity * m.weight ORDER BY m.term)
-                   / sqrt(greatest(m.words, 1) / min(r.usual)) AS text_rank
-        FROM matched m JOIN rarity r ON r.term = m.term
-        GROUP BY m.id, m.matches_all, m.words
-        ORDER BY m.matches_all DESC, text_rank DESC, m.id
-        LIMIT depth
+        SELECT h.*, (
+                   SELECT sum(r.of_words[w.word] * w.weight ORDER BY w.word)
+                   FROM unnest(h.weights) WITH ORDINALITY AS w (weight, word)
+               ) / sqrt(greatest(h.words, 1) / a.usual) AS text_rank
+        FROM hits h CROSS JOIN rarities r CROSS JOIN of_all a
     )
     SELECT s.id, row_number() OVER (ORDER BY s.matches_all DESC, s.text_rank DESC, s.id),
            s.text_rank, s.matches_all,
-           h.importance, h.confidence, h.decay_rate, h.last_confirmed_at,
-           h.last_referenced_at, h.created_at, h.maturity
-    FROM scored s JOIN hits h ON h.id = s.id;
+           s.importance, s.confidence, s.decay_rate, s.last_confirmed_at,
+           s.last_referenced_at, s.created_at, s.maturity
+    FROM scored s
+    ORDER BY s.matches_all DESC, s.text_rank DESC, s.id
+    LIMIT depth;
 END
 $$;
 

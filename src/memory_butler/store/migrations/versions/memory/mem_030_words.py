@@ -11,10 +11,11 @@ down_revision = "mem_027"
 branch_labels = None
 depends_on = None
 
-# What is known of a memory that has one of the words, between reading and ranking it.
+# What is known of a memory that has one of the words, between reading and ranking it: how many
+# words it has, and the weight of each of the question's, NULL where it is without. Never the text.
 _MEMORY = """
 CREATE TYPE worded_memory AS (
-    id uuid, search_vector tsvector, matches_all boolean,
+    id uuid, matches_all boolean, words integer, weights real[],
     importance double precision, confidence double precision, decay_rate double precision,
     last_confirmed_at timestamptz, last_referenced_at timestamptz, created_at timestamptz,
     maturity text
