@@ -10,7 +10,9 @@ imported becomes found by meaning, over a part of it.
 With `--facts` instead: facts out of real turns, imported until all are found by meaning, against
 the embedder alone on the same texts, in turn. The embedder alone is a loop that does nothing else,
 on its one thread. The database runs already; the start of the command, its load of the model
-included, is in one figure and left out of the other.
+included, is in one figure and left out of the other. Beside it where the processor's time went: the
+embedder's alone, that of the import's busiest thread, which runs the model, of its other threads,
+and of the database.
 
     python bench/importing.py --facts 2000 --rounds 3
 """
@@ -18,13 +20,13 @@ included, is in one figure and left out of the other.
 import argparse
 import json
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -32,13 +34,16 @@ from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import psutil
+
 from bench.datasets import DEFAULT_DATA, locomo
-from bench.server import QUIET, environment, machine
+from bench.server import QUIET, data_folder, environment, machine
 from memory_butler.domain.facts import search_text
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded
 
 _SESSION = 500
+_LOOK_SECONDS = 0.05
 _WORDS = (
     "the of to a in is that we it for on this with be file test function error return value"
     " server memory should change because database query index import module session agent"
@@ -88,16 +93,34 @@ def _entry(session: UUID, place: int, chance: random.Random) -> dict[str, object
     }
 
 
-def _run(data_dir: Path, *words: str) -> tuple[float, str]:
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A command that has run: seconds, what it said, and its threads' seconds of the processor."""
+
+    seconds: float
+    said: str
+    threads: tuple[float, ...]
+
+
+def _run(data_dir: Path, *words: str) -> Run:
     began = time.perf_counter()
-    ran = subprocess.run(
+    process = subprocess.Popen(
         [sys.executable, "-m", "memory_butler", *words, "--data-dir", data_dir],
-        check=True,
         stdout=subprocess.PIPE,
         text=True,
         env=environment(QUIET),
     )
-    return time.perf_counter() - began, ran.stdout
+    threads: dict[int, float] = {}
+    while process.poll() is None:
+        with suppress(psutil.Error):  # it ended just now
+            for one in psutil.Process(process.pid).threads():
+                threads[one.id] = one.user_time + one.system_time
+        time.sleep(_LOOK_SECONDS)
+    seconds = time.perf_counter() - began
+    said, _ = process.communicate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args, said)
+    return Run(seconds, said, tuple(sorted(threads.values(), reverse=True)))
 
 
 def _lines(data: Path, count: int) -> list[dict[str, str]]:
@@ -116,46 +139,68 @@ def _lines(data: Path, count: int) -> list[dict[str, str]]:
     return list(islice(told, count))
 
 
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import of facts: seconds of a start, and of it all; the processor's of the database."""
+
+    start: float
+    run: Run
+    database: float
+
+
+def _of_database(data_dir: Path) -> float:
+    """Seconds of the processor that the database has spent, ended connections included."""
+    postmaster = psutil.Process(embedded.status(data_dir).pid)
+    own = postmaster.cpu_times()
+    alive = [one.cpu_times() for one in postmaster.children()]
+    ended = own.children_user + own.children_system
+    return float(ended + sum(one.user + one.system for one in (own, *alive)))
+
+
 def _against_embedder(lines: Sequence[dict[str, str]], rounds: int) -> None:
     """Facts a second of both ways, round by round."""
     engine = EmbeddingEngine()
     engine.embed("load the model")
     texts = [search_text(one["subject"], one["predicate"], one["content"]) for one in lines]
     print(f"{machine()}; {len(lines)} facts\n")
-    print("| round | embedder alone, texts/s | imported, facts/s | ratio | without the start |")
-    print("|---|---|---|---|---|")
+    print(
+        "| round | embedder alone, texts/s | imported, facts/s | ratio | without the start "
+        "| processor s: embedder alone | model | rest of the import | database |"
+    )
+    print(f"|{'---|' * 9}")
     ratios: list[tuple[float, float]] = []
     for number in range(1, rounds + 1):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.thread_time()
         engine.embed_arrays(texts)
-        alone = time.perf_counter() - began
-        start, imported = _imported(lines)
-        ratios.append((alone / imported, alone / (imported - start)))
+        alone, used = time.perf_counter() - began, time.thread_time() - used
+        found = _imported(lines)
+        imported = found.run.seconds
+        model, *others = found.run.threads
+        ratios.append((alone / imported, alone / (imported - found.start)))
         print(
             f"| {number} | {len(lines) / alone:.0f} | {len(lines) / imported:.0f} "
-            f"| {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} |"
+            f"| {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} "
+            f"| {used:.1f} | {model:.1f} | {sum(others):.1f} | {found.database:.1f} |"
         )
     whole, rest = (statistics.median(one) for one in zip(*ratios, strict=True))
-    print(f"| median | | | **{whole:.2f}** | **{rest:.2f}** |")
+    print(f"| median | | | **{whole:.2f}** | **{rest:.2f}** | | | | |")
 
 
-def _imported(lines: Sequence[dict[str, str]]) -> tuple[float, float]:
-    """Seconds of the command for one line, and for all the others, in a database that runs."""
-    # Readable by the user that the database runs as when the benchmark is run by root.
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
-    folder.chmod(0o755)
-    first, rest = folder / "first.jsonl", folder / "rest.jsonl"
-    first.write_text(json.dumps(lines[0]) + "\n", encoding="utf-8")
-    rest.write_text("".join(json.dumps(one) + "\n" for one in lines[1:]), encoding="utf-8")
-    try:
-        with embedded.acquire(folder / "data"):
-            _run(folder / "data", "stats", "--json")  # makes the schema
-            start, _ = _run(folder / "data", "import", str(first), "--json")
-            seconds, said = _run(folder / "data", "import", str(rest), "--json")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    assert json.loads(said)["stored"] == {"fact": len(lines) - 1}, said
-    return start, seconds
+def _imported(lines: Sequence[dict[str, str]]) -> Import:
+    """One line imported, for the start, and then all the others, in a database that runs."""
+    with data_folder() as data_dir:
+        folder = data_dir.parent
+        first, rest = folder / "first.jsonl", folder / "rest.jsonl"
+        first.write_text(json.dumps(lines[0]) + "\n", encoding="utf-8")
+        rest.write_text("".join(json.dumps(one) + "\n" for one in lines[1:]), encoding="utf-8")
+        with embedded.acquire(data_dir):
+            _run(data_dir, "stats", "--json")  # makes the schema
+            start = _run(data_dir, "import", str(first), "--json")
+            before = _of_database(data_dir)
+            run = _run(data_dir, "import", str(rest), "--json")
+            database = _of_database(data_dir) - before
+    assert json.loads(run.said)["stored"] == {"fact": len(lines) - 1}, run.said
+    return Import(start.seconds, run, database)
 
 
 def main() -> None:
@@ -169,32 +214,24 @@ def main() -> None:
     if given.facts:
         _against_embedder(_lines(given.data, given.facts), given.rounds)
         return
-    # Readable by the user that the database runs as when the benchmark is run by root.
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
-    folder.chmod(0o755)
-    try:
-        chance = random.Random(7)
-        size = transcripts(folder / "projects", given.messages, chance)
-        _run(folder / "data", "stats", "--json")  # makes the database
-        seconds, said = _run(
-            folder / "data", "import", str(folder / "projects"), "--no-wait", "--json"
-        )
-        stored = json.loads(said)["stored"]["episode"]
-        assert stored == given.messages, said
-        again, said = _run(
-            folder / "data", "import", str(folder / "projects"), "--no-wait", "--json"
-        )
-        assert json.loads(said)["already_there"] == given.messages, said
-        transcripts(folder / "few", given.embedded, chance)
-        embedding, _ = _run(folder / "other", "import", str(folder / "few"), "--json")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    chance = random.Random(7)
+    with data_folder() as data_dir:
+        projects, few = data_dir.parent / "projects", data_dir.parent / "few"
+        size = transcripts(projects, given.messages, chance)
+        _run(data_dir, "stats", "--json")  # makes the database
+        run = _run(data_dir, "import", str(projects), "--no-wait", "--json")
+        stored = json.loads(run.said)["stored"]["episode"]
+        assert stored == given.messages, run.said
+        again = _run(data_dir, "import", str(projects), "--no-wait", "--json")
+        assert json.loads(again.said)["already_there"] == given.messages, again.said
+        transcripts(few, given.embedded, chance)
+        embedding = _run(data_dir.parent / "other", "import", str(few), "--json")
     print(machine())
     print(f"{stored} messages, {size / 1e6:.0f} MB of transcripts")
-    print(f"stored: {seconds:.1f} s, {stored * 60 / seconds:,.0f} a minute (target 100,000)")
-    print(f"the same again, nothing new: {again:.1f} s, {stored * 60 / again:,.0f} a minute")
-    rate = given.embedded * 60 / embedding
-    print(f"{given.embedded} stored and embedded: {embedding:.1f} s, {rate:,.0f} a minute")
+    for name, one in (("stored", run), ("the same again, nothing new", again)):
+        print(f"{name}: {one.seconds:.1f} s, {stored * 60 / one.seconds:,.0f} a minute")
+    rate = given.embedded * 60 / embedding.seconds
+    print(f"{given.embedded} stored and embedded: {embedding.seconds:.1f} s, {rate:,.0f} a minute")
 
 
 if __name__ == "__main__":
