@@ -38,6 +38,7 @@ from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import get_embedding_engine
 from memory_butler.store.search import Wanted, nearest, worded
 from memory_butler.store.transaction import Transaction, prepare_connection
+from memory_butler.surfaces.logs import configure
 
 TENANT: Final = "default"
 DEPTH: Final = 20
@@ -82,6 +83,7 @@ async def main() -> None:
     parser.add_argument("--store", type=Path, help="a data directory to make once and keep")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA)
     given = parser.parse_args()
+    configure("warning")
     engine = get_embedding_engine()
     base, questions = read_base(given.data, engine), read_questions(given.data)[: given.calls]
     vectors = engine.embed_arrays(questions)
