@@ -41,6 +41,7 @@ from bench.server import QUIET, data_folder, environment, machine
 from memory_butler.domain.facts import search_text
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded
+from memory_butler.surfaces.logs import configure
 
 _SESSION = 500
 _LOOK_SECONDS = 0.05
@@ -211,6 +212,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often, with --facts")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where the turns are")
     given = parser.parse_args()
+    configure("warning")
     if given.facts:
         _against_embedder(_lines(given.data, given.facts), given.rounds)
         return
