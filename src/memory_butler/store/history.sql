@@ -1,13 +1,13 @@
 -- What is asked of the past. The first three run where memory_history comes before public, as every
 -- other query does then; they name it, so that no change of the everyday searches passes them by.
 
--- name: episodes
+-- name: found_episode
 SELECT * FROM memory_history.find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
--- name: facts
+-- name: found_fact
 SELECT * FROM memory_history.find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
--- name: rules
+-- name: found_rule
 SELECT * FROM memory_history.find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- fragment: deleted

@@ -20,8 +20,6 @@ PAST = load("history")
 # How many memories the arm of words reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
 
-_PLURAL: Final[Mapping[MemoryType, str]] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
-
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
 
@@ -171,7 +169,7 @@ async def candidates(
         question: preprocessed; '' leaves the arm of words out (SRCH-05).
         embedding: of shape (384,); None leaves the arm of meaning out.
     """
-    query = (PAST if tx.past else SQL)[_PLURAL[memory_type]]
+    query = (PAST if tx.past else SQL)[f"found_{memory_type}"]
     return await _found(tx, memory_type, wanted, query, question, embedding, deep)
 
 
@@ -190,7 +188,7 @@ async def deepened(
     there. Of episodes the words say how well a whole session fits: `candidates` looks them up.
     """
     by_words = {row["id"]: row for row in told}
-    query = SQL[_PLURAL[memory_type]]
+    query = SQL[f"found_{memory_type}"]
     found = await _found(tx, memory_type, wanted, query, "", embedding, deep, list(by_words))
     return [
         replace(

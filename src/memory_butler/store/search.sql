@@ -1,10 +1,10 @@
--- name: episodes
+-- name: found_episode
 SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
--- name: facts
+-- name: found_fact
 SELECT * FROM find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
--- name: rules
+-- name: found_rule
 SELECT * FROM find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
 -- name: worded_episode

@@ -51,7 +51,7 @@ DECLARE
     estimated double precision[];
     at_most CONSTANT bigint := 4 * most::bigint;
     sought tsquery := any_term;
-    known uuid[] := '{}';
+    already uuid[] := '{}';
     met worded_memory[] := '{}';
 BEGIN
     IF terms IS NULL THEN
@@ -133,7 +133,7 @@ BEGIN
               AND (scope_name IS NULL OR {scoped})
               AND {confident}
               AND m.search_vector @@ sought
-              AND m.id <> ALL (known)
+              AND m.id <> ALL (already)
             LIMIT at_most
         );
         EXIT WHEN leads IS NULL OR sought = every_term;
@@ -145,7 +145,7 @@ BEGIN
             led := led + 1;
             sought := leads[led]::tsquery;
         END IF;
-        known := ARRAY(SELECT h.id FROM unnest(met) h);
+        already := ARRAY(SELECT h.id FROM unnest(met) h);
     END LOOP;
     IF cardinality(met) < at_most THEN
         -- The memories of a word that leads alone are all there, to be counted.
