@@ -18,7 +18,8 @@ from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import Budget, JournalPolicy, count_tokens
 from memory_butler.journal.tags import read
-from memory_butler.journal.wording import CUT, cut
+from memory_butler.journal.texts import first_wake
+from memory_butler.journal.wording import CUT, cut, withheld
 
 from .values import event, item, messages
 
@@ -105,6 +106,42 @@ def test_the_image_context_comes_with_an_image_only() -> None:
     assert again.image_path is None
 
 
+@pytest.mark.requirement("JASM-01")
+def test_a_companion_that_nobody_described_knows_the_tags(
+    live: LiveJournal, file: JournalFile
+) -> None:
+    live.log("Hello")
+    for tag in ("<say>", "<plan due=", "plan>done", "recall(key)"):
+        assert tag in live.assemble().system
+    assert live.assemble().system.startswith("Your name is Companion.")
+    wake = file.texts_dir / "wake-context.md"
+    wake.write_text("You are a heron.")
+    assert live.assemble().system == "You are a heron."
+    wake.write_text("")
+    assert live.assemble().system == ""
+
+
+def test_secrets_can_be_left_out_of_a_prompt(live: LiveJournal) -> None:
+    live.log("<secret>a lantern</secret><pin>tea</pin>", "assistant")
+    live.log("Hm <secret>a <b>violin</secret> and <secret>a drum")
+    shown = live.assemble(secrets=False)
+    for hidden in ("lantern", "violin", "drum"):
+        assert hidden in live.assemble().user
+        assert hidden not in shown.user
+        assert all(hidden not in part.text for part in shown.receipt.parts)
+    assert shown.user.endswith("Hm <secret>(secret)</secret> and <secret>(secret)")
+    assert "- [pin, assistant] tea" in shown.user
+
+
+@given(messages)
+def test_a_message_without_its_secrets_has_all_else(text: str) -> None:
+    secret = "<secret>x<secret>y</secret>z\nw</secret>"
+    shown = withheld(f"{text}</secret></secret></secret></secret>{secret}!")
+    assert shown.endswith("<secret>(secret)</secret>!")
+    if "secret" not in text.casefold():
+        assert shown.startswith(text)
+
+
 @pytest.mark.requirement("JASM-08", "JASM-06")
 def test_the_hot_message_is_verbatim_last_and_only_there(live: LiveJournal) -> None:
     live.log("earlier")
@@ -174,6 +211,9 @@ def test_what_the_conversation_shows() -> None:
         "assistant narrates: Dusk falls.",
     ]
     lenient = JournalPolicy(untagged_reply_is_say=True)
+    beside = event(6, "Noted! <pin>tea</pin><secret>x</secret>", "assistant", None, "pin", "secret")
+    assert recent(made(earlier=[beside], policy=lenient)) == ["assistant: Noted!"]
+    assert recent(made(earlier=[beside])) == []
     assert recent(made(earlier=told, policy=lenient))[-1] == "assistant: all thinking"
 
 
@@ -237,7 +277,25 @@ def test_each_stream_has_its_pool() -> None:
 def test_a_reply_may_be_split_between_pools() -> None:
     long = "z" * 4 * 3000
     told = [event(1, f"<say>{long}</say><do>waves</do>", "assistant", None, "say", "do")]
-    assert recent(made(earlier=told)) == ["assistant does: waves"]
+    say, do = recent(made(earlier=told))
+    assert do == "assistant does: waves"
+    # What no pool holds is cut to half of its own.
+    assert say.endswith(f"z{CUT}")
+    assert 740 <= count_tokens(say) <= 750
+
+
+@pytest.mark.requirement("JTOK-03", "JTOK-06")
+def test_a_long_paste_does_not_hide_what_was_said_before() -> None:
+    pasted = [event(8, "p" * 6_000), event(7, "q" * 6_000)]
+    told = [*pasted, *(asked(number, 100) for number in range(6, 0, -1))]
+    prompt = made(earlier=[event(9, "short"), *told])
+    receipt = part(prompt, "recent")
+    assert receipt.left_out == (
+        LeftOut("event 8 (user)", "cut from 1502 to 750 tokens"),
+        LeftOut("event 7 (user)", "cut from 1502 to 750 tokens"),
+    )
+    assert len(receipt.included) == 9
+    assert receipt.tokens <= 2500
 
 
 @pytest.mark.requirement("JTOK-03")
@@ -428,7 +486,8 @@ def test_the_time_is_the_users(file: JournalFile, clock: Clock) -> None:
 @pytest.mark.requirement("JASM-01", "JASM-03")
 def test_the_texts_come_from_files_beside_the_journal(live: LiveJournal, file: JournalFile) -> None:
     live.log("hello", image_path="/a.png")
-    assert live.assemble().system == ""
+    # Without a file the wake context is the one that the first conversation writes.
+    assert live.assemble().system == first_wake("companion").strip()
     for name in ("wake-context", "image-context", "ambient"):
         (file.texts_dir / f"{name}.md").write_text(f"The {name}.\n")
     prompt = live.assemble()

@@ -50,13 +50,40 @@ def test_recall_tells_the_story_and_the_neighbours(
             Neighbour("wings", "has", "Wings of glass."),
         ),
     )
-    assert live.recall("Fairy") is None
+    # Spellings of a key are the key; what may be two is none.
+    for spelling in ("Fairy", " FAIRY", "fairy"):
+        assert live.recall(spelling) == live.recall("fairy")
+    desk.apply(
+        "manual", [PutFragment("Body-Training", "Twice a week."), PutFragment("wing s", "x")]
+    )
+    assert live.recall("body training") == live.recall("Body-Training")
+    desk.apply("manual", [PutFragment("body_training", "Another.")])
+    assert live.recall("body training") is None
     assert live.recall("nobody") is None
     # Edges have a direction; the other is an option.
     assert live.recall("wings") == Recollection("wings", "ambient", "Wings of glass.", ())
     both = live.recall("wings", direction="both")
     assert both is not None
     assert both.neighbours == (Neighbour("fairy", "has", "A fairy."),)
+
+
+@pytest.mark.requirement("JLOOK-01", "JLOOK-02")
+def test_another_name_is_answered_with_what_it_names(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("bootstrap", KNOWLEDGE)
+    alias: list[Operation] = [
+        PutFragment("sprite", recognition="Another name of [fairy]."),
+        PutEdge("sprite", "fairy", "another name of"),
+    ]
+    desk.apply("manual", alias)
+    for deep in (False, True):
+        assert live.recall("sprite", deep=deep) == live.recall("fairy", deep=deep)
+    # One that has come to say something of its own says that.
+    desk.apply("manual", [PutFragment("sprite", "A drink.", "Another name of [fairy].")])
+    found = live.recall("sprite")
+    assert found is not None
+    assert found.key == "sprite"
 
 
 @pytest.mark.requirement("JLOOK-02", "JFRAG-01")
@@ -91,7 +118,7 @@ def test_the_answers_to_a_look_up_come_with_the_next_turn(
     desk: MaintenanceDesk, live: LiveJournal, file: JournalFile, clock: Clock
 ) -> None:
     desk.apply("bootstrap", KNOWLEDGE)
-    live.log("Who is the fairy? recall(wings)")
+    live.log("Who is she? recall(nobody)")
     assert "## Recalled" not in live.assemble().user  # a user looks nothing up
     live.log('recall(fairy) recall("garden") recall(nobody)<say>Let me think.</say>', "assistant")
     live.log("Well?")

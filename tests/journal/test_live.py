@@ -148,7 +148,7 @@ def test_commands_end_what_they_mean(live: LiveJournal) -> None:
         ("drop", "dropped"),
         ("reveal", "resolved"),
     ]
-    assert [one.text[:8] for one in logged.unmatched] == ["mow the "]
+    assert [one.command.text[:8] for one in logged.unmatched] == ["mow the "]
     assert statuses(live) == {
         "organize the desk": "resolved",
         "call mum": "active",
@@ -159,6 +159,52 @@ def test_commands_end_what_they_mean(live: LiveJournal) -> None:
     assert all((item.resolved_at is None) == (item.status == "active") for item in live.history())
     live.log("plan>done")
     assert contents(live) == []
+
+
+@pytest.mark.requirement("JSUP-03", "JASM-05")
+def test_what_a_command_missed_is_told_to_the_model(live: LiveJournal) -> None:
+    live.log("<plan>call mum</plan><plan>call Bo</plan>")
+    logged = live.log(
+        "plan>done sweep the yard\n<say>Well done.</say>\nplan>done call", "assistant"
+    )
+    assert [
+        (one.command.text, [near.content for near in one.near]) for one in logged.unmatched
+    ] == [
+        ("sweep the yard", []),
+        ("call", ["call mum", "call Bo"]),
+    ]
+    live.log("And now?")
+    prompt = live.assemble().user
+    assert "plan>done sweep the yard\n- no active plan is like this; nothing was changed" in prompt
+    assert "plan>done call\n- several are like this, nothing was changed; say which: " in prompt
+    assert 'say which: "call mum"; "call Bo"' in prompt
+    # A user's own miss is told with the message that it stands in, and not again.
+    live.log("<say>Right.</say>", "assistant")
+    live.log("plan>done the laundry")
+    assert "plan>done the laundry\n- no active plan" in live.assemble().user
+    live.log("<say>Hm.</say>", "assistant")
+    live.log("So?")
+    assert "laundry" not in live.assemble().user.partition("## Recent")[0]
+
+
+def test_secrets_are_not_named_to_tell_them_apart(live: LiveJournal) -> None:
+    live.log(
+        "<secret>the gift is a violin</secret><secret>the gift is a drum</secret>", "assistant"
+    )
+    (missed,) = live.log("secret>reveal the gift", "assistant").unmatched
+    assert missed.why() == "2 secrets are like this; nothing was changed, say more of it"
+
+
+def test_a_plan_that_begins_like_a_command_is_a_plan_where_it_fits_nothing(
+    live: LiveJournal,
+) -> None:
+    (made,) = live.log("<plan>cancel the lease by 2026-03-20</plan>").changes
+    assert (made.event, made.content) == ("tag", "cancel the lease by 2026-03-20")
+    assert made.due is not None
+    assert live.log("<plan>finished with the attic</plan>").changes == ()
+    # Of several that it may mean none is touched, and nothing new is made.
+    live.log("<plan>rent a drill</plan><plan>rent a van</plan>")
+    assert live.log("<plan>skip rent</plan>").changes == ()
 
 
 @pytest.mark.requirement("JSUP-05", "JDEC-01", "JDEC-08", "JSCH-10")

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,11 +25,13 @@ from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal import texts
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.fragments import Fragment, Operation, PutEdge, PutFragment
+from memory_butler.journal.fragments import Fragment, Operation, PutEdge, PutFragment, RunType
+from memory_butler.journal.importing import import_lines
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.maintenance.prompt import ask, skill
 from memory_butler.journal.maintenance.run import Limits, Proposal, alone, maintain, propose
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.runs import Mark
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +85,7 @@ async def test_a_run_compiles_what_was_said(
     assert garden.sources == (1, 2)
     alias = live.recall("allotment")
     assert alias is not None
-    assert [one.key for one in alias.neighbours] == ["garden"]
+    assert (alias.key, [one.key for one in alias.neighbours]) == ("garden", ["ada"])
     assert "[garden] The garden behind the house.\n" in texts.read_texts(file.texts_dir).ambient
     (ended,) = desk.runs()
     assert ended.completed_at is not None
@@ -289,7 +292,7 @@ async def test_secrets_and_thinking_never_reach_the_model(
         assert word not in prompt
     for line in ("Hi!", "(say) Hi.", "(thought) tea", "(plan) call Ada"):
         assert line in prompt
-    assert desk.read_to() == 3  # what has nothing to show is read all the same
+    assert desk.mark() == Mark(3)  # what has nothing to show is read all the same
 
 
 async def test_only_the_review_of_a_monthly_run_deletes_and_not_everything(
@@ -419,3 +422,41 @@ async def test_a_message_longer_than_any_prompt_is_cut_and_read(live: LiveJourna
     assert question.events == 1
     assert question.tokens <= 3_000
     assert "[…]" in question.text
+
+
+@pytest.mark.requirement("JST-02", "JSCH-16")
+@pytest.mark.parametrize("kind", ["bootstrap", "weekly"])
+async def test_imported_history_is_read_before_newer_talk(
+    live: LiveJournal, desk: MaintenanceDesk, file: JournalFile, tmp_path: Path, kind: RunType
+) -> None:
+    """And a run that its budget ends is gone on with where it stopped, in the same order."""
+    tell(live, "new one", "<say>new two</say>")
+    lines = [
+        {"actor": "user", "content": f"old {number}", "ts": f"2020-01-0{number}T00:00:00+00:00"}
+        for number in (1, 2, 3)
+    ]
+    source = tmp_path / "old.jsonl"
+    source.write_text("\n".join(map(json.dumps, lines)))
+    import_lines(file, source)
+    # One message a portion, and one or two of them for a run.
+    prompts: list[str] = []
+    marks = [desk.mark()]
+    limits = Limits(portion=ask(kind, live.events()[:1], {}, POLICY, 12_000).tokens, output=100)
+    number = 0
+    while desk.unread_events() and number < 9:
+        number += 1
+        model = ScriptedModel([answer(put=[put(f"k{number}{place}", "x")]) for place in range(5)])
+        budget = 2 * (limits.portion + limits.output) + 60
+        bounded = Limits(limits.portion, limits.output, budget)
+        run_id, _ = await maintain(desk, model, kind if number == 1 else "weekly", POLICY, bounded)
+        prompts += [one.prompt for one in model.calls]
+        marks.append(desk.mark())
+    read = [re.findall(r"(?:old|new) \w+", prompt)[-1] for prompt in prompts]
+    assert read == ["old 1", "old 2", "old 3", "new one", "new two"]
+    assert desk.unread_events() == ()
+    assert (marks[1].low, marks[1].high) == (0, 5)
+    assert marks[-1] == Mark(5)
+    # Taken back, its messages are unread again.
+    desk.undo(run_id)
+    assert desk.mark() == marks[-2]
+    assert [one.content for one in desk.unread_events()][-1] == "<say>new two</say>"

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from memory_butler.journal.calls import PlansCall, RecallCall
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES, DisplayTag, MemoryType
-from memory_butler.journal.tags import Command, Piece, Remember, Verb, read
+from memory_butler.journal.tags import MAX_CHANGES, Command, Piece, Remember, Verb, read
 
 from .values import messages
 
@@ -88,6 +88,22 @@ def test_a_command_ends_with_its_line_and_is_not_shown() -> None:
     assert reading.pieces == (Piece("say", "Well.\n\nNext."),)
 
 
+@pytest.mark.requirement("JSUP-03")
+def test_a_command_within_a_sentence_is_talked_about() -> None:
+    for text in (
+        "You close a plan with plan>done the dishes",
+        "<say>Write plan>done the dishes, and it is gone.</say>",
+    ):
+        assert read(text).changes == ()
+        assert "".join(one.text for one in read(text).pieces).count("plan>done the dishes") == 1
+    for text in (
+        "- plan>done the dishes",
+        "Fine.\n  * plan>done the dishes",
+        "<do>x</do> plan>done the dishes",
+    ):
+        assert read(text).changes == (Command("plan", "done", "the dishes"),)
+
+
 @pytest.mark.requirement("JLOOK-03")
 def test_keys_parse_with_quotes_and_without() -> None:
     for text in ("recall(fairy)", 'recall("fairy")', "recall('fairy')", "so recall( fairy )?"):
@@ -100,6 +116,17 @@ def test_keys_parse_with_quotes_and_without() -> None:
     ):
         assert read(text).lookups == (RecallCall("fairy", deep=True),)
     assert read("recall(fairy, deep=False)").lookups == (RecallCall("fairy"),)
+    for text in ("recall(“fairy”)", "recall([fairy])", "recall(‘fairy’)", 'recall("[fairy]")'):
+        assert read(text).lookups == (RecallCall("fairy"),), text
+    assert read("recall(fairy, moon, deep=True)").lookups == (
+        RecallCall("fairy", deep=True),
+        RecallCall("moon", deep=True),
+    )
+    assert read("recall('a', “b”, [c])").lookups == (
+        RecallCall("a"),
+        RecallCall("b"),
+        RecallCall("c"),
+    )
     assert read("recall(body-training)").lookups == (RecallCall("body-training"),)
     assert read("recall(fairy's song)").lookups == (RecallCall("fairy's song"),)
 
@@ -220,3 +247,9 @@ def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
     read(hostile, ("assistant",))
     # Some tenths of a second on a slow machine; what is quadratic takes minutes.
     assert time.process_time() - began < 5
+
+
+def test_of_very_many_tags_the_first_are_remembered_and_none_is_shown() -> None:
+    found = read("<pin>a secret thought</pin>" * (MAX_CHANGES + 50))
+    assert len(found.changes) == MAX_CHANGES
+    assert found.pieces == ()

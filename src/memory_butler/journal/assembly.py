@@ -246,6 +246,10 @@ class _Pools:
     flex: int
     closed: set[Stream] = field(default_factory=set)
 
+    def fits(self, stream: Stream, cost: int) -> bool:
+        """Whether the stream's own pool, or the reserve, can pay."""
+        return cost <= max(self.room[stream], self.flex)
+
     def take(self, stream: Stream, cost: int) -> bool:
         """Pay from the stream's own pool, else from the reserve; else the stream is closed."""
         if stream in self.closed:
@@ -265,10 +269,12 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
 
     A stream that had to refuse a piece takes no older one, however short: what is shown of it is
     unbroken up to now (JTOK-06). A reply may be split, its speech in one pool, its action in
-    another.
+    another. A piece that fits nowhere is cut to half its pool first, so that one long paste does
+    not hide all that was said before it (C-162).
     """
     budget = policy.budget
-    pools = _Pools({"user": budget.user, "say": budget.say, "do": budget.do}, budget.flex)
+    sizes: dict[Stream, int] = {"user": budget.user, "say": budget.say, "do": budget.do}
+    pools = _Pools(dict(sizes), budget.flex)
     filled = _Filled()
     for event in earlier:
         if _streams(event, policy) <= pools.closed:
@@ -278,6 +284,12 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
             cost = policy.count(f"{line}\n")
             if stream in pools.closed:
                 continue
+            if not pools.fits(stream, cost) and cost > (half := sizes[stream] // 2):
+                whole = cost
+                line = cut(line, max(half - 1, 0), policy.count) or line
+                cost = policy.count(f"{line}\n")
+                if cost < whole and pools.fits(stream, cost):
+                    filled.left_out.append(LeftOut(what, f"cut from {whole} to {cost} tokens"))
             if pools.take(stream, cost):
                 filled.lines.append(line)
                 filled.tokens += cost

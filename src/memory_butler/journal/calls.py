@@ -9,16 +9,18 @@ from typing import Final
 MAX_CALL_CHARS: Final = 200
 _TRUE = {"true", "1", "yes"}
 
-_NAME = re.compile(r"(?<![\w.])(recall|plans)\(")
+_NAME = re.compile(r"(?<![\w.])(recall|plans|search)\(")
+# Quotes are straight or curly, a key may stand in the brackets that it has in the map.
 _ARGUMENT = re.compile(
-    r"""\s*(?:(?P<name>[A-Za-z_]+)\s*=\s*)?(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|"""
-    r"""(?P<bare>[^"'(),=\n][^"(),=\n]*)?)\s*(?P<end>[,)])"""
+    r"""\s*(?:(?P<name>[A-Za-z_]+)\s*=\s*)?\[?(?:["“”„](?P<double>[^"“”\n]*)["“”]|"""
+    r"""['‘’](?P<single>[^'‘’\n]*)['‘’]|(?P<bare>[^"'“”„‘(),=\n][^"“”„(),=\n]*)?)\]?"""
+    r"""\s*(?P<end>[,)])"""
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RecallCall:
-    """`recall(key)` or `recall(key, deep=True)`."""
+    """`recall(key)` or `recall(key, deep=True)`; several keys make several calls."""
 
     key: str
     deep: bool = False
@@ -32,7 +34,14 @@ class PlansCall:
     when: str | None = None
 
 
-Lookup = RecallCall | PlansCall
+@dataclass(frozen=True, slots=True)
+class SearchCall:
+    """`search("words")`: what was said, whenever it was."""
+
+    question: str
+
+
+Lookup = RecallCall | PlansCall | SearchCall
 
 
 def lookups_in(text: str) -> Iterator[Lookup]:
@@ -45,9 +54,20 @@ def lookups_in(text: str) -> Iterator[Lookup]:
         if match[1] == "plans":
             topic = named.get("topic") or (positional[0] if positional else None) or None
             yield PlansCall(topic, named.get("when") or None)
-        elif key := named.get("key") or (positional[0] if positional else ""):
-            second = positional[1] if len(positional) > 1 else ""
-            yield RecallCall(key, named.get("deep", second).lower() in _TRUE)
+            continue
+        if match[1] == "search":
+            if question := " ".join(filter(None, [*positional, *named.values()])):
+                yield SearchCall(question)
+            continue
+        # `recall(fairy, True)`: the last one is no key.
+        last = positional.pop().lower() if len(positional) > 1 and _is_flag(positional) else ""
+        deep = named.get("deep", last).lower() in _TRUE
+        for key in filter(None, [named.get("key", ""), *positional]):
+            yield RecallCall(key, deep)
+
+
+def _is_flag(positional: list[str]) -> bool:
+    return positional[-1].lower() in {"true", "false"}
 
 
 def _arguments(text: str, at: int) -> tuple[list[str], dict[str, str]] | None:
@@ -57,7 +77,7 @@ def _arguments(text: str, at: int) -> tuple[list[str], dict[str, str]] | None:
     named: dict[str, str] = {}
     while match := _ARGUMENT.match(text, at, end):
         quoted = match["double"] if match["double"] is not None else match["single"]
-        value = quoted if quoted is not None else (match["bare"] or "").strip()
+        value = (quoted if quoted is not None else match["bare"] or "").strip(" \t[]")
         if match["name"]:
             named[match["name"].lower()] = value
         elif value:

@@ -30,7 +30,7 @@ from memory_butler.journal.items import Event, to_moment, to_text
 from memory_butler.journal.live import utc_now
 from memory_butler.journal.past import prose_key, seen
 from memory_butler.journal.queries import load
-from memory_butler.journal.runs import Run, RunReport
+from memory_butler.journal.runs import Mark, Run, RunReport
 from memory_butler.journal.texts import write_ambient
 
 SQL = load("fragments")
@@ -153,10 +153,13 @@ class MaintenanceDesk:
             now = self._clock()
             row = {"at": to_text(now), "run_type": "manual"}
             id = int(db.execute(SQL["begin_run"], row).fetchall()[0][0])
-            read = int(state.get(db, _COMPILED) or "0")
-            if run.report is not None and run.report.read_to == read:
-                read = run.report.read_from
-            report = RunReport(f"took back run {run_id}", read_from=read, read_to=read)
+            mark = state.get(db, _COMPILED) or "0"
+            if run.report is not None and _mark_of(run.report) == mark:
+                mark = run.report.mark_before or str(run.report.read_from)
+            read = Mark.parse(mark).low
+            report = RunReport(
+                f"took back run {run_id}", read_from=read, read_to=read, mark_before=mark, mark=mark
+            )
             self._end(db, _run(db, id), back, report, None)
         self._rewrite_ambient()
         return back
@@ -180,13 +183,31 @@ class MaintenanceDesk:
         the id of the last message as `after_id`.
         """
         with self._file.reading() as db:
-            id = int(state.get(db, _COMPILED) or "0") if after_id is None else after_id
-            return tuple(events.appended_after(db, id, _checked(limit)))
+            _checked(limit)
+            if after_id is not None:
+                return tuple(events.appended_after(db, after_id, limit))
+            mark = Mark.parse(state.get(db, _COMPILED))
+            found = events.batch(db, mark.low, mark.high, mark.at, limit)
+            after = max(mark.low, mark.high)
+            return (*found, *events.appended_after(db, after, limit - len(found)))
 
-    def read_to(self) -> int:
-        """The id of the last message that a completed run has read; 0 for none."""
+    def next_batch(self, mark: Mark, limit: int) -> tuple[Mark, tuple[Event, ...]]:
+        """What is to be read next after `mark`, in order of time, and the mark to go on from.
+
+        A batch is all that is in the log when it is begun; nothing, and there is nothing more.
+        """
         with self._file.reading() as db:
-            return int(state.get(db, _COMPILED) or "0")
+            found = events.batch(db, mark.low, mark.high, mark.at, _checked(limit))
+            if not found:
+                low = max(mark.low, mark.high)
+                mark = Mark(low, events.newest_id(db))
+                found = events.batch(db, mark.low, mark.high, mark.at, limit)
+            return (mark if found else Mark(mark.low)), tuple(found)
+
+    def mark(self) -> Mark:
+        """How far completed runs have read."""
+        with self._file.reading() as db:
+            return Mark.parse(state.get(db, _COMPILED))
 
     def secrets(self) -> tuple[str, ...]:
         """What no fragment may hold: the text of every secret that was not revealed."""
@@ -236,7 +257,7 @@ class MaintenanceDesk:
         read_to = state.get(db, f"run:{run.id}") or "0"
         if report is not None:
             state.put(db, f"report:{run.id}", runs.to_json(report), at)
-            read_to = str(report.read_to)
+            read_to = _mark_of(report)
         state.put(db, _COMPILED, read_to, at)
         state.drop(db, f"run:{run.id}")
         if ambient is not None:
@@ -258,6 +279,10 @@ class MaintenanceDesk:
 
     def _clock(self) -> datetime:
         return require_aware(self._now(), "the desk's clock").astimezone(UTC)
+
+
+def _mark_of(report: RunReport) -> str:
+    return report.mark or str(report.read_to)
 
 
 def _plan(db: sqlite3.Connection, operations: Iterable[Operation]) -> list[Difference]:

@@ -1,44 +1,36 @@
-"""Dates in words: when a plan is due, and the span of time that a phrase names (C-101).
+"""Dates in words: when a plan is due, and the span of time that a phrase names (C-101, C-160).
 
-The only room that knows dateparser. Its results are trusted as little as those of any guesser.
-It is imported by the first phrase: its import takes a tenth of what starting a server takes.
+Most numbers in a plan count something: euros, steps, a house. So English is read by rules that take
+what is surely a date and nothing else (`days.py`, `clocks.py`); dateparser reads calendar dates and
+the other languages.
 """
 
 import re
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
 
+from memory_butler.journal.clocks import NOT_BEFORE, Clock, clock_near, times_of_day
+from memory_butler.journal.dateparsing import parsed_date, phrases_of
+from memory_butler.journal.days import (
+    DAY,
+    SECOND,
+    SPANS,
+    SUFFIX,
+    Found,
+    day_of,
+    matches,
+    midnight,
+    next_day_of_month,
+)
 from memory_butler.journal.policy import JournalPolicy
 
 # Nobody writes a date further into a plan than this; the search takes time with the length.
 MAX_SEARCHED_CHARS: Final = 400
 
-_DAY = timedelta(days=1)
-_WEEKDAYS = "mon|tues|wednes|thurs|fri|satur|sun"
-_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-# dateparser finds dates in "a day", "I may", "sat on the" and "the sun". In English, a phrase found
-# inside a sentence must have one of these; other languages are taken as they come.
-_CONVINCING = re.compile(
-    rf"\d|\b(?:(?:{_WEEKDAYS})day|today|tonight|tomorrow|noon|midnight)\b"
-    rf"|\b(?:next|this|coming|in an?|within an?)\s+\w"
-    rf"|\b(?:with)?in\s+(?:{_NUMBERS})\s+(?:hour|day|week|month|year)s?\b"
-    rf"|\b(?:in|by|until|before|on|from)\s+(?:{_MONTHS}|{_WEEKDAYS})[a-z]*$",
-    re.IGNORECASE,
-)
-# "the 1st" alone: dateparser takes a number up to 12 for a month.
-_ORDINAL = re.compile(
-    rf"\b(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)\b(?!\s+(?:of\s+)?(?:{_MONTHS}|[a-z]+\s+of\b))",
-    re.IGNORECASE,
-)
-_BEFORE_ORDINAL = re.compile(r"\b(?:on|by|until|before|due)\s*$", re.IGNORECASE)
-_WEEK = re.compile(r"\bweeks?\b", re.IGNORECASE)
-
-# dateparser keeps its settings and its caches in shared objects that no lock guards.
-_one_at_a_time = threading.Lock()
+_BEFORE = re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE)
+_UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +45,6 @@ class Window:
         return moment is not None and self.start <= moment < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A local moment and what it is exact to: "time", "part_of_day", "day", "week", "month"…"""
-
-    local: datetime
-    period: str
-
-
 def due_date(
     attribute: str | None, text: str, now: datetime, policy: JournalPolicy
 ) -> datetime | None:
@@ -69,16 +53,17 @@ def due_date(
     From its `due` attribute, else from a phrase within its text. The future is preferred, and what
     is past is no due date. A phrase that names a time of day means that moment; one that names a
     day, week or month means its last second, for what is due on Tuesday is not late on Tuesday.
+    What repeats is due when it first comes round.
     """
-    found = _parse(attribute, now, policy) if attribute else None
-    if found is None:
-        found = _search(text[:MAX_SEARCHED_CHARS], now, policy)
+    base = now.astimezone(policy.zone)
+    found = None
+    if attribute:
+        phrase = attribute.strip()[:MAX_SEARCHED_CHARS]
+        found = _first(phrase, base, policy, future=False) or _whole(phrase, base, policy)
+    found = found or _first(text[:MAX_SEARCHED_CHARS], base, policy, future=True)
     if found is None:
         return None
-    if found.period in ("time", "part_of_day"):
-        due = found.local.astimezone(UTC)
-    else:
-        due = _window(found).end - timedelta(seconds=1)
+    due = found.due().astimezone(UTC)
     return due if due > now else None
 
 
@@ -86,110 +71,123 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
     """The span that `phrase` names, in whole local days; None where it is no date (C-101).
 
     "next tuesday" is that calendar day, "next week" the seven days from Monday, "next month" the
-    calendar month. A time of day means its day, since who asks what is due at five wants the day.
+    calendar month, "end of march" its last seven days, "the next 3 days" and "by friday" all until
+    then. A time of day means its day, since who asks what is due at five wants the day.
     """
-    found = _parse(phrase, now, policy)
-    return _window(found) if found else None
-
-
-def _window(found: _Found) -> Window:
-    midnight = found.local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-    match found.period:
-        case "week":
-            start = midnight - midnight.weekday() * _DAY
-            end = start + 7 * _DAY
-        case "month":
-            start = midnight.replace(day=1)
-            end = (start + 31 * _DAY).replace(day=1)
-        case "year":
-            start = midnight.replace(month=1, day=1)
-            end = start.replace(year=start.year + 1)
-        case _:
-            start, end = midnight, midnight + _DAY
-    # Arithmetic on one zone's clock face; a day of 23 or 25 hours comes out right.
-    return Window(start.astimezone(UTC), end.astimezone(UTC))
-
-
-def _parse(phrase: str, now: datetime, policy: JournalPolicy) -> _Found | None:
-    """The date that a whole phrase names."""
+    base = now.astimezone(policy.zone)
     phrase = phrase.strip()[:MAX_SEARCHED_CHARS]
-    base = now.astimezone(policy.zone)
-    if not phrase:
+    found = _first(phrase, base, policy, future=False) or _whole(phrase, base, policy)
+    if found is None:
         return None
-    if (ordinal := _ORDINAL.fullmatch(re.sub(r"^(?:on|by)\s+", "", phrase))) is not None:
-        return _next_day_of_month(int(ordinal[1]), base)
-    with _one_at_a_time:
-        from dateparser.date import DateDataParser  # type: ignore[import-untyped]  # ships none
+    start = min(found.start, base) if found.up_to else found.start
+    return Window(midnight(start).astimezone(UTC), midnight(found.end - SECOND, 1).astimezone(UTC))
 
-        try:
-            parser = DateDataParser(
-                languages=list(policy.languages) or None, settings=_settings(base)
-            )
-            data = parser.get_date_data(phrase)
-        # Free text in a third party's parser: whatever it stumbles over is no date, and must not
-        # cost a message (C-101: no exception).
-        except Exception:
-            return None
-    if data.date_obj is None:
+
+def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
+    """The first date in a text; with `future`, the first that is not past."""
+    try:
+        if "en" in policy.languages or not policy.languages:
+            for found in _english(text, base):
+                if found.due() > base or not future:
+                    return found
+        others = [one for one in policy.languages if one != "en"]
+        if others or not policy.languages:
+            return _foreign(text, base, others, future=future)
+    except (OverflowError, ValueError):
+        # Beyond either end of the calendar.
         return None
-    period = "week" if data.period == "day" and _WEEK.search(phrase) else data.period
-    return _localised(data.date_obj, period, base)
-
-
-def _search(text: str, now: datetime, policy: JournalPolicy) -> _Found | None:
-    """The first convincing date within a sentence that is not past."""
-    base = now.astimezone(policy.zone)
-    for ordinal in _ORDINAL.finditer(text):
-        if _BEFORE_ORDINAL.search(text[: ordinal.start()]):
-            return _next_day_of_month(int(ordinal[1]), base)
-    with _one_at_a_time:
-        from dateparser.search import search_dates  # type: ignore[import-untyped]  # ships none
-
-        try:
-            found = search_dates(
-                text, languages=list(policy.languages) or None, settings=_settings(base)
-            )
-        except Exception:  # as in `_parse`
-            return None
-    for phrase, _ in found or ():
-        if "en" in policy.languages and not _CONVINCING.search(phrase):
-            continue
-        # An ordinal with a preposition was found above; without one it counts something else.
-        if _ORDINAL.fullmatch(phrase.strip()):
-            continue
-        # Parsed again for its period; what only the search understands is left alone.
-        one = _parse(re.sub(r"^(?:by|until|before|due)\s+", "", phrase), now, policy)
-        if one is not None and _window(one).end > now:
-            return one
     return None
 
 
-def _settings(base: datetime) -> Mapping[str, Any]:
-    return {
-        "PREFER_DATES_FROM": "future",
-        "RELATIVE_BASE": base.replace(tzinfo=None),
-        "RETURN_TIME_AS_PERIOD": True,
-    }
-
-
-def _localised(moment: datetime, period: str, base: datetime) -> _Found | None:
-    """dateparser answers on the local clock face, unless the phrase named a zone."""
-    try:
-        if moment.utcoffset() is None:
-            local = moment.replace(tzinfo=base.tzinfo)
+def _english(text: str, base: datetime) -> Iterator[Found]:
+    """The dates in an English text, in the order of the text, each with its time of day."""
+    times = list(times_of_day(text))
+    day_seen = False
+    for match, read in matches(text):
+        before = text[: match.start()]
+        if NOT_BEFORE.search(before):
+            continue
+        found = read(match, base)
+        if found is None:
+            continue
+        day_seen = True
+        if found.at is None and (clock := clock_near(match, times, text)) is not None:
+            yield _at(found, clock, text, base)
+        elif _BEFORE.search(before) or match[0].lower().startswith("before"):
+            yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
-            local = moment.astimezone(base.tzinfo)
-        # Both ends of the calendar are out of reach of the arithmetic of windows.
-        return _Found(local, period) if 1 < local.year < 9998 else None
-    except OverflowError:
+            yield replace(found, up_to=found.up_to or _UP_TO.search(before) is not None)
+    if not day_seen:
+        for clock in times:
+            if clock.alone:
+                yield _at(day_of(base), clock, text, base, day_said=False)
+                return
+
+
+# Words that tell which half of a day an hour means.
+_LATE: Final = re.compile(r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b", re.IGNORECASE)
+_EARLY: Final = re.compile(r"\b(?:morning|breakfast|early)\b", re.IGNORECASE)
+
+
+def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool = True) -> Found:
+    """A day with its time, the next such day where today's is past. A week or month has none."""
+    if found.end - found.start > 2 * DAY or clock.hour == 24:
+        return found
+    at = found.start.replace(hour=clock.hour, minute=clock.minute)
+    if clock.zone is not None:
+        named = f"{at:%Y-%m-%d %H:%M} {clock.zone.upper()}"
+        parsed = parsed_date(named, base, ["en"], "YMD")
+        if parsed is None:
+            return found
+        at = parsed[0]
+    elif clock.half is None:
+        at = _half_meant(at, text, base, day_said=day_said)
+    again = found.again if day_said else DAY
+    if at <= base and again is not None:
+        at += again
+    return replace(day_of(at), at=at)
+
+
+def _half_meant(at: datetime, text: str, base: datetime, *, day_said: bool) -> datetime:
+    """Which half of the day an hour up to 12 means, where nobody says (C-160)."""
+    if not 1 <= at.hour <= 12:
+        return at
+    morning, evening = at.replace(hour=at.hour % 12), at.replace(hour=at.hour % 12 + 12)
+    if not day_said:
+        # The next on a clock's face.
+        return next((one for one in (morning, evening) if one > base), morning)
+    if _LATE.search(text) or (at.hour in (12, *range(1, 7)) and not _EARLY.search(text)):
+        return evening
+    return morning
+
+
+def _whole(phrase: str, base: datetime, policy: JournalPolicy) -> Found | None:
+    """The date that a phrase as a whole names, past ones and other languages' included."""
+    # A number alone counts something.
+    if not re.search(r"[^\W\d]|\d[-./:]\d", phrase):
+        return None
+    try:
+        if ordinal := re.fullmatch(rf"(?:the\s+)?(\d{{1,2}}){SUFFIX}", phrase, re.IGNORECASE):
+            return next_day_of_month(int(ordinal[1]), base)
+        parsed = parsed_date(phrase, base, list(policy.languages))
+        return _spanning(*parsed, phrase) if parsed else None
+    except (OverflowError, ValueError):
         return None
 
 
-def _next_day_of_month(day: int, base: datetime) -> _Found | None:
-    """The next such day, today included; None for a day that no month has."""
-    if not 1 <= day <= 31:
-        return None
-    local = base.replace(hour=0, minute=0, second=0, microsecond=0)
-    while local.day != day:
-        local += _DAY
-    return _Found(local, "day")
+def _spanning(moment: datetime, period: str, phrase: str) -> Found:
+    if period in ("time", "part_of_day"):
+        return replace(day_of(moment), at=moment)
+    if re.search(r"\bweeks?\b", phrase, re.IGNORECASE):
+        period = "week"
+    return SPANS.get(period, day_of)(moment)
+
+
+def _foreign(text: str, base: datetime, languages: list[str], *, future: bool) -> Found | None:
+    """The first date that dateparser finds in a text of another language."""
+    for phrase in phrases_of(text, base, languages):
+        if (parsed := parsed_date(phrase, base, languages)) is not None:
+            found = _spanning(*parsed, phrase)
+            if found.due() > base or not future:
+                return found
+    return None

@@ -9,6 +9,7 @@ from typing import Final
 from memory_butler.domain.errors import Unavailable
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile
 from memory_butler.journal.queries import load
+from memory_butler.journal.search import forget
 from memory_butler.journal.texts import AMBIENT
 
 SQL = load("erasing")
@@ -57,6 +58,7 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
         for _, sql in triggers:
             db.execute(sql)
     (file.texts_dir / AMBIENT).unlink(missing_ok=True)
+    forget(file.texts_dir)
     return ErasedMessages(events, items, gone, tuple(key for key, others in resting if others))
 
 

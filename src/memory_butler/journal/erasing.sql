@@ -42,7 +42,7 @@ DELETE FROM fragment_versions WHERE fragment_key = ?
 
 -- name: forget_quotes
 -- Reports of maintenance, its prose, what memory added last, a map on its way: texts made of others.
-DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key IN ('recalled', 'ambient_pending')
+DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%' OR key IN ('recalled', 'ambient_pending')
 
 -- name: lower_marks
 -- Numbers of messages that are given out again must not count as read, compiled or handed over.

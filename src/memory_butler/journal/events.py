@@ -131,6 +131,12 @@ def extent(db: sqlite3.Connection) -> tuple[int, datetime | None]:
     return int(number), to_moment(newest) if newest else None
 
 
+def batch(db: sqlite3.Connection, low: int, high: int, at: int, limit: int) -> list[Event]:
+    """Messages with an id after `low` and up to `high`, in order of time, after message `at`."""
+    given = {"low": low, "high": high, "at": at, "limit": limit}
+    return [_event(row) for row in db.execute(SQL["batch"], given)]
+
+
 def appended_after(db: sqlite3.Connection, id: int, limit: int) -> list[Event]:
     """Messages in the order in which they reached the log, imported ones among them."""
     return [_event(row) for row in db.execute(SQL["appended_after"], {"id": id, "limit": limit})]

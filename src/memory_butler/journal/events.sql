@@ -36,6 +36,14 @@ WHERE (e.ts, e.id) > (:ts, :id) ORDER BY e.ts, e.id LIMIT :limit
 -- name: appended_after
 SELECT {columns} FROM events AS e WHERE e.id > :id ORDER BY e.id LIMIT :limit
 
+-- name: batch
+-- What reached the log after one message and up to another, in order of time: imported history lies
+-- before the talk that it precedes.
+SELECT {columns} FROM events AS e
+WHERE e.id > :low AND e.id <= :high
+  AND (e.ts, e.id) > (coalesce((SELECT ts FROM events WHERE id = :at), ''), :at)
+ORDER BY e.ts, e.id LIMIT :limit
+
 -- name: newest_id
 SELECT coalesce(max(id), 0) FROM events
 

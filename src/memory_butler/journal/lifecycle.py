@@ -15,6 +15,7 @@ from memory_butler.domain.transitions import START, Transition
 from memory_butler.journal.items import Item, MemoryType
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Command, Remember
+from memory_butler.journal.words import stems
 
 # JSCH-08. Whatever has left `active` never comes back; said again it is a new item.
 STATUS_TRANSITIONS: Final = (
@@ -53,6 +54,14 @@ class OnMind:
     def submerged(self) -> bool:
         """Whether it is a plan at the back of the head (JSUB-01)."""
         return self.phase == "submerged"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The item that a command means; or None, and those of which it may mean any."""
+
+    item: Item | None
+    near: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,30 +175,36 @@ def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
     return Arrival(None, (), subject)
 
 
-def overlap(one: str, other: str) -> float:
-    """Shared words over the larger set of words, lower-cased, from 0 to 1 (C-97).
+def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
+    """How much of each text the other covers, from 0 to 1: the mean of both shares (C-161).
 
-    No stemming, and punctuation belongs to its word.
+    Their stems are compared, without words such as "the". Half of it may be missing on one side: a
+    plan has a time and a place that nobody repeats who did it.
     """
-    left, right = set(one.lower().split()), set(other.lower().split())
-    return len(left & right) / max(len(left), len(right), 1)
+    left, right = stems(one, languages), stems(other, languages)
+    shared = len(left & right)
+    return (shared / len(left) + shared / len(right)) / 2 if shared else 0.0
 
 
-def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Item | None:
-    """The item that a command means (JSUP-03, JSUP-04, C-97).
+def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Meant:
+    """The item that a command means (JSUP-03, JSUP-04, C-97, C-161).
 
-    The best overlap from `policy.match_threshold` on, the newest among equals; without words, the
-    newest of the type; None if nothing is like it.
+    The one with its very words; else the most alike, from `policy.match_threshold` on, if it is
+    more alike than the next by `policy.match_margin`; without words, the newest of the type.
     """
-    candidates = [item for item in active if item.type == command.type]
+    candidates = sorted((item for item in active if item.type == command.type), key=_age)
     if not command.text:
-        return max(candidates, key=_age, default=None)
-    scored = [(overlap(command.text, item.content), *_age(item), item) for item in candidates]
-    best = max(scored, key=lambda one: one[:3], default=None)
+        return Meant(candidates[-1] if candidates else None)
+    said = normalised(command.text)
+    exact = [item for item in candidates if normalised(item.content) == said]
+    if exact:
+        return Meant(exact[-1])
+    scored = [(likeness(command.text, item.content, policy.languages), item) for item in candidates]
     # Without a shared word nothing is alike, whatever the threshold.
-    if best is None or best[0] < policy.match_threshold or best[0] == 0.0:
-        return None
-    return best[3]
+    alike = [one for one in scored if one[0] > 0 and one[0] >= policy.match_threshold]
+    best = max((value for value, _ in alike), default=0.0)
+    near = tuple(item for value, item in alike if value > best - policy.match_margin)
+    return Meant(near[0]) if len(near) == 1 else Meant(None, near)
 
 
 def _age(item: Item) -> tuple[datetime, int]:

@@ -15,20 +15,27 @@ from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.text import one_line
 from memory_butler.journal import events, lookups, memory, past, state
 from memory_butler.journal.assembly import Prompt, assemble
+from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import Event, Item, is_assistant
 from memory_butler.journal.lifecycle import OnMind, plan_sweep
 from memory_butler.journal.lookups import Answer, Recollection
-from memory_butler.journal.memory import Change
+from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.search import MAX_HITS, Hit, caught_up, search
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
-from memory_butler.journal.wording import indented
+from memory_butler.journal.wording import WITHHELD, indented, withheld
 
 MAX_LISTED: Final = 1_000
+# A command that missed is told in the next prompt: so much of it says which it was.
+MAX_TOLD_CHARS: Final = 200
+# A reply and what follows it are seldom more than two messages.
+MAX_TOLD_MESSAGES: Final = 20
 
 _RECALLED = "recalled"
+_MISSED = "missed:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Logged:
     actor: str
     reading: Reading
     changes: tuple[Change, ...]
-    unmatched: tuple[Command, ...]
+    unmatched: tuple[Missed, ...]
     answers: tuple[Answer, ...]
     decayed: tuple[Item, ...]
 
@@ -90,14 +97,13 @@ class LiveJournal:
         events.check(content, speaker, image_path)
         now = self.clock()
         # Before the transaction: the date library takes longer than the database.
-        dues = [
-            due_date(one.due, one.content, now, policy)
-            if isinstance(one, Remember) and one.type == "plan"
-            else None
-            for one in reading.changes
-        ]
+        dues = [_due(one, now, policy) for one in reading.changes]
+        if any(isinstance(one, SearchCall) for one in reading.lookups):
+            # Before the transaction, too: the first search of a long log takes seconds.
+            with self._file.reading() as db:
+                caught_up(db, self._file.texts_dir, policy).close()
         changes: list[Change] = []
-        unmatched: list[Command] = []
+        unmatched: list[Missed] = []
         answers: tuple[Answer, ...] = ()
         decayed: tuple[OnMind, ...] = ()
         with self._file.writing() as db:
@@ -110,9 +116,19 @@ class LiveJournal:
                             db, one, due=due, event_id=id, actor=speaker, at=ts
                         )
                     case Command():
-                        change = memory.obey(db, one, ts, policy)
-                        changes += [change] if change else []
-                        unmatched += [] if change else [one]
+                        done = memory.obey(db, one, ts, policy)
+                        if isinstance(done, Change):
+                            changes.append(done)
+                        elif one.instead is not None and not done.near:
+                            new = Remember(one.type, one.instead)
+                            changes += memory.remember(
+                                db, new, due=due, event_id=id, actor=speaker, at=ts
+                            )
+                        else:
+                            unmatched.append(done)
+            if unmatched:
+                told = lookups.to_json(map(_told, unmatched))
+                state.put(db, f"{_MISSED}{id}", told, ts)
             if is_assistant(speaker, policy.assistant_actors):
                 answers = self._answer(db, id, reading, now, ts)
             else:
@@ -129,13 +145,19 @@ class LiveJournal:
         )
 
     def assemble(
-        self, hot_event_id: int | None = None, *, also_recalled: Iterable[Answer] = ()
+        self,
+        hot_event_id: int | None = None,
+        *,
+        also_recalled: Iterable[Answer] = (),
+        looked_up: Iterable[Answer] = (),
+        secrets: bool = True,
     ) -> Prompt:
         """The prompt for answering a logged message, by default the latest of a user (JASM).
 
         Changes nothing: asked twice, it answers the same. Recent holds only what came before.
         `also_recalled` follows the journal's own answers, within the same cap: what another memory
-        has to say (C-86).
+        has to say (C-86). `looked_up` precedes them: what a draft of the answer asked for. Without
+        `secrets` it is the prompt as it may be shown to people.
 
         Raises:
             NotFound: there is no such message.
@@ -147,11 +169,26 @@ class LiveJournal:
                 texts = replace(texts, ambient=past.ambient(db))
             hot = _hot(db, hot_event_id, policy)
             now = self.clock()
+            minds = memory.on_minds(db, now, policy)
+            first = tuple(looked_up)
+            asked = {one.call for one in first}
+            waiting = [one for one in self._recalled(db) if one.call not in asked]
+            answered = {one.call for one in (*first, *waiting)}
+            named = lookups.mentions(db, hot.content, answered, policy, now)
+            if not secrets:
+                hot = replace(hot, content=withheld(hot.content))
+                minds = [_withheld(one) for one in minds]
             return assemble(
                 hot,
                 texts=texts,
-                minds=memory.on_minds(db, now, policy),
-                answers=[*self._recalled(db), *map(_as_item, also_recalled)],
+                minds=minds,
+                answers=[
+                    *self._missed(db),
+                    *first,
+                    *waiting,
+                    *named,
+                    *map(_as_item, also_recalled),
+                ],
                 earlier=events.before(db, hot, policy.recent_events),
                 now=now,
                 policy=policy,
@@ -184,10 +221,24 @@ class LiveJournal:
         with self._file.reading() as db:
             return lookups.recall(db, key, deep=deep, direction=direction)
 
+    def search(self, question: str, limit: int = MAX_HITS) -> tuple[Hit, ...]:
+        """Messages that have the words of `question`, best match first; `limit` from 1 to 1000."""
+        with self._file.reading() as db:
+            folder = self._file.texts_dir
+            return tuple(search(db, folder, question, self._policy, limit=_checked(limit)))
+
     def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
         """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
         with self._file.reading() as db:
             return lookups.plans(db, self.clock(), self._policy, topic=topic, when=when)
+
+    def look_up(self, calls: Iterable[Lookup]) -> tuple[Answer, ...]:
+        """The answers to look-ups, but for those that the next prompt has anyway."""
+        with self._file.reading() as db:
+            folder = self._file.texts_dir
+            found = lookups.answers(db, calls, self.clock(), self._policy, folder=folder)
+            known = set(self._recalled(db))
+        return tuple(one for one in found if one not in known)
 
     def recalled(self) -> tuple[Answer, ...]:
         """The answers that wait for the next prompt."""
@@ -251,6 +302,10 @@ class LiveJournal:
 
     def _speaker(self, actor: str | None, identity: str | None) -> str:
         assistants = self._policy.assistant_actors
+        if actor is not None:
+            # "Assistant" is the assistant.
+            known = (*assistants, *self._policy.user_actors)
+            actor = next((one for one in known if one.casefold() == actor.casefold()), actor)
         if actor is None:
             return identity or self._policy.user_actors[0]
         same_side = identity is not None and (
@@ -260,9 +315,22 @@ class LiveJournal:
 
     def _recalled(self, db: sqlite3.Connection) -> list[Answer]:
         if self._file.is_past:
-            return past.recalled(db, self._policy)
+            return past.recalled(db, self._policy, self._file.texts_dir)
         text = state.get(db, _RECALLED)
         return lookups.from_json(text.partition(" ")[2]) if text else []
+
+    def _missed(self, db: sqlite3.Connection) -> list[Answer]:
+        """What the commands of the last reply missed, and those of the messages since."""
+        told: list[Answer] = []
+        replied = False
+        for one in events.page(db, None, MAX_TOLD_MESSAGES):
+            theirs = is_assistant(one.actor, self._policy.assistant_actors)
+            if replied and not theirs:
+                break
+            replied = theirs
+            if text := state.get(db, f"{_MISSED}{one.id}"):
+                told = [*lookups.from_json(text), *told]
+        return told
 
     def _answer(
         self, db: sqlite3.Connection, event_id: int, reading: Reading, now: datetime, ts: datetime
@@ -272,7 +340,10 @@ class LiveJournal:
         They take the place of the former answers, unless those belong to the same turn: a reply in
         two messages keeps the look-ups of both.
         """
-        found = lookups.answers(db, reading.lookups, now, self._policy)
+        folder = self._file.texts_dir
+        found = lookups.answers(
+            db, reading.lookups, now, self._policy, folder=folder, until=event_id
+        )
         kept: list[Answer] = []
         newest = events.newest_of_users(db, self._policy.assistant_actors)
         turn = newest.id if newest else 0
@@ -284,6 +355,15 @@ class LiveJournal:
         return tuple(found)
 
 
+def _due(change: Remember | Command, now: datetime, policy: JournalPolicy) -> datetime | None:
+    """When what a tag keeps is due; of a command, when what it may mean instead is."""
+    if change.type != "plan":
+        return None
+    if isinstance(change, Remember):
+        return due_date(change.due, change.content, now, policy)
+    return due_date(None, change.instead, now, policy) if change.instead else None
+
+
 def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) -> Event:
     if event_id is None:
         found = events.newest_of_users(db, policy.assistant_actors)
@@ -292,6 +372,17 @@ def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) ->
     if found is None:
         raise NotFound("there is no such message in the journal; log it first")
     return found
+
+
+def _withheld(one: OnMind) -> OnMind:
+    secret = one.item.type == "secret"
+    return replace(one, item=replace(one.item, content=WITHHELD)) if secret else one
+
+
+def _told(missed: Missed) -> Answer:
+    one = missed.command
+    call = one_line(f"{one.type}>{one.verb} {one.text}")
+    return Answer(call[:MAX_TOLD_CHARS], (f"- {missed.why()}",))
 
 
 def _as_item(answer: Answer) -> Answer:

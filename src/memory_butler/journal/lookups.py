@@ -4,20 +4,24 @@ Nothing here writes, and nothing here shows a secret (C-106).
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final, Literal, assert_never
 
 from memory_butler.domain.text import one_line
 from memory_butler.journal import memory
-from memory_butler.journal.calls import Lookup, PlansCall, RecallCall
+from memory_butler.journal.calls import Lookup, PlansCall, RecallCall, SearchCall
 from memory_butler.journal.due import window
-from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lifecycle import OnMind, mentioned
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
-from memory_butler.journal.wording import indented, memory_line
+from memory_butler.journal.search import said, search
+from memory_butler.journal.wording import cut, date_words, indented, memory_line
+from memory_butler.journal.words import stems
 
 SQL = load("lookups")
 
@@ -25,7 +29,12 @@ Tier = Literal["inventory", "recognition", "ambient"]
 
 # So many look-ups of one reply are answered; the cap on tokens holds fewer.
 MAX_LOOKUPS: Final = 16
+# So many fragments that a message mentions come by themselves.
+MAX_MENTIONS: Final = 3
 _NOTHING: Final = "nothing found"
+# Five messages with what stood beside them fit into the cap of Recalled.
+_HIT_TOKENS: Final = 110
+_NEAR_TOKENS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +74,20 @@ def recall(
     """What is known of `key`, and its neighbours in the order of their keys (JLOOK-01, JLOOK-02).
 
     The recognition tier, or the inventory tier where `deep`; a tier that is empty falls back to the
-    next shallower (C-99). Keys are exact; an unknown one is None.
+    next shallower (C-99). A key that is not there stands for the one that differs from it in case,
+    hyphens and spaces alone; another name of a fragment stands for it; an unknown key is None.
     """
     row = db.execute(SQL["fragment"], (key,)).fetchone()
     if row is None:
-        return None
+        meant = [one for (one,) in db.execute(SQL["keys"]) if folded(one) == folded(key)]
+        if len(meant) != 1:
+            return None
+        key = meant[0]
+        row = db.execute(SQL["fragment"], (key,)).fetchone()
+    named = db.execute(SQL["named"], {"key": key}).fetchone()
+    if named is not None:
+        key = named[0]
+        row = db.execute(SQL["fragment"], (key,)).fetchone()
     ambient, recognition, inventory = row
     tiers: list[tuple[Tier, str | None]] = [("recognition", recognition), ("ambient", ambient)]
     if deep:
@@ -85,6 +103,11 @@ def recall(
     return Recollection(key, tier, text, tuple(found.values()))
 
 
+def folded(key: str) -> str:
+    """A key as spellings of it compare: "Body Training" is "body-training"."""
+    return " ".join(re.split(r"[\s_-]+", key.casefold())).strip()
+
+
 def plans(
     db: sqlite3.Connection,
     now: datetime,
@@ -96,19 +119,25 @@ def plans(
     """All active items but secrets, submerged ones too, those with a due date first (JLOOK-04).
 
     In the order due ASC, created_at DESC, id (C-100). With `topic`, those that refer to the
-    fragment of that key, or hold it in subject or content (JLOOK-05). With `when`, those due in the
-    window that it names; none where it names none (JLOOK-06, C-101).
+    fragment of that key, or hold it, or the stems of its words, in subject or content (JLOOK-05).
+    With `when`, those due in the window that it names; none where it names none (JLOOK-06, C-101).
     """
     minds = [one for one in memory.on_minds(db, now, policy) if one.item.type != "secret"]
     if topic is not None:
         referring = memory.referring_to(db, topic)
         part = topic.casefold()
+        asked = stems(topic, policy.languages)
         minds = [
             one
             for one in minds
             if one.item.id in referring
             or part in one.item.content.casefold()
             or part in (one.item.subject or "").casefold()
+            # "body-training" is in "do body training on friday", also where the item is older.
+            or (
+                asked
+                and asked <= stems(f"{one.item.subject or ''} {one.item.content}", policy.languages)
+            )
         ]
     if when is not None:
         span = window(when, now, policy)
@@ -123,18 +152,66 @@ def _due_first(one: OnMind) -> tuple[bool, float, float, int]:
 
 
 def answers(
-    db: sqlite3.Connection, lookups: Iterable[Lookup], now: datetime, policy: JournalPolicy
+    db: sqlite3.Connection,
+    lookups: Iterable[Lookup],
+    now: datetime,
+    policy: JournalPolicy,
+    *,
+    folder: Path,
+    until: int | None = None,
 ) -> list[Answer]:
-    """The answers to the look-ups of one reply, each asked once, in order."""
+    """The answers to the look-ups of one reply, each asked once, in order.
+
+    `folder` keeps the index of the log; messages from the id `until` on are not searched.
+    """
     asked = list(dict.fromkeys(lookups))[:MAX_LOOKUPS]
     # A neighbour that is recalled itself need not be told twice.
-    recalled = {one.key for one in asked if isinstance(one, RecallCall)}
-    return [_answer(db, lookup, recalled, now, policy) for lookup in asked]
+    recalled = {folded(one.key) for one in asked if isinstance(one, RecallCall)}
+    return [
+        _searched(db, lookup, folder, until, policy)
+        if isinstance(lookup, SearchCall)
+        else _answer(db, lookup, recalled, now, policy)
+        for lookup in asked
+    ]
+
+
+def mentions(
+    db: sqlite3.Connection, text: str, known: Collection[str], policy: JournalPolicy, now: datetime
+) -> list[Answer]:
+    """What is known of the fragments that a message mentions, as if it had been looked up.
+
+    At most `MAX_MENTIONS`, the longest keys first, for they say more; none of the calls in `known`,
+    and none that says no more than its line in the map.
+    """
+    keys = [key for (key,) in db.execute(SQL["keys"])]
+    found = sorted(mentioned(text, keys), key=lambda key: (-len(key), key))
+    names = {folded(key) for key in found}
+    told: list[Answer] = []
+    for key in found:
+        more = f"recall({key})" not in known and len(told) < MAX_MENTIONS and recall(db, key)
+        if more and more.tier != "ambient":
+            told.append(_answer(db, RecallCall(key), names, now, policy))
+    return told
+
+
+def _searched(
+    db: sqlite3.Connection, call: SearchCall, folder: Path, until: int | None, policy: JournalPolicy
+) -> Answer:
+    lines: list[str] = []
+    for hit in search(db, folder, call.question, policy, until=until):
+        told = one_line(said(hit.event, policy))
+        lines.append(
+            cut(f"- {date_words(hit.event.ts, policy)}: {told}", _HIT_TOKENS, policy.count)
+        )
+        for place, near in (("before", hit.before), ("after", hit.after)):
+            if near is not None and (text := one_line(said(near, policy))):
+                lines.append(cut(f"  {place}: {text}", _NEAR_TOKENS, policy.count))
+    return Answer(one_line(f'search("{call.question}")'), tuple(lines) or (f"- {_NOTHING}",))
 
 
 def _answer(
     db: sqlite3.Connection,
-    lookup: Lookup,
+    lookup: RecallCall | PlansCall,
     recalled: Collection[str],
     now: datetime,
     policy: JournalPolicy,
@@ -160,7 +237,7 @@ def _recollection_lines(found: Recollection, recalled: Collection[str]) -> tuple
         f"- {one_line(one.key)}{f' ({one_line(one.relation)})' if one.relation else ''}: "
         f"{one_line(one.ambient)}"
         for one in found.neighbours
-        if one.key not in recalled
+        if folded(one.key) not in recalled
     )
     return (f"- {one_line(found.key)}: {indented(found.text)}", *neighbours)
 

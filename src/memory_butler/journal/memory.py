@@ -8,12 +8,14 @@ from typing import Any
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import elapsed
+from memory_butler.domain.text import one_line
 from memory_butler.domain.transitions import step
 from memory_butler.journal import events
 from memory_butler.journal.items import (
     MEMORY_TYPES,
     STATUSES,
     Item,
+    MemoryType,
     Status,
     to_moment,
     to_text,
@@ -41,6 +43,27 @@ class Change:
     item_id: int
     event: str
     status: Status
+    type: MemoryType
+    content: str
+    due: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A command that changed nothing: nothing is like it, or any of `near` may be meant."""
+
+    command: Command
+    near: tuple[Item, ...]
+
+    def why(self) -> str:
+        """What to tell who gave it; no secret is quoted."""
+        command = self.command
+        if not self.near:
+            return f"no active {command.type} is like this; nothing was changed"
+        if command.type == "secret":
+            return f"{len(self.near)} secrets are like this; nothing was changed, say more of it"
+        named = "; ".join(f'"{one_line(item.content)[:80]}"' for item in self.near[:5])
+        return f"several are like this, nothing was changed; say which: {named}"
 
 
 def active(db: sqlite3.Connection) -> list[Item]:
@@ -97,10 +120,10 @@ def remember(
     if arrival.refresh is not None:
         id = arrival.refresh.id
         db.execute(SQL["refresh"], {"id": id, "at": to_text(at), "due": _text(due)})
-        changes.append(Change(id, "retag", "active"))
+        changes.append(_changed(arrival.refresh, "retag", "active", due or arrival.refresh.due))
     else:
         id = _insert(db, tag, arrival.subject, due, event_id, actor, at)
-        changes.append(Change(id, "tag", "active"))
+        changes.append(Change(id, "tag", "active", tag.type, tag.content, due))
     keys = [row[0] for row in db.execute(SQL["keys"])]
     db.executemany(SQL["refer"], [(id, key) for key in mentioned(tag.content, keys)])
     return changes
@@ -132,10 +155,12 @@ def _insert(
 
 def obey(
     db: sqlite3.Connection, command: Command, at: datetime, policy: JournalPolicy
-) -> Change | None:
-    """Carry out a command on the item that it means (JSUP-03, JSUP-04); None if there is none."""
-    item = match(command, active(db), policy)
-    return _leave(db, item, command.verb, at) if item else None
+) -> Change | Missed:
+    """Carry out a command on the item that it means (JSUP-03, JSUP-04)."""
+    meant = match(command, active(db), policy)
+    if meant.item is None:
+        return Missed(command, meant.near)
+    return _leave(db, meant.item, command.verb, at)
 
 
 def sweep(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> tuple[OnMind, ...]:
@@ -151,7 +176,11 @@ def _leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Chan
     # A clock that stepped back must not end an item before it began.
     ended = at if elapsed(item.created_at, at) else item.created_at
     db.execute(SQL["leave"], {"id": item.id, "status": status, "at": to_text(ended)})
-    return Change(item.id, event, status)
+    return _changed(item, event, status, item.due)
+
+
+def _changed(item: Item, event: str, status: Status, due: datetime | None) -> Change:
+    return Change(item.id, event, status, item.type, item.content, due)
 
 
 def _text(moment: datetime | None) -> str | None:

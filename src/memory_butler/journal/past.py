@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from memory_butler.journal import events, lookups, state
@@ -86,7 +87,7 @@ def _is_of(tag: Remember, type: str, content: str, subject: str | None) -> bool:
     return same and (type != "desc" or subject_of(tag) == subject)
 
 
-def recalled(db: sqlite3.Connection, policy: JournalPolicy) -> list[Answer]:
+def recalled(db: sqlite3.Connection, policy: JournalPolicy, folder: Path) -> list[Answer]:
     """The answers that waited for the next prompt, within a block of `seen`.
 
     Those to the companion's latest messages, without one of a user between them, each answered
@@ -105,7 +106,9 @@ def recalled(db: sqlite3.Connection, policy: JournalPolicy) -> list[Answer]:
     for reply in reversed(replies):
         if calls := read(reply.content, names).lookups:
             with seen(db, reply.ts, policy):
-                answers = lookups.answers(db, calls, reply.ts, policy)
+                answers = lookups.answers(
+                    db, calls, reply.ts, policy, folder=folder, until=reply.id
+                )
             found |= {one.call: one for one in answers}
     return list(found.values())
 

@@ -65,7 +65,7 @@ FROM moment JOIN main.maintenance_runs ON started_at <= at
 -- What is written once and stays; a key that is written again has no past.
 CREATE TEMP VIEW IF NOT EXISTS state AS
 SELECT * FROM main.state
-WHERE updated_at <= (SELECT at FROM moment) AND (key LIKE 'report:%' OR key LIKE 'ambient:%')
+WHERE updated_at <= (SELECT at FROM moment) AND (key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%')
 
 -- name: forget_moment
 DELETE FROM moment

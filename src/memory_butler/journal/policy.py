@@ -91,7 +91,9 @@ class JournalPolicy:
     # what has just gone out of view.
     hide_at: float = 0.01
     sweep_below: float = 0.005
-    match_threshold: float = 0.15  # C-97
+    # C-161: so much alike a command and its item must be, and so much more than the next.
+    match_threshold: float = 0.55
+    match_margin: float = 0.1
     # C-92
     resurface_hours: float = 48.0
     creation_spike_hours: float = 0.0
@@ -115,8 +117,11 @@ class JournalPolicy:
             raise InvalidInput(f"half_lives must name {', '.join(HALF_LIVES)}, and no other type")
         if not 0.0 < self.sweep_below <= self.hide_at < 1.0:
             raise InvalidInput("thresholds must satisfy 0 < sweep_below <= hide_at < 1")
-        if not 0.0 <= self.match_threshold <= 1.0 or not 0.0 <= self.submerged_score <= 1.0:
-            raise InvalidInput("match_threshold and submerged_score must lie between 0 and 1")
+        shares = (self.match_threshold, self.match_margin, self.submerged_score)
+        if not all(0.0 <= one <= 1.0 for one in shares):
+            raise InvalidInput(
+                "match_threshold, match_margin and submerged_score must lie between 0 and 1"
+            )
         if min(self.resurface_hours, self.creation_spike_hours, self.grace_hours) < 0:
             raise InvalidInput("hours must be 0 or more")
         if self.recent_events < 1:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from memory_butler.domain.choices import choose
 from memory_butler.journal.fragments import RUN_TYPES, RunType
@@ -12,10 +12,29 @@ from memory_butler.journal.items import to_moment
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """How far runs have read: all messages with an id up to `low`; and of those up to `high`, in
+    order of time, the ones up to message `at`. A batch that is read whole is only `low`."""
+
+    low: int = 0
+    high: int = 0
+    at: int = 0
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """As `str` wrote it; a single number, as former versions did, is `low`."""
+        return cls(*map(int, (text or "0").split()))
+
+    def __str__(self) -> str:
+        return f"{self.low} {self.high} {self.at}" if self.high > self.low else str(self.low)
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """What a run read, what it cost, what it would not do, and how it ended.
 
-    `read_from` and `read_to` are ids of messages: it read those after the first, up to the second.
+    `read_from` and `read_to` are ids of messages: it read those after the first, up to the second,
+    each batch in order of time; `mark_before` and `mark` say it exactly, where they are not ''.
     """
 
     message: str
@@ -27,6 +46,8 @@ class RunReport:
     tokens_out: int = 0
     cost_usd: float | None = None
     refused: tuple[str, ...] = ()
+    mark_before: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.journal.search import INDEX
 
 
 def copy_all(data_dir: Path, target: Path) -> list[str]:
@@ -30,19 +31,20 @@ def copy_all(data_dir: Path, target: Path) -> list[str]:
 
 def check(path: Path) -> None:
     """Raise IntegrityViolation where a journal's file is damaged."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        try:
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             (said,) = connection.execute("PRAGMA integrity_check").fetchone()
-        except sqlite3.DatabaseError as error:
-            said = str(error)
+    except sqlite3.DatabaseError as error:
+        said = str(error)
     if said != "ok":
         raise IntegrityViolation(f"the journal {path.name} is damaged: {said}")
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Journals and their texts; SQLite's own companions of a file (-wal, -shm) are no part."""
+    """Journals and their texts; SQLite's own companions of a file (-wal, -shm) are no part, nor is
+    the index of a search, which is made again."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.endswith(("-wal", "-shm", "-journal")):
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", "-journal", INDEX)):
             yield path
 
 

@@ -5,7 +5,8 @@ Keys in use: `recalled` (the answers to the last reply's look-ups), `run:<id>` a
 (a map that is committed and not yet in its file), `report:<id>` (what is told of a maintenance
 run), `ambient:<id>` (the prose that a run brought, where it brought any), `import:<digest>` (how
 far an import has come), `handed_over_to`, `handing_over` and `session_ended` (how far another
-memory has been given the log, see `sessions.py`).
+memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
+not find).
 """
 
 import sqlite3

@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -34,8 +35,16 @@ VERBS: Final[Mapping[MemoryType, Mapping[str, Verb]]] = MappingProxyType(
     }
 )
 
+# What tells that something is over; the other verbs may begin a plan.
+_PARTICIPLES: Final = {"done", "finished"}
+# What may stand before a command on its line.
+_BULLETS: Final = " \t-*•·>"
+
 # Deeper nesting is nobody's intention; the outermost tags then count as unclosed.
 MAX_DEPTH: Final = 32
+# Each is held against all that is remembered already: nobody means so many in one message. What
+# follows is read as tags, and stays private, but is not remembered; the log has it all.
+MAX_CHANGES: Final = 200
 
 _NAMES = {name: name for name in (*DISPLAY_TAGS, *MEMORY_TYPES)}
 # Possessive quantifiers: hostile text must not make the reader backtrack.
@@ -44,7 +53,7 @@ _TAG = re.compile(
     rf"<(?P<close>/?)(?P<name>{'|'.join(_NAMES)})(?P<attributes>(?:\s++{_ATTRIBUTE})*+)\s*+>",
     re.IGNORECASE,
 )
-_ATTRIBUTES = re.compile(r"""([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
+_ATTRIBUTES = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
 _IDENTITY = re.compile(r"\s*<([^<>/\s]{1,64})>")
 _COMMAND = re.compile(
     r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:]|$)"
@@ -83,11 +92,15 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An order about the item of `type` that `text` describes best; no text, the newest."""
+    """An order about the item of `type` that `text` describes best; no text, the newest.
+
+    `instead`: what to remember where it fits no item: `<plan>cancel the lease</plan>` may be one.
+    """
 
     type: MemoryType
     verb: Verb
     text: str
+    instead: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,7 @@ def read(text: str, identities: Collection[str] = ()) -> Reading:
     return Reading(
         identity=identity,
         pieces=tuple(reader.shown()),
-        changes=tuple(reader.changes()),
+        changes=tuple(islice(reader.changes(), MAX_CHANGES)),
         lookups=tuple(reader.lookups),
         tags=tuple(dict.fromkeys(reader.tags)),
         segments=tuple(reader.segments),
@@ -213,7 +226,9 @@ class _Reader:
         for match in _COMMAND.finditer(self.text, start, end):
             kind = _memory_type(match["type"])
             verb = VERBS[kind].get(match["verb"].lower())
-            if verb is None:
+            # On a line of its own, or right after a tag: within a sentence it is talked about.
+            line = max(start, self.text.rfind("\n", start, match.start()) + 1)
+            if verb is None or self.text[line : match.start()].strip(_BULLETS):
                 continue
             self._show(at, match.start(), path)
             self.segments.append(Segment(match.start(), match.end(), "command"))
@@ -289,7 +304,10 @@ def _command(kind: MemoryType, content: str) -> Command | None:
     """`<plan>done text</plan>` as the command that it stands for."""
     match = _VERB.match(content)
     verb = VERBS.get(kind, {}).get(match["verb"].lower()) if match else None
-    return Command(kind, verb, match["text"].strip()) if match and verb else None
+    if match is None or verb is None:
+        return None
+    imperative = match["verb"].lower() not in _PARTICIPLES and bool(match["text"].strip())
+    return Command(kind, verb, match["text"].strip(), content if imperative else None)
 
 
 def _attributes(text: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ People write the first two; the desk writes `ambient.md`.
 
 import os
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -14,18 +15,34 @@ from memory_butler.journal.assembly import Texts
 WAKE: Final = "wake-context.md"
 IMAGE: Final = "image-context.md"
 AMBIENT: Final = "ambient.md"
+# The journal of whoever gave none a name.
+UNNAMED: Final = "default"
 
 
 def read_texts(folder: Path) -> Texts:
-    """The three texts; a file that is not there is ''. `Unavailable` where one cannot be read."""
-    return Texts(*(_read(folder / name) for name in (WAKE, IMAGE, AMBIENT)))
+    """The three texts; a file that is not there is '', but for the wake context.
+
+    Without one the companion wakes to `first_wake`, whichever way in it has: a model that nobody
+    told of the tags uses none. An empty file is an author's choice.
+
+    Raises:
+        Unavailable: a file cannot be read.
+    """
+    wake, image, ambient = (_read(folder / name) for name in (WAKE, IMAGE, AMBIENT))
+    return Texts(first_wake(folder.name) if wake is None else wake, image or "", ambient or "")
 
 
-def _read(path: Path) -> str:
+def first_wake(name: str) -> str:
+    """What a companion that nobody has described is told; `name` is its journal's."""
+    text = files("memory_butler.skills").joinpath("journal", "WAKE.md").read_text("utf-8")
+    return text if name == UNNAMED else f"Your name is {name.capitalize()}.\n\n{text}"
+
+
+def _read(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        return ""
+        return None
     except OSError as error:
         raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
 
@@ -50,12 +67,12 @@ def write_ambient(folder: Path, text: str) -> None:
         os.close(directory)
 
 
-def begin_wake(folder: Path, text: str) -> Path | None:
+def begin_wake(folder: Path) -> Path | None:
     """Write `wake-context.md` where there is none, for its author to change; where it lies."""
     path = folder / WAKE
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(first_wake(folder.name))
     except FileExistsError:
         return None
     except OSError as error:

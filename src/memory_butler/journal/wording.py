@@ -4,17 +4,21 @@ Stored text must not forge the prompt's structure: memory stays on one line, and
 of a message is indented, so that no heading or rule of ours can begin there.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
 from memory_butler.domain.text import one_line, storable
-from memory_butler.journal.items import is_assistant
+from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
 from memory_butler.journal.lifecycle import OnMind
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece
 
 CUT: Final = " […]"
+# What stands for a secret that was not asked for.
+WITHHELD: Final = "(secret)"
+_SECRET_TAG: Final = re.compile(r"<(/?)secret\b[^<>]*>", re.IGNORECASE)
 
 # Not strftime: its names follow the process's locale, and a prompt must not.
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -64,17 +68,37 @@ def conversation_line(
             assert_never(piece.kind)
 
 
+def withheld(content: str) -> str:
+    """A message without the text of its secrets; one that is not closed hides what follows."""
+    parts: list[str] = []
+    depth = at = 0
+    for tag in _SECRET_TAG.finditer(content):
+        if depth == 0:
+            parts.append(content[at : tag.start()])
+        if not tag[1]:
+            depth += 1
+            parts += [tag[0], WITHHELD] if depth == 1 else []
+        elif depth:
+            depth -= 1
+            parts += [tag[0]] if depth == 0 else []
+        else:
+            parts.append(tag[0])
+        at = tag.end()
+    return "".join([*parts, content[at:] if depth == 0 else ""])
+
+
 def shown_pieces(
     actor: str | None, pieces: Sequence[Piece], tags: Sequence[str], policy: JournalPolicy
 ) -> list[Piece]:
     """The pieces of a message that the conversation shows (JASM-06, C-105).
 
     Of a user all; of an assistant what stands in display tags, for the rest is thinking. A reply
-    without any tag counts as said where `policy.untagged_reply_is_say`: its author knows no tags.
+    without any of those counts as said where `policy.untagged_reply_is_say`: its author uses none,
+    and prose beside a `<pin>` is what it says (C-163).
     """
     if not is_assistant(actor, policy.assistant_actors):
         return list(pieces)
-    if policy.untagged_reply_is_say and not tags:
+    if policy.untagged_reply_is_say and not set(tags) & set(DISPLAY_TAGS):
         return [Piece("say", one.text) for one in pieces]
     return [one for one in pieces if one.kind != "plain"]
 

@@ -28,7 +28,7 @@ from memory_butler.journal.items import Event
 from memory_butler.journal.maintenance.answer import Draft, answer_schema, read_answer
 from memory_butler.journal.maintenance.prompt import Question, ask, review
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.runs import RunReport
+from memory_butler.journal.runs import Mark, RunReport
 
 # Messages looked at for one portion; the bound on tokens mostly takes fewer.
 MAX_MESSAGES: Final = 300
@@ -68,7 +68,8 @@ async def propose(
 ) -> Proposal:
     """Read what was said since the last completed run, and propose; nothing is changed.
 
-    A bootstrap run reads the log from its beginning. Where the budget ends, or the model after a
+    A bootstrap run reads the log from its beginning. Messages are read in order of time, imported
+    history before the talk that followed it. Where the budget ends, or the model after a
     good beginning, the proposal is of what was read until then, and the report says so; the next
     run goes on from there.
 
@@ -155,16 +156,16 @@ class _Thinking:
     refused: list[str] = field(default_factory=list)
     draft: Draft = field(default_factory=lambda: Draft({}))
     usage: list[Completion] = field(default_factory=list)
-    start: int = 0
-    read_to: int = 0
+    start: Mark = field(default_factory=Mark)
+    mark: Mark = field(default_factory=Mark)
     events: int = 0
 
     async def begin(self) -> None:
         fragments = await asyncio.to_thread(self.desk.fragments)
         self.draft = Draft(fragments, await asyncio.to_thread(self.desk.secrets))
         if self.run_type != "bootstrap":
-            self.start = await asyncio.to_thread(self.desk.read_to)
-        self.read_to = self.start
+            self.start = await asyncio.to_thread(self.desk.mark)
+        self.mark = self.start
 
     async def read(self) -> str | None:
         """Portion after portion; why it stopped before the end of the log, if it did."""
@@ -185,7 +186,7 @@ class _Thinking:
                 if problem is not None:
                     return self._stop(problem)
             at_once = MAX_MESSAGES
-            self.read_to = question.read_to
+            self.mark = replace(self.mark, at=question.read_to)
             self.events += question.events
             if self.progress is not None:
                 self.progress(self.events, len(self.operations))
@@ -197,7 +198,8 @@ class _Thinking:
         return None if problem is None else f"not reviewed: {problem.said}"
 
     async def _next(self, limit: int) -> Sequence[Event]:
-        return await asyncio.to_thread(self.desk.unread_events, limit, self.read_to)
+        self.mark, events = await asyncio.to_thread(self.desk.next_batch, self.mark, limit)
+        return events
 
     async def _ask(self, question: Question) -> "_Problem | None":
         """Ask, and add what can be done to the proposal; what went wrong instead."""
@@ -226,7 +228,7 @@ class _Thinking:
         return None
 
     def _stop(self, problem: "_Problem") -> str:
-        if self.read_to == self.start:
+        if self.events == 0:
             raise problem.error or Conflict(problem.said)
         return f"stopped early: {problem.said}"
 
@@ -239,8 +241,10 @@ class _Thinking:
             message=message,
             model=self.model.name,
             events=self.events,
-            read_from=self.start,
-            read_to=self.read_to,
+            read_from=self.start.low,
+            read_to=max(self.mark.low, self.mark.at),
+            mark_before=str(self.start),
+            mark=str(self.mark),
             tokens_in=sum(one.tokens_in for one in self.usage),
             tokens_out=sum(one.tokens_out for one in self.usage),
             cost_usd=sum(costs) if costs else None,

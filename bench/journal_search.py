@@ -1,0 +1,99 @@
+"""What a search of a journal's whole log costs.
+
+    python bench/journal_search.py [--events 100000] [--searches 300]
+
+Messages of 8 to 40 words from a vocabulary of 20,000, as frequent as words are (Zipf). Questions
+are one to four words of a message that was said, without the hundred most frequent ones, as small
+words are left out of a question; "common" ones take the twenty most frequent, the worst case. A
+search opens the index, ranks, and reads the hits with their neighbours. The processor's time is
+told beside the clock's: on a machine that is busy otherwise the clock measures the others.
+Prints Markdown. Everything is generated, with fixed seeds.
+"""
+
+import argparse
+import itertools
+import random
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.metrics import percentile
+from bench.server import machine
+from memory_butler.journal import events
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.search import INDEX
+
+VOCABULARY = 20_000
+COMMON = 20
+SMALL = 100
+CLOCKS = ("clock", "processor")
+WARM_UP = 20
+TARGET_MS = 30.0
+SYLLABLES = [f"{one}{two}" for one in "bdfgklmnprstvz" for two in "aeiou"]
+
+
+def main() -> None:
+    """Fill a log, search it, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--searches", type=int, default=300)
+    given = parser.parse_args()
+    rng = random.Random(3)
+    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(2, 4))) for _ in range(VOCABULARY)]
+    small = set(words[:SMALL])
+    weights = list(itertools.accumulate(1 / place for place in range(1, VOCABULARY + 1)))
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    said: list[list[str]] = []
+    print(f"Machine: {machine()}\n")
+    with (
+        tempfile.TemporaryDirectory(prefix="mb-journal-") as folder,
+        JournalFile.open(Path(folder), "bench", "large") as file,
+    ):
+        with file.writing() as db:
+            for number in range(given.events):
+                said.append(rng.choices(words, cum_weights=weights, k=rng.randint(8, 40)))
+                text, actor, tags = " ".join(said[-1]), "user", []
+                if number % 2:
+                    text, actor, tags = f"<say>{text}</say>", "assistant", ["say"]
+                events.append(db, moment + timedelta(minutes=number), text, actor, None, tags)
+        live = LiveJournal(file)
+        began = time.perf_counter()
+        live.search(words[0])
+        first = time.perf_counter() - began
+        kinds = ("words of a message", "common words")
+        taken: dict[tuple[str, str], list[float]] = {
+            (kind, clock): [] for kind in kinds for clock in CLOCKS
+        }
+        for number in range(WARM_UP + given.searches):
+            for kind, of in (
+                ("words of a message", rng.choice(said)),
+                ("common words", words[:COMMON]),
+            ):
+                if kind != "common words":
+                    of = [one for one in of if one not in small] or of
+                question = " ".join(rng.sample(of, min(len(of), rng.randint(1, 4))))
+                began, cpu = time.perf_counter(), time.process_time()
+                live.search(question)
+                spans = (time.perf_counter() - began, time.process_time() - cpu)
+                if number >= WARM_UP:
+                    for clock, span in zip(CLOCKS, spans, strict=True):
+                        taken[kind, clock].append(span * 1000)
+        size = (file.texts_dir / INDEX).stat().st_size / 1e6
+    print(f"{given.events} messages; index {size:.0f} MB, made in {first:.1f} s\n")
+    print("| question | measured by | p50 ms | p95 ms | p99 ms |")
+    print("|---|---|---|---|---|")
+    for (kind, clock), times in taken.items():
+        p50, p95, p99 = (percentile(times, share) for share in (0.5, 0.95, 0.99))
+        print(f"| {kind} | {clock} | {p50:.1f} | {p95:.1f} | {p99:.1f} |")
+    slow = max(percentile(taken[kind, "clock"], 0.95) for kind in kinds)
+    verdict = "met" if slow <= TARGET_MS else "MISSED"
+    print(f"\nTarget: 95 of 100 searches within {TARGET_MS:.0f} ms: {verdict}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The times of day in a text: "5pm", "at 7", "half past six", "noon" (C-160)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+Match = re.Match[str]
+
+_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+# After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
+ENDS: Final = (
+    rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|every|this|next|today|tonight|tomorrow|with"
+    rf"|{_WEEKDAY})\b))"
+)
+
+# What stands before a time that was, or begins then; and days that are named like a weekday.
+NOT_BEFORE: Final = re.compile(
+    r"\b(?:last|since|after|past|from|black|good|ash|super)\s+(?:the\s+)?$", re.IGNORECASE
+)
+# Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
+_NEAR_CHARS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day in a text; `half` is "am", "pm" or None, `alone`: surely one without a day."""
+
+    start: int
+    end: int
+    hour: int
+    minute: int
+    half: str | None
+    zone: str | None
+    alone: bool
+
+
+_SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()
+_HOUR = rf"(?:\d{{1,2}}|{'|'.join(_SPOKEN)})"
+_HALF = r"(?P<half>[ap]\.?m\b\.?)"
+_ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
+
+
+@cache
+def _clocks() -> tuple[re.Pattern[str], ...]:
+    """How times of day are written, the surest first."""
+    patterns = (
+        rf"(?<![\w:.])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))?\s*{_HALF}{_ZONE}",
+        rf"(?P<past>half past|quarter past|quarter to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
+        rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
+        r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
+        rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d|\s?[-–]\s?\d{{1,2}}:\d\d)?(?![\d:]){_ZONE}",
+        rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-]){ENDS}",
+        r"\b(?P<word>noon|midday|midnight)\b",
+    )
+    return tuple(re.compile(one, re.IGNORECASE) for one in patterns)
+
+
+_PAST: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+
+
+def times_of_day(text: str) -> Iterator[Clock]:
+    """The times of day in a text, in its order."""
+    found = []
+    taken: list[tuple[int, int]] = []
+    for pattern in _clocks():
+        for match in pattern.finditer(text):
+            if any(match.start() < last and match.end() > first for first, last in taken):
+                continue
+            clock = _clock(match)
+            if clock is not None and not NOT_BEFORE.search(text[: match.start()]):
+                taken.append(match.span())
+                found.append(clock)
+    yield from sorted(found, key=lambda one: one.start)
+
+
+def _clock(match: Match) -> Clock | None:
+    given = match.groupdict()
+    if word := given.get("word"):
+        hour, minute = (24, 0) if word.lower() == "midnight" else (12, 0)
+        return Clock(match.start(), match.end(), hour, minute, "exact", None, True)
+    spoken = given["hour"].lower()
+    hour = int(spoken) if spoken.isdigit() else _SPOKEN.index(spoken) + 1
+    minute = int(given.get("minute") or 0)
+    if past := given.get("past"):
+        minute = _PAST[past.lower()]
+        hour, minute = (hour - 1, 45) if minute < 0 else (hour, minute)
+    half = (given.get("half") or "").lower().replace(".", "") or None
+    if half is not None:
+        if not 0 <= hour <= 12:
+            return None
+        hour, half = hour % 12 + (12 if half == "pm" else 0), "exact"
+    elif given.get("minute") is not None and (hour > 12 or len(given["hour"]) == 2 or hour == 0):
+        half = "exact"
+    if hour > 23 or minute > 59:
+        return None
+    # "16:9" and "John 3:16" are no times; "at 3:16", "10:30 dentist" and "5pm" are.
+    sure = (
+        given.get("half") is not None
+        or bool(given.get("at"))
+        or given.get("minute") is None
+        or not match.string[: match.start()].strip()
+    )
+    return Clock(match.start(), match.end(), hour, minute, half, given.get("zone"), sure)
+
+
+def clock_near(match: Match, times: list[Clock], text: str) -> Clock | None:
+    """The time of day that belongs to a day: the first that is surely one, or stands beside it."""
+    for clock in times:
+        before, after = match.start() - clock.end, clock.start - match.end()
+        beside = 0 <= before <= _NEAR_CHARS or 0 <= after <= _NEAR_CHARS
+        if clock.alone or beside:
+            return clock
+    # "friday at 6 call mum"
+    bare = re.compile(rf"\s+at\s+(?P<hour>{_HOUR})\b(?=\s+[a-z])", re.IGNORECASE).match(
+        text, match.end()
+    )
+    return _clock(bare) if bare else None

@@ -1,0 +1,410 @@
+"""The days that a phrase of English names, and when what repeats first comes round (C-160). Pure.
+
+Each rule takes what is surely a date: a number that counts something is none.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Final
+
+from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
+
+from memory_butler.journal.clocks import ENDS, Match
+from memory_butler.journal.dateparsing import parsed_date
+
+DAY = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_NUMBERS: Final[Mapping[str, float]] = {
+    **{
+        word: number
+        for number, word in enumerate(
+            "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+            "fifteen sixteen seventeen eighteen nineteen twenty".split(),
+            start=1,
+        )
+    },
+    **{"a": 1, "an": 1, "a couple of": 2, "half a": 0.5, "half an": 0.5, "thirty": 30},
+}
+# Month and day of what falls on the same day every year.
+_FEASTS: Final[Mapping[str, tuple[int, int]]] = {
+    "christmas eve": (12, 24),
+    "christmas": (12, 25),
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "valentine's day": (2, 14),
+    "halloween": (10, 31),
+}
+# The hour at which a part of the day is over; 24 is the end of the day.
+_PARTS: Final[Mapping[str, int]] = {"morning": 12, "afternoon": 18, "evening": 24, "night": 24}
+_UNITS: Final[Mapping[str, timedelta | relativedelta]] = {
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
+
+_WEEKDAY = "|".join(_WEEKDAYS)
+# "sat" and "sun" are words, too: they are days only after a word such as "on".
+_ANY_WEEKDAY = rf"(?:{_WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+)
+_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_UNIT = rf"(?P<unit>{'|'.join(_UNITS)})s?\b"
+_YEAR = r"20\d\d\b"
+_PART = rf"(?:{'|'.join(_PARTS)})\b"
+_TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
+SUFFIX = r"(?:st|nd|rd|th)\b"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A span on the local clock face; `at` where the phrase names a moment in it.
+
+    `up_to`: the phrase means all the time until then. `again`: how long it is to the next such day,
+    for a time of day that is past today.
+    """
+
+    start: datetime
+    end: datetime
+    at: datetime | None = None
+    up_to: bool = False
+    again: timedelta | relativedelta | None = None
+
+    def due(self) -> datetime:
+        return self.at or self.end - SECOND
+
+
+_Rule = tuple[re.Pattern[str], Callable[[Match, datetime], Found | None]]
+
+
+def matches(text: str) -> Iterator[tuple[Match, Callable[[Match, datetime], Found | None]]]:
+    """What the rules of days find, in the order of the text; of what overlaps, the first rule's."""
+    found = [
+        (match.start(), place, match, read)
+        for place, (pattern, read) in enumerate(_rules())
+        for match in pattern.finditer(text)
+    ]
+    taken: list[tuple[int, int]] = []
+    kept = []
+    for start, _, match, read in sorted(found, key=lambda one: one[1]):
+        if all(match.end() <= first or start >= last for first, last in taken):
+            taken.append(match.span())
+            kept.append((start, match, read))
+    for _, match, read in sorted(kept, key=lambda one: one[0]):
+        yield match, read
+
+
+def midnight(moment: datetime, days: int = 0) -> datetime:
+    """Midnight of the local day of `moment`, and `days` on: the clock face's arithmetic, so that a
+    day of 23 or 25 hours comes out right."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0) + days * DAY
+
+
+def day_of(moment: datetime) -> Found:
+    return Found(midnight(moment), midnight(moment, 1))
+
+
+def _week(moment: datetime) -> Found:
+    monday = midnight(moment, -moment.weekday())
+    return Found(monday, monday + 7 * DAY)
+
+
+def _weekend(moment: datetime) -> Found:
+    return replace(_week(moment), start=midnight(moment, 5 - moment.weekday()))
+
+
+def _month(moment: datetime) -> Found:
+    first = midnight(moment).replace(day=1)
+    return Found(first, first + relativedelta(months=1))
+
+
+def _year(moment: datetime) -> Found:
+    first = midnight(moment).replace(month=1, day=1)
+    return Found(first, first + relativedelta(years=1))
+
+
+SPANS: Final[Mapping[str, Callable[[datetime], Found]]] = {
+    "day": day_of,
+    "week": _week,
+    "weekend": _weekend,
+    "month": _month,
+    "year": _year,
+    **{"d": day_of, "w": _week, "m": _month, "y": _year},
+}
+
+
+def _in_part(found: Found, part: str | None) -> Found:
+    """The part of a day, such as its morning."""
+    if part is None:
+        return found
+    hour = _PARTS[part.lower()]
+    end = found.end if hour == 24 else found.start.replace(hour=hour)
+    # An exact end, and yet no moment: "by the end of the morning".
+    return replace(found, at=end if hour != 24 else None, end=end)
+
+
+def _number(word: str) -> float:
+    word = re.sub(r"\s+", " ", word.lower())
+    return float(word) if word.isdigit() else _NUMBERS[word]
+
+
+def _later(base: datetime, count: float, unit: str) -> Found:
+    """So much later: a moment for minutes and hours, a day for more."""
+    step = _UNITS[unit.lower()]
+    if unit.lower() in ("minute", "hour"):
+        # Real time passes, whatever the clocks do meanwhile.
+        then = (base.astimezone(UTC) + count * step).astimezone(base.tzinfo)
+        return replace(day_of(then), at=then)
+    whole = int(count) if count >= 1 else 1
+    return day_of(midnight(base) + whole * step)
+
+
+def _weekday(word: str) -> int:
+    return next(place for place, name in enumerate(_WEEKDAYS) if name.startswith(word.lower()[:3]))
+
+
+def _next_weekday(word: str, base: datetime) -> Found:
+    """The next such day, today included."""
+    found = day_of(midnight(base, (_weekday(word) - base.weekday()) % 7))
+    return replace(found, again=7 * DAY)
+
+
+def _workday(base: datetime) -> Found:
+    """Today, or Monday at the weekend; and the next one after that."""
+    ahead = 7 - base.weekday() if base.weekday() > 4 else 0
+    return replace(day_of(midnight(base, ahead)), again=(3 if base.weekday() == 4 else 1) * DAY)
+
+
+def next_day_of_month(day: int, base: datetime) -> Found | None:
+    """The next such day, today included; None for a day that no month has."""
+    if not 1 <= day <= 31:
+        return None
+    local = midnight(base)
+    while local.day != day:
+        local += DAY
+    return replace(day_of(local), again=_UNITS["month"])
+
+
+def _ordinal(match: Match, base: datetime) -> Found | None:
+    """ "the 15th", "the 1st of next month"."""
+    if match["next"] or match["of"]:
+        base = midnight(base).replace(day=1) + relativedelta(months=1)
+    return next_day_of_month(int(match["day"]), base)
+
+
+def _weekday_of_week(match: Match, base: datetime) -> Found:
+    weeks = 1 if match["which"].lower() == "next" else 0
+    return day_of(midnight(base, 7 * weeks - base.weekday() + _weekday(match["weekday"])))
+
+
+def _next_month(word: str, year: str | None, base: datetime) -> Found:
+    """The next such month, this one included."""
+    number = _MONTHS.index(word.lower()[:3]) + 1
+    first = midnight(base).replace(day=1, month=number)
+    if year is not None:
+        first = first.replace(year=int(year))
+    elif number < base.month:
+        first += relativedelta(years=1)
+    return _month(first)
+
+
+def _calendar(match: Match, base: datetime) -> Found | None:
+    """A date of the calendar, which dateparser reads; what may be two days is none."""
+    phrase = re.sub(r"\b(?:the|of)\b", " ", match["date"], flags=re.IGNORECASE)
+    order = "DMY" if "." in phrase else "MDY"
+    if "/" in phrase and not re.match(_YEAR, phrase):
+        first, second = (int(one) for one in phrase.split("/")[:2])
+        if first != second and max(first, second) <= 12:
+            return None
+        order = "DMY" if first > 12 else "MDY"
+    moment = parsed_date(phrase, base, ["en"], order)
+    return None if moment is None else day_of(moment[0])
+
+
+def _feast(match: Match, base: datetime) -> Found:
+    month, day = _FEASTS[re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))]
+    then = midnight(base).replace(month=month, day=day)
+    return day_of(then if then >= midnight(base) else then + relativedelta(years=1))
+
+
+def _repeated(match: Match, base: datetime) -> Found | None:
+    """What repeats, when it first comes round."""
+    count = _number(match["count"] or "one") if match["count"] != "other" else 2
+    day = match["unit"].lower()
+    if day in _PARTS:
+        today = _in_part(day_of(base), day)
+        return today if today.due() > base else _in_part(day_of(base + DAY), day)
+    if day in ("hour", "week", "month", "year", "day"):
+        if match["day"]:
+            return next_day_of_month(int(match["day"]), base)
+        if match["on"]:
+            return _next_weekday(match["on"], base)
+        if match["date"]:
+            return _calendar(match, base)
+        if day == "hour" or count != 1:
+            return _later(base, count, day)
+        return replace(SPANS[day](base), again=_UNITS[day])
+    if day in ("weekday", "workday"):
+        return _workday(base)
+    if day == "weekend":
+        return _weekend(base)
+    return _in_part(_next_weekday(day, base), match["part"])
+
+
+def _edge(match: Match, base: datetime) -> Found | None:
+    """The end of a span: its last week, or its last day where it is no longer than that."""
+    word = match["of"].lower()
+    if word in SPANS:
+        step = _UNITS.get({"w": "week", "m": "month", "y": "year"}.get(word, word))
+        if match["next"] and step is not None:
+            base = midnight(base).replace(day=1) if word in ("month", "year") else base
+            base = base + step
+        whole = SPANS[word](base)
+    else:
+        whole = _next_month(word, match["year"], base)
+    last = 7 if whole.end - whole.start > 8 * DAY else 1
+    return Found(whole.end - last * DAY, whole.end)
+
+
+def _middle(match: Match, base: datetime) -> Found:
+    return day_of(_next_month(match["of"], None, base).start.replace(day=15))
+
+
+def _this_or_next(match: Match, base: datetime) -> Found:
+    word = match["span"].lower()
+    if match["which"].lower() != "next":
+        return SPANS[word](base)
+    step = _UNITS["week" if word == "weekend" else word]
+    start = midnight(base).replace(day=1) if word in ("month", "year") else base
+    return SPANS[word](start + step)
+
+
+def _near(match: Match, base: datetime) -> Found:
+    word = match["near"].lower()
+    if word.endswith("tomorrow"):
+        return _in_part(day_of(midnight(base, 2 if "after" in word else 1)), match["part"])
+    return _in_part(day_of(base), match["part"])
+
+
+def _from(match: Match, base: datetime) -> Found:
+    word = match["from"].lower()
+    if word == "tomorrow":
+        base = midnight(base, 1)
+    elif word not in ("now", "today"):
+        base = _next_weekday(word, base).start
+    return _later(base, _number(match["count"]), match["unit"])
+
+
+def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> _Rule:
+    return re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE), read
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    """In order of precedence, where two find the same words. Made by the first phrase: compiling
+    them takes longer than all else that this module does when it is imported."""
+    return (
+        _rule(
+            rf"(?:every|each)\s+(?:(?P<count>other|{_NUMBER})\s+)?"
+            rf"(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART}|{_ANY_WEEKDAY})s?\b"
+            rf"(?:\s+(?P<part>{_PART}))?"
+            rf"(?:\s+on\s+(?:the\s+)?(?:(?P<date>{_MONTH}\s+\d{{1,2}}\b|\d{{1,2}}\s+{_MONTH})"
+            rf"|(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY})))?",
+            _repeated,
+        ),
+        _rule(
+            rf"on\s+(?P<unit>{_WEEKDAY})s\b",
+            lambda match, base: _next_weekday(match["unit"], base),
+        ),
+        _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
+        _rule(
+            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
+            _calendar,
+        ),
+        _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
+        _rule(
+            rf"(?:{_ANY_WEEKDAY},?\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
+            rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
+            _calendar,
+        ),
+        _rule(
+            rf"(?:{_TOWARDS}|(?<![^\n])|{_ANY_WEEKDAY},?\s+|(?P<next>next\s+month,?\s+(?:on\s+)?))"
+            rf"(?:the\s+)?(?P<day>\d{{1,2}}){SUFFIX}"
+            rf"(?:\s+of\s+(?:(?:the|this)|(?P<of>next))\s+month\b)?{ENDS}",
+            _ordinal,
+        ),
+        _rule(
+            rf"(?P<weekday>{_ANY_WEEKDAY})\s+(?:of\s+)?(?P<which>this|next)\s+week\b",
+            _weekday_of_week,
+        ),
+        _rule(
+            rf"(?P<which>this|next)\s+week,?\s+(?:on\s+)?(?P<weekday>{_ANY_WEEKDAY})",
+            _weekday_of_week,
+        ),
+        _rule(
+            rf"(?P<count>{_NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
+            _from,
+        ),
+        _rule(
+            rf"(?P<in>in|within)\s+(?P<count>{_NUMBER})\s+{_UNIT}(?!\s+(?:of|or)\b)",
+            lambda match, base: replace(
+                _later(base, _number(match["count"]), match["unit"]),
+                up_to=match["in"].lower() == "within",
+            ),
+        ),
+        _rule(
+            rf"(?:next|coming)\s+(?P<count>{_NUMBER})\s+{_UNIT}",
+            lambda match, base: replace(
+                _later(base, _number(match["count"]), match["unit"]), up_to=True
+            ),
+        ),
+        _rule(
+            rf"(?:end\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?|eo(?=[dwm]\b))"
+            rf"(?P<of>day|week|weekend|month|year|{_MONTH}|(?<=eo)[dwm]\b)(?:\s+(?P<year>{_YEAR}))?",
+            _edge,
+        ),
+        _rule(rf"(?:mid|middle\s+of)[\s-]+(?P<of>{_MONTH})", _middle),
+        _rule(
+            r"(?P<which>this|next|coming|(?:at|on|over|by|before|until)\s+the)\s+"
+            r"(?P<span>weekend|week|month|year)\b",
+            _this_or_next,
+        ),
+        _rule(
+            rf"(?:in|by|until|till|before|this|next)\s+(?P<month>{_MONTH})(?!\s+\d{{1,2}}\b)"
+            rf"(?:\s+(?P<year>{_YEAR}))?",
+            lambda match, base: _next_month(match["month"], match["year"], base),
+        ),
+        _rule(
+            rf"(?:in|by|until|till|before)\s+(?P<year>{_YEAR})(?![:-])",
+            lambda match, base: _year(midnight(base).replace(year=int(match["year"]))),
+        ),
+        _rule(
+            rf"(?P<near>(?:day\s+after\s+)?tomorrow|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
+            _near,
+        ),
+        _rule(
+            rf"this\s+(?P<part>{_PART})",
+            lambda match, base: _in_part(day_of(base), match["part"]),
+        ),
+        _rule(
+            rf"(?:(?:this|next|coming|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
+            rf"|(?P<weekday>{_WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
+            lambda match, base: _in_part(
+                _next_weekday(match["short"] or match["weekday"], base), match["part"]
+            ),
+        ),
+        _rule(
+            rf"(?P<feast>{'|'.join(_FEASTS).replace(chr(39), '[’' + chr(39) + ']')})\b",
+            _feast,
+        ),
+    )

@@ -1,0 +1,175 @@
+"""Search over the whole log: by the stems of words, with dates and what stood beside (C-168).
+
+The index is made of the log alone and lies in a file of its own, so that it can be thrown away: it
+is caught up by every search, and made anew after an erasure. It holds what the conversation shows:
+neither thinking nor secrets.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memory_butler.journal import events
+from memory_butler.journal.items import Event
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import read
+from memory_butler.journal.wording import conversation_line, shown_pieces
+from memory_butler.journal.words import telling
+
+INDEX: Final = "search.sqlite"
+MAX_HITS: Final = 5
+# Words of a question; more of them find nothing better.
+MAX_WORDS: Final = 12
+# Messages that are indexed in one transaction.
+_BATCH: Final = 1_000
+_BUSY_SECONDS: Final = 10.0
+# So many messages of a question are ranked, the newest; by FTS5's own BM25.
+MAX_RANKED: Final = 1_000
+_SOME: Final = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
+_BEST: Final = """
+    SELECT rowid FROM (
+        SELECT rowid, rank AS place FROM words WHERE words MATCH ? AND rowid <= ?
+        ORDER BY rowid DESC LIMIT ?
+    ) ORDER BY place LIMIT ?
+"""
+_CREATE: Final = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5"
+    "(text, content='', tokenize='porter unicode61')",
+    "CREATE TABLE IF NOT EXISTS indexed (until INTEGER NOT NULL)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that was found, and what was said right before and after it."""
+
+    event: Event
+    before: Event | None
+    after: Event | None
+
+
+def search(
+    db: sqlite3.Connection,
+    folder: Path,
+    question: str,
+    policy: JournalPolicy,
+    *,
+    until: int | None = None,
+    limit: int = MAX_HITS,
+) -> list[Hit]:
+    """Messages that have the words of `question`, best match first, at most `limit`.
+
+    Messages with all of the words come first; where they are too few, those with some. `db` is the
+    journal, as it is seen; messages from the id `until` on are left out. `folder` keeps the index.
+    The first search of a long log reads all of it, later ones what has been added.
+    """
+    words = list(dict.fromkeys(telling(question, policy.languages)))[:MAX_WORDS]
+    if not words:
+        return []
+    end = events.newest_id(db) if until is None else until - 1
+    with closing(caught_up(db, folder, policy, until=end)) as index:
+        ids = list(_matches(index, words, limit, end))
+    hits = []
+    for id in ids:
+        # One that is not there was said after the moment that is looked at.
+        if (event := events.get(db, id)) is not None:
+            before = next(iter(events.before(db, event, 1)), None)
+            after = next(iter(events.after(db, event.ts, event.id, 1)), None)
+            hits.append(Hit(event, before, after))
+    return hits
+
+
+def caught_up(
+    db: sqlite3.Connection, folder: Path, policy: JournalPolicy, *, until: int | None = None
+) -> sqlite3.Connection:
+    """The index with what has reached the log since the last time, up to the id `until`; open.
+
+    Looking at the past adds nothing to it: what was said since is hidden there.
+    """
+    index = _open(folder / INDEX)
+    if db.execute("SELECT 1 FROM temp.sqlite_master WHERE name = 'events'").fetchone():
+        return index
+    end = events.newest_id(db)
+    if _until(index) > end:
+        # The journal was replaced by an older copy.
+        index.close()
+        forget(folder)
+        index = _open(folder / INDEX)
+    try:
+        _catch_up(index, db, end if until is None else min(until, end), policy)
+    except BaseException:
+        index.close()
+        raise
+    return index
+
+
+def forget(folder: Path) -> None:
+    """Throw the index away; the next search makes it anew."""
+    for side in ("", "-wal", "-shm", "-journal"):
+        (folder / f"{INDEX}{side}").unlink(missing_ok=True)
+
+
+def said(event: Event, policy: JournalPolicy) -> str:
+    """What the conversation shows of a message, on one line for each piece."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = not path.exists()
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    if fresh:
+        path.chmod(0o600)
+    for statement in _CREATE:
+        connection.execute(statement)
+    return connection
+
+
+def _catch_up(
+    index: sqlite3.Connection, db: sqlite3.Connection, end: int, policy: JournalPolicy
+) -> None:
+    """Index the messages up to `end` that are not indexed yet, batch by batch."""
+    while _until(index) < end:
+        index.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have been quicker.
+            since = _until(index)
+            batch = [one for one in events.appended_after(db, since, _BATCH) if one.id <= end]
+            rows = [(one.id, text) for one in batch if (text := said(one, policy))]
+            index.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
+            index.execute("DELETE FROM indexed")
+            reached = batch[-1].id if batch else end
+            index.execute("INSERT INTO indexed (until) VALUES (?)", (max(since, reached),))
+            index.execute("COMMIT")
+        except BaseException:
+            index.execute("ROLLBACK")
+            raise
+
+
+def _until(index: sqlite3.Connection) -> int:
+    row = index.execute("SELECT until FROM indexed").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _matches(index: sqlite3.Connection, words: list[str], limit: int, end: int) -> Iterator[int]:
+    """The ids of the best matches: with all words, then with any of the rarer ones, then with any.
+
+    Of a word that is everywhere only the newest messages are ranked, lest a question of such words
+    read the whole index; what a rarer word finds does not suffer by it.
+    """
+    quoted = [f'"{one}"' for one in words]
+    asked = [(one, index.execute(_SOME, (one, MAX_RANKED)).fetchall()) for one in quoted]
+    rare = [one for one, rows in asked if len(rows) < MAX_RANKED]
+    found: list[int] = []
+    for question in (" AND ".join(quoted), " OR ".join(rare), " OR ".join(quoted)):
+        if not question or len(found) == limit:
+            continue
+        for (id,) in index.execute(_BEST, (question, end, MAX_RANKED, limit)):
+            if id not in found and len(found) < limit:
+                found.append(id)
+                yield id

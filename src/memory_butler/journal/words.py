@@ -1,0 +1,52 @@
+"""The words of a text that tell it from others: their stems, without the words that all have."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+# So many of the first letters of a language's code tell which stemmer it has.
+_STEMMERS: Final = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian",
+    "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W_]+")
+_TIME = re.compile(r"\d{1,4}[ap]m")
+# English words that say nothing of what a plan is about: the small ones, what tells that it is
+# done, and when it was due.
+_STOP: Final = frozenset(
+    """
+    a about again all already also am an and any are as at be been before but by can could did do
+    does doing done for from get getting go goes going gone got had has have having he her here him
+    his how i if in into is it its just let like ll m make many me more much my need new no not now
+    of off ok on or our out over re really s she so some t than that the their them then there these
+    they thing things this those to too up us ve very want was we went were what when where which
+    who will with would yes yet you your
+    complete completed finish finished item pin plan secret stuff task
+    day days end month months next second today tomorrow tonight week weekend weeks year years
+    monday tuesday wednesday thursday friday saturday sunday am pm noon every morning evening
+    """.split()
+)
+
+
+def stems(text: str, languages: Sequence[str] = ("en",)) -> frozenset[str]:
+    """The stems of the words of `text`, lower-cased; of a text of small words alone, all of them.
+
+    The first of `languages` that has a stemmer decides; without one the words are as they stand.
+    """
+    import snowballstemmer  # type: ignore[import-untyped]  # ships none
+
+    words = telling(text, languages)
+    algorithm = next((_STEMMERS[one[:2]] for one in languages if one[:2] in _STEMMERS), None)
+    # A stemmer is not safe to share between threads, and costs nothing to make.
+    return frozenset(snowballstemmer.stemmer(algorithm).stemWords(words) if algorithm else words)
+
+
+def telling(text: str, languages: Sequence[str] = ("en",)) -> list[str]:
+    """The words of `text` in lower case without small ones; all, where it has no others."""
+    words = _WORD.findall(text.casefold())
+    if "en" not in languages:
+        return words
+    # Times such as 6pm are small words, too.
+    return [one for one in words if one not in _STOP and not _TIME.fullmatch(one)] or words

@@ -1,0 +1,74 @@
+"""The loop around a journal, with replies written by hand."""
+
+import pytest
+
+from memory_butler.inference.language_models.port import ModelOutputTooLong
+from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal.conversation import Reply, reply
+from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.fragments import PutFragment
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.policy import JournalPolicy
+
+pytestmark = pytest.mark.anyio
+
+POLICY = JournalPolicy(untagged_reply_is_say=True)
+
+
+async def answer(
+    live: LiveJournal, *replies: str | Exception, look_ups: bool = True
+) -> tuple[Reply, ScriptedModel]:
+    model = ScriptedModel(replies)
+    done = await reply(live, model, POLICY, max_tokens=100, look_ups=look_ups)
+    return done, model
+
+
+def cut_off(text: str | None) -> ModelOutputTooLong:
+    error = ModelOutputTooLong("cut off")
+    error.text = text
+    return error
+
+
+@pytest.mark.requirement("JASM-05", "JLOOK-01")
+async def test_a_look_up_is_answered_before_anything_is_said(
+    live: LiveJournal, desk: MaintenanceDesk
+) -> None:
+    desk.apply("manual", [PutFragment("well", "A well.", "It is deep.")])
+    live.log("How deep is the well?")
+    done, model = await answer(live, "Let me see. recall(well)", "<say>Very deep.</say>")
+    assert done.looked_up == ("recall(well)",)
+    assert "## Recalled\n\nrecall(well)\n- well: It is deep." in model.calls[1].prompt
+    # The question stands last as before, and the draft is nowhere.
+    assert model.calls[1].prompt.endswith("How deep is the well?")
+    assert [one.content for one in live.events()] == [
+        "How deep is the well?",
+        "<say>Very deep.</say>",
+    ]
+    assert done.tokens > done.completion.tokens_in + done.completion.tokens_out
+
+
+async def test_the_model_is_asked_once_more_and_no_oftener(live: LiveJournal) -> None:
+    live.log("Well?")
+    done, model = await answer(live, "recall(a)", "recall(b) <say>Hm.</say>")
+    assert len(model.calls) == 2
+    # What the second asks for waits for the next prompt, as ever.
+    assert [one.call for one in live.recalled()] == ["recall(b)"]
+    live.log("And now?")
+    # What the prompt has anyway is not asked for again.
+    done, model = await answer(live, "recall(b) <say>Nothing.</say>")
+    assert (len(model.calls), done.looked_up) == (1, ())
+    live.log("And?")
+    done, model = await answer(live, "recall(c) <say>Later.</say>", look_ups=False)
+    assert (len(model.calls), done.looked_up) == (1, ())
+
+
+async def test_a_reply_that_meets_its_bound_is_kept_and_marked(live: LiveJournal) -> None:
+    live.log("Tell me everything.")
+    done, _ = await answer(live, cut_off("<say>It all began when the"))
+    assert done.cut
+    assert live.events()[-1].content == "<say>It all began when the […]"
+    live.log("Go on")
+    assert "assistant: It all began when the […]" in live.assemble().user
+    for nothing in (None, " "):
+        with pytest.raises(ModelOutputTooLong):
+            await answer(live, cut_off(nothing))
