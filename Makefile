@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+HOUSEHOLD := ../shared/eval/household
 READY := $(VENV)/.ready
 # In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup frontend frontend-check serve test suite check lock docs screenshots bench bench-check
-.PHONY: audit sbom plots bench-peers toolbox conformance crash nightly clean
+.PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash nightly years clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -68,6 +69,15 @@ bench-check: $(READY)  ## ratios of latencies against the recorded ones; fails w
 toolbox: $(READY)  ## install the protocol's official suite and inspector; `make test` then runs them
 	$(BIN)/python tests/conformance/toolbox.py
 
+clients: $(READY)  ## install the agents' programs that the tests run; `make test` then runs them
+	PYTHONPATH=tests $(BIN)/python -m clients.toolbox
+
+clients-matrix: clients  ## run the agents' programs, and write what they showed into the docs
+	rm -f .clients.jsonl
+	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl $(BIN)/pytest tests/clients $(ARGS)
+	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl PYTHONPATH=tests $(BIN)/python -m clients.matrix
+	rm -f .clients.jsonl
+
 conformance: toolbox  ## the protocol's official suite and inspector alone, on our server
 	$(BIN)/pytest tests/conformance $(ARGS)
 
@@ -88,11 +98,20 @@ sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, int
 	$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock \
 	    --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
-nightly: test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
+nightly: clients test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest $(PARALLEL)
 	$(MAKE) crash ARGS="--kills 200"
 	$(MAKE) bench-check
 	$(MAKE) bench
+	$(MAKE) years
+
+years: $(READY)  ## generated years of a household, of other seeds (needs ../shared)
+	for seed in 2 3 4; do \
+	    $(BIN)/python $(HOUSEHOLD)/generate.py --seed $$seed --days 365 --out .year.jsonl \
+	        --world $(HOUSEHOLD)/worlds/dev.json \
+	    && $(BIN)/python bench/household.py --scenario .year.jsonl --missed || exit 1; \
+	done
+	rm -f .year.jsonl
 
 clean:  ## remove what setup made
 	rm -rf $(VENV)

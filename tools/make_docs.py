@@ -220,8 +220,19 @@ _TOOLS_INTRO = """\
 # Tools
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
-parameters; a parameter with a default may be left out, and an unknown one is refused. No answer
-holds an embedding. The objects inside answers are described once, [at the end](#objects).
+parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
+answer holds an embedding.
+
+A model reads text: of memories a line each, what they say before what is known of them, numbers
+rounded, and of a content above 1,000 characters the beginning. The tools that show memories or
+entities answer with this text alone and have no output schema, because clients that find JSON show
+their model the JSON; the answers of the others are short, and JSON in both places. A program gets
+the whole answer, described below under *Gives*, as `structuredContent` where the request's `_meta`
+has `"memory-butler/structured": true`. The objects inside answers are described once,
+[at the end](#objects).
+
+The toolset `core` is for clients that put every tool before the model: the six tools that are
+marked so, with the parameters that a model needs most.
 """
 
 
@@ -254,6 +265,9 @@ def _tool(tool: Operation[Any, Any], objects: dict[str, Schema]) -> Iterator[str
     yield f"### {tool.name}\n"
     yield f"{tool.description}\n"
     yield f"{_hints(tool)}\n"
+    if tool.core:
+        shown = ", ".join(f"`{name}`" for name in tool.core)
+        yield f"In the toolset `core`, with {shown}.\n"
     if takes.get("properties"):
         configured = tool.configured_defaults
         values = configured(MemoryModuleConfig()) if configured else {}
@@ -273,11 +287,15 @@ def _hints(tool: Operation[Any, Any]) -> str:
     if tool.read_only:
         hints = ["Changes nothing that is remembered."]
     elif tool.destructive:
-        hints = ["May take away what was remembered."]
+        hints = ["May take away or overwrite what was remembered."]
     else:
         hints = ["Changes what is remembered, and takes nothing away."]
     if tool.idempotent and not tool.read_only:
         hints.append("Doing it twice is doing it once.")
+    if tool.open_world:
+        hints.append("May ask a language model of another provider.")
+    if tool.render is not None:
+        hints.append("Answers with text.")
     return " ".join([f"Needs the scope `{tool.needs}`.", *hints])
 
 

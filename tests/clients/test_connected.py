@@ -1,0 +1,173 @@
+"""What `connect` writes, read by the real programs: tools, a call, context, an episode, the end."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from clients import matrix
+from clients.endpoint import Call, Json
+from clients.programs import COMMANDS, Person, end
+from clients.toolbox import version
+from conftest import Connection, Database
+from memory_butler.config import Settings
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_fact
+from memory_butler.integrations.clients import Server, client_named
+from memory_butler.integrations.connections import Connections
+from memory_butler.operations.registry import of_toolsets
+from surfaces.serving import Served
+
+pytestmark = pytest.mark.anyio
+
+CLIENTS: Final = {
+    "claude": "claude-code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+}
+OURS: Final = tuple(one.name for one in of_toolsets(Settings().toolsets))
+NOWHERE: Final = "http://127.0.0.1:9"
+FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": "Ana keeps bees"}
+
+
+def connect(person: Person, name: str, server: Server) -> Callable[[], None]:
+    """What `memory-butler connect` does; the way back."""
+    connections, client = Connections(person.home / "connections"), client_named(CLIENTS[name])
+    edits = client.edits(person.home, person.environment(), server)
+    connections.connect(client, connections.plan(client, edits))
+    return lambda: connections.disconnect(client, connections.plan_undo(client))
+
+
+def tools_of_memory(seen: Mapping[str, Json]) -> dict[str, Json]:
+    """Of the tools that the model sees those that are this server's, by our names for them."""
+    return {
+        tool: described
+        for name, described in seen.items()
+        for tool in OURS
+        if name == tool or name.endswith(f"_{tool}")
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
+    person: Person, served: Served, admin: Connection, name: str
+) -> None:
+    before = person.files()
+    disconnect = connect(person, name, Server(served.url))
+    person.endpoint.script = [Call("memory_store_fact", FACT), "Stored."]
+    ran = await person.ask(name, "Ana keeps bees. Remember that.")
+
+    assert "Stored." in ran.out
+    row = await admin.fetchrow("SELECT subject, content FROM facts")
+    assert (row["subject"], row["content"]) == ("Ana", "Ana keeps bees")
+    id = str(await admin.fetchval("SELECT id FROM facts"))
+    asked = person.endpoint.with_tools
+    assert id in asked[-1].text  # the answer has come back to the model
+    seen = tools_of_memory({k: v for one in asked for k, v in one.tools.items()})
+    if name == "claude":  # it lists tools by name, and shows those that the model looks for
+        named = names_of_memory(asked[0].text)
+        assert set(seen) == {"memory_store_fact"}
+    else:
+        named = set(seen)
+    assert named == set(OURS)
+    matrix.note(
+        name,
+        named=len(named),
+        described=len(seen),
+        tokens=sum(len(json.dumps(v)) for v in seen.values()) // 4,
+    )
+
+    disconnect()
+    assert person.files() == {**person.files(), **before}
+    assert not [text for text in person.files().values() if served.url in text]
+
+
+def names_of_memory(text: str) -> set[str]:
+    return {name for name in OURS if f"mcp__memory__{name}" in text}
+
+
+async def test_codex_waits_for_a_server_that_it_starts(
+    person: Person, database: Database, memory: Memory
+) -> None:
+    words = (sys.executable, "-m", "memory_butler", "mcp", "--dsn", database.runtime_dsn)
+    connect(person, "codex", Server("", command=words))
+    person.endpoint.script = [Call("memory_store_fact", FACT), "Stored."]
+    assert "Stored." in (await person.ask("codex", "Ana keeps bees.")).out
+    first = person.endpoint.with_tools[0]
+    assert len(tools_of_memory(first.tools)) == len(OURS)
+
+
+async def test_hooks_of_claude_code(
+    person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    """Context in the request, an episode at the end, forks told apart, a server that is away."""
+    await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
+    connect(person, "claude", Server(served.url))
+    person.endpoint.script = ["On the roof."]
+    said = await person.ask("claude", "Where are the bees of Ana?", "--output-format", "json")
+    assert "Ana keeps bees on the roof" in person.endpoint.with_tools[0].text
+    told = "SELECT content FROM episodes ORDER BY created_at, id"
+    (content,) = [row[0] for row in await admin.fetch(told)]
+    assert "- Where are the bees of Ana?" in content
+    assert "Outcome: On the roof." in content
+
+    session = json.loads(said.out)["session_id"]
+    person.endpoint.script = ["Forty thousand."]
+    await person.ask("claude", "And how many?", "--resume", session, "--fork-session")
+    forked = {row[0] for row in await admin.fetch(told)} - {content}
+    assert len(forked) == 1
+    assert "Where are the bees" not in forked.pop()
+
+    connect(person, "claude", Server(NOWHERE))
+    await person.ask("claude", "The bees swarm today.")
+    spool = person.home / ".local/state/memory-butler/claude-code/spool"
+    assert len(list(spool.glob("*.json"))) == 1
+    connect(person, "claude", Server(served.url))
+    await person.ask("claude", "Good evening.")
+    async with asyncio.timeout(20):
+        while list(spool.glob("*.json")):  # noqa: ASYNC110 -- another process sends it
+            await asyncio.sleep(0.05)
+    contents = [row[0] for row in await admin.fetch(told)]
+    assert sum("The bees swarm today" in one for one in contents) == 1
+
+    # A session that a butler runs is the butler's to remember.
+    person.endpoint.new()
+    butlers = replace(person, extra={"MEMORY_BUTLER_CONTEXT_FILE": str(person.home / "block")})
+    await butlers.ask("claude", "Where are the bees of Ana?")
+    assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
+    assert len(await admin.fetch(told)) == len(contents)
+
+
+async def test_an_episode_is_stored_when_claude_code_is_ended(
+    person: Person, served: Served, admin: Connection
+) -> None:
+    connect(person, "claude", Server(served.url))
+    person.endpoint.script = [Call("Bash", {"command": "sleep 60"}), "Slept."]
+    process = await person.start("claude", "-p", "--allowedTools", "Bash", "mcp__memory")
+    try:
+        assert process.stdin is not None
+        process.stdin.write(b"Wait for the bees.")
+        process.stdin.close()
+        async with asyncio.timeout(60):
+            while not person.endpoint.with_tools:  # noqa: ASYNC110 -- another process asks
+                await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(process.wait(), 30)
+    finally:
+        end(process)
+        await process.wait()
+    assert "Wait for the bees." in await admin.fetchval("SELECT content FROM episodes")
+
+
+def test_the_page_tells_of_the_versions_that_are_run() -> None:
+    assert set(CLIENTS) == set(COMMANDS)
+    page = matrix.PAGE.read_text()
+    for name in COMMANDS:
+        assert f"| `{name}` | {version(name)} |" in page, "run `make clients-matrix`"

@@ -1,0 +1,130 @@
+"""Consolidation through the real command lines: one question, no tools, nothing of the user's."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from clients.programs import KEY, Person
+from clients.toolbox import program
+from memory_butler.inference.language_models.agent_tools import TOOLS
+from memory_butler.inference.language_models.command_line import CommandLineModel
+from memory_butler.inference.language_models.port import ModelAccessDenied, Request
+
+pytestmark = pytest.mark.anyio
+
+REQUEST: Final = Request(
+    "Draw facts from the episodes.",
+    "E1: Ana keeps bees on the roof.",
+    {"type": "object", "properties": {"topic": {"type": "string"}}},
+    500,
+)
+ANSWER: Final = {"topic": "bees"}
+SKILL: Final = "---\nname: bees\ndescription: CANARY-SKILL. Use for bees.\n---\nCANARY\n"
+# Whatever a person tells an agent for good, in every place that one of the programs reads.
+CANARIES: Final = {
+    ".claude/CLAUDE.md": "CANARY-CLAUDE",
+    ".claude/skills/bees/SKILL.md": SKILL,
+    ".claude/settings.json": json.dumps(
+        {
+            "hooks": {
+                "UserPromptSubmit": [
+                    {"hooks": [{"type": "command", "command": "echo CANARY-HOOK"}]}
+                ]
+            }
+        }
+    ),
+    ".codex/AGENTS.md": "CANARY-CODEX",
+    ".codex/skills/bees/SKILL.md": SKILL,
+    ".agents/skills/bees/SKILL.md": SKILL,
+    ".gemini/GEMINI.md": "CANARY-GEMINI",
+    ".gemini/skills/bees/SKILL.md": SKILL,
+}
+# Claude Code's own, that do nothing but take the answer or hold the place of tools.
+_HARMLESS: Final = {"StructuredOutput", "DeferredToolPlaceholder"}
+
+
+def command_line(person: Person, name: str, tool: str, **less: None) -> CommandLineModel:
+    path = program(name)
+    if path.suffix == ".js":  # npm's link to it starts it with the node of the PATH
+        link = person.home / tool
+        link.write_text(f'#!/bin/sh\nexec node "{path}" "$@"\n')
+        link.chmod(0o755)
+        path = link
+    environment = {k: v for k, v in person.environment().items() if k not in less}
+    return CommandLineModel(
+        TOOLS[tool],
+        str(path),
+        environment=environment,
+        timeout_seconds=90,
+        max_output_bytes=1_000_000,
+        max_cost_usd=1,
+    )
+
+
+def with_canaries(person: Person) -> None:
+    for name, text in CANARIES.items():
+        path = person.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "bound"),
+    [
+        ("claude", "claude", 1_000),
+        ("claude for Node 20", "claude", 1_000),
+        ("codex", "codex", 1_000),
+        ("gemini", "gemini", 500),
+    ],
+)
+async def test_a_question_and_nothing_else(
+    person: Person, name: str, tool: str, bound: int
+) -> None:
+    with_canaries(person)
+    person.endpoint.answer = ANSWER
+    person.endpoint.script = [json.dumps(ANSWER)]
+    before = {path for path in person.home.rglob("*") if path.is_file()}
+    done = await command_line(person, name, tool).complete(REQUEST)
+
+    assert json.loads(done.text) == ANSWER
+    asked = [one for one in person.endpoint.asked if REQUEST.prompt in one.text]
+    assert asked
+    for one in asked:
+        assert set(one.tools) <= _HARMLESS
+        assert "CANARY" not in one.text
+        assert REQUEST.system in one.text
+        assert len(one.text) / 4 < bound  # tokens
+    # Nothing of it is left in the home but what the program notes of itself.
+    left = {path for path in person.home.rglob("*") if path.is_file()} - before
+    assert not [path for path in left if "bees" in path.read_text(errors="ignore")]
+
+
+async def test_codex_finds_the_login_and_keeps_it(person: Person) -> None:
+    login = person.home / ".codex" / "auth.json"
+    login.write_text(json.dumps({"OPENAI_API_KEY": KEY}))
+    person.endpoint.answer = ANSWER
+    model = command_line(person, "codex", "codex", CODEX_API_KEY=None)
+    assert json.loads((await model.complete(REQUEST)).text) == ANSWER
+    assert json.loads(login.read_text())["OPENAI_API_KEY"] == KEY
+
+
+async def test_a_missing_key_is_for_a_person_to_mend(person: Person) -> None:
+    (person.home / ".gemini" / "settings.json").unlink()
+    missing = {"GEMINI_API_KEY": None, "GOOGLE_GEMINI_BASE_URL": None}
+    with pytest.raises(ModelAccessDenied, match="GEMINI_API_KEY"):
+        await command_line(person, "gemini", "gemini", **missing).complete(REQUEST)
+
+
+async def test_one_home_serves_two_questions_at_once(person: Person) -> None:
+    person.endpoint.answer = ANSWER
+    model = command_line(person, "codex", "codex")
+    both = await asyncio.gather(model.complete(REQUEST), model.complete(REQUEST))
+    assert [json.loads(one.text) for one in both] == [ANSWER, ANSWER]
+
+
+def test_every_command_line_is_run(request: pytest.FixtureRequest) -> None:
+    here = Path(__file__).read_text()
+    assert all(f'"{tool}"' in here for tool in TOOLS)
