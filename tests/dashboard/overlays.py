@@ -68,8 +68,8 @@ def receipt(page: Page) -> None:
 
 def without(page: Page) -> None:
     """A block with and without its first line."""
-    page.goto("/memory/recall?prompt=Plan+a+dinner+for+the+family&butler=home&budget=250")
-    page.get_by_role("button", name="Without it?").first.click()
+    page.goto("/memory/recall?prompt=Plan+a+dinner+for+the+family&butler=home&budget=100")
+    page.get_by_role("button", name="Preview without this").first.click()
     expect(page.get_by_role("region", name="If this memory were gone")).to_contain_text("search")
     expect(page.get_by_role("deletion").first).to_be_visible()
 

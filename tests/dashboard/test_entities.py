@@ -66,7 +66,7 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     dialog.get_by_role("button", name="Merge", exact=True).click()
     expect(dialog).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Every fact is back with its owner.", exact=True)).to_be_visible()
+    expect(page.get_by_text("Merge undone.", exact=True)).to_be_visible()
     assert "merged_into" not in read(page, f"/api/memory/entities/{goes}")["entity"]["metadata"]
     sent(
         page,

@@ -26,7 +26,8 @@ def _agent(url: str, tool: str, **arguments: Any) -> dict[str, Any]:
             ClientSession(reading, writing) as session,
         ):
             await session.initialize()
-            result = await session.call_tool(tool, arguments)
+            asked: Any = {"memory-butler/structured": True}
+            result = await session.call_tool(tool, arguments, meta=asked)
             assert not result.is_error, result.content
             assert isinstance(result.structured_content, dict)
             return result.structured_content

@@ -16,19 +16,22 @@ interface ScoreBarProps {
 }
 
 /**
- * A score as its parts, side by side; each part already counts the weight of the rule's maturity, so
- * that the lengths add up to what the memories are ordered by. An episode has one part: its fused rank.
+ * A score as its parts, side by side; each part already counts the relevance and the weight of the
+ * rule's maturity, which multiply them all, so that the lengths add up to what the memories are ordered
+ * by. An episode has one part: its fused rank.
  */
 export function ScoreBar({ scores, most }: ScoreBarProps) {
   if (!scores) return null;
   const explained = scores.explain ?? {};
   const maturity = Number(explained["maturity_weight"] ?? 1);
+  const relevance = Number(explained["relevance"] ?? 1);
   const parts = PARTS.map(({ name, fill }) => ({
     name,
     fill,
-    share: Number(explained[`${name}_contribution`] ?? 0) * maturity,
+    share: Number(explained[`${name}_contribution`] ?? 0) * maturity * relevance,
   }));
   const told = parts.map(({ name, share }) => `${name} ${share.toFixed(3)}`);
+  told.push(`all times a relevance of ${relevance.toFixed(2)}`);
   if (maturity !== 1) told.push(`maturity counted ${maturity} times`);
   const composite = explained["composite"] !== undefined;
   return (

@@ -54,3 +54,19 @@ export function confirm(kind: keyof typeof CONFIRM, id: string): Change {
     };
   };
 }
+
+/** A statement in doubt holds: it takes the place of what it contradicts. */
+export function accept(id: string): Change {
+  return async () => {
+    await answer(
+      api.POST("/api/memory/facts/{fact_id}/accept", { params: { path: { fact_id: id } } }),
+    );
+    return {
+      said: "Accepted: agents get it from now on.",
+      undo: undoing(async () => {
+        const { items } = await answer(EVENTS.fact(id));
+        return items.find((one) => one.event_type === "fact_accepted");
+      }, "It waits again."),
+    };
+  };
+}

@@ -13,6 +13,12 @@ export function FactState({ state }: { state: Schemas["Fact"]["lifecycle_state"]
           <Hourglass /> fading
         </Badge>
       );
+    case "waiting":
+      return (
+        <Badge tone="warn" title="Its evidence is in doubt: no agent gets it until you accept it.">
+          <Hourglass /> waiting
+        </Badge>
+      );
     case "superseded":
       return <Badge title="A newer or more certain fact took its place.">superseded</Badge>;
     case "expired":

@@ -108,10 +108,7 @@ function Learnings({ facts }: { facts: readonly Schemas["Fact"][] }) {
                 <MemoryLink kind="fact" id={one.id} className="min-w-0 hover:underline">
                   <span className="memory-text line-clamp-3">{one.content}</span>
                 </MemoryLink>
-                <ConfidenceBar
-                  effective={one.effective_confidence ?? one.confidence}
-                  base={one.confidence}
-                />
+                <ConfidenceBar effective={one.effective_confidence} base={one.confidence} />
               </div>
             </li>
           ))}

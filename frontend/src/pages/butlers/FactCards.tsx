@@ -58,10 +58,7 @@ function FactCard({ fact }: { fact: ListedFact }) {
         </MemoryLink>
       )}
       <div className="mt-auto flex flex-wrap items-center justify-between gap-x-3 gap-y-1 pt-3">
-        <ConfidenceBar
-          effective={fact.effective_confidence ?? fact.confidence}
-          base={fact.confidence}
-        />
+        <ConfidenceBar effective={fact.effective_confidence} base={fact.confidence} />
         <span className="flex items-center gap-2 text-xs text-ink-3">
           <Badge title={PERMANENCE_MEANING[fact.permanence]}>{fact.permanence}</Badge>
           <span>

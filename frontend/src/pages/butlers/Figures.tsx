@@ -33,16 +33,16 @@ function Figure({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** When memory last heard of a butler. */
+/** When a butler was last active. */
 export function Seen({ butler }: { butler: Butler }) {
   return (
     <span className="text-xs text-ink-3">
       {butler.seen_at ? (
         <>
-          heard of <TimeAgo at={butler.seen_at} />
+          Last active <TimeAgo at={butler.seen_at} />
         </>
       ) : (
-        "not heard of yet"
+        "not active yet"
       )}
     </span>
   );

@@ -136,10 +136,7 @@ function FactLine({ fact }: { fact: Schemas["Fact"] }) {
           {fact.content}
         </MemoryLink>
       </div>
-      <ConfidenceBar
-        effective={fact.effective_confidence ?? fact.confidence}
-        base={fact.confidence}
-      />
+      <ConfidenceBar effective={fact.effective_confidence} base={fact.confidence} />
     </li>
   );
 }

@@ -177,11 +177,7 @@ function Preview({ preview: data, target }: PreviewProps) {
         {plural(data.facts_repointed, "fact")} {data.facts_repointed === 1 ? "moves" : "move"} to{" "}
         <b className="font-semibold">{target.canonical_name}</b>
         {data.facts_superseded > 0 && (
-          <>
-            , {plural(data.facts_superseded, "fact")}{" "}
-            {data.facts_superseded === 1 ? "gives way as it says" : "give way as they say"} the same
-            thing differently
-          </>
+          <>, {plural(data.facts_superseded, "conflicting fact")} will be archived</>
         )}
         {data.aliases_added > 0 && (
           <>, and it answers to {plural(data.aliases_added, "more name", "more names")}</>

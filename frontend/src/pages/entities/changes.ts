@@ -35,7 +35,7 @@ export function merge(source: Entity, target: Entity, revision: string): Change 
     return {
       said: `${source.canonical_name} is ${target.canonical_name} now: ${moved} moved.`,
       shown: `entity:${target.id}`,
-      undo: undoing(() => mergeOf(source.id), "Every fact is back with its owner."),
+      undo: undoing(() => mergeOf(source.id), "Merge undone."),
     };
   };
 }

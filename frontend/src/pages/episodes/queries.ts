@@ -38,7 +38,7 @@ export function episodePages(
   });
 }
 
-/** What a tab asks for: those past their time are in a tab of their own. */
+/** What a tab asks for: expired ones are in a tab of their own. */
 function state(show: (typeof SHOWN)[number]) {
   switch (show) {
     case "all":

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Check, Pencil, RotateCcw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
-import { confirm, forget, restore } from "@/memory/changes";
+import { accept, confirm, forget, restore } from "@/memory/changes";
 import { DecayChart } from "@/memory/DecayChart";
 import { EraseButton } from "@/memory/EraseButton";
 import { History } from "@/memory/History";
@@ -118,6 +118,11 @@ function Actions({ fact, onEdit, onGone }: ActionsProps) {
           </Button>
         </>
       )}
+      {fact.validity === "waiting" && (
+        <Button kind="primary" busy={busy} onClick={() => change.mutate(accept(fact.id))}>
+          <Check /> Accept
+        </Button>
+      )}
       {fact.validity === "retracted" ? (
         <Button kind="primary" busy={busy} onClick={() => change.mutate(restore("fact", fact.id))}>
           <RotateCcw /> Restore
@@ -143,6 +148,13 @@ function Standing({ detail: { fact, superseded_by, decay } }: { detail: FactDeta
           <>
             It is fading: agents no longer get it, and it expires <TimeAgo at={decay.expires_at} />.
             Confirm it if it still holds.
+          </>
+        );
+      case "waiting":
+        return (
+          <>
+            Its evidence is in doubt, so no agent gets it. Accept it if it holds: it then takes the
+            place of what it contradicts. Forget it if it does not.
           </>
         );
       case "superseded":

@@ -21,6 +21,7 @@ const route = getRouteApi("/memory/facts");
 const TABS = [
   { name: "active", label: "Current" },
   { name: "fading", label: "Fading" },
+  { name: "waiting", label: "Waiting" },
   { name: "archive", label: "Archive" },
 ] as const satisfies readonly { name: (typeof SHOWN)[number]; label: string }[];
 
@@ -114,6 +115,13 @@ function Nothing({ show, filtered, onClear }: NothingProps) {
         <EmptyState icon={Hourglass} title="Nothing is fading">
           A fact that nobody confirms loses confidence over time. Below 20&nbsp;% it appears here,
           so that you can confirm it before it expires.
+        </EmptyState>
+      );
+    case "waiting":
+      return (
+        <EmptyState icon={Hourglass} title="Nothing waits for you">
+          Statements in doubt appear here: those that only repeat memory, hardly have evidence, or
+          contradict what is trusted more. No agent gets them until you accept them.
         </EmptyState>
       );
     case "archive":

@@ -34,9 +34,7 @@ export const FACT_COLUMNS: readonly Column<ListedFact>[] = [
     key: "confidence",
     title: "Confidence",
     width: "7rem",
-    cell: (one) => (
-      <ConfidenceBar effective={one.effective_confidence ?? one.confidence} base={one.confidence} />
-    ),
+    cell: (one) => <ConfidenceBar effective={one.effective_confidence} base={one.confidence} />,
   },
   {
     key: "confirmed",

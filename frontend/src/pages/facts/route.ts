@@ -4,8 +4,8 @@ import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 import { PERMANENCES } from "@/shell/vocabulary";
 
-/** What the tabs show: what holds, what is about to be lost, and what no longer holds. */
-export const SHOWN = ["active", "fading", "archive"] as const;
+/** The tabs: what holds, what is about to be lost, what is in doubt, and what no longer holds. */
+export const SHOWN = ["active", "fading", "waiting", "archive"] as const;
 export const SORTS = ["created", "confidence", "importance", "references"] as const;
 
 export function filters(search: Record<string, unknown>) {

@@ -99,7 +99,7 @@ export function prompt(companion: string, past?: Known) {
       answer(
         api.GET("/api/journal/{companion}/prompt", {
           signal,
-          params: { path: { companion }, query: then(past) },
+          params: { path: { companion }, query: { ...then(past), secrets: false } },
         }),
       ),
   });

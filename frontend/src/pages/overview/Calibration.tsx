@@ -41,7 +41,7 @@ function Outcomes({ found, brier }: { found: Found; brier: number }) {
             {brier.toFixed(3)}
           </Figure>
           <Figure
-            name="By the base rate"
+            name="Baseline Brier score"
             title="The score of claiming for every memory the share that held"
           >
             {base.toFixed(3)}
@@ -53,8 +53,8 @@ function Outcomes({ found, brier }: { found: Found; brier: number }) {
           {plural(found.outcomes, "outcome")} of {plural(found.memories, "memory", "memories")}
           {found.complete ? "" : ", the newest"}.{" "}
           {brier < base
-            ? "Confidence tells more than the share that held does over all."
-            : "Confidence tells no more than the share that held does over all."}{" "}
+            ? "Confidence predicts better than a constant."
+            : "Confidence predicts no better than a constant."}{" "}
           A point above the line held more often than was claimed, one below less often; its line is
           the range in which the true share lies with 95&nbsp;%.
         </p>

@@ -82,7 +82,7 @@ function Figure({ title, to, search, value, children }: FigureProps) {
   );
 }
 
-/** Those past their time are counted until the cleanup deletes them, and have a list of their own. */
+/** Expired ones are counted until the cleanup deletes them, and have a list of their own. */
 function Expired({ total }: { total: number }) {
   const { data: expired } = useQuery(expiredEpisodes);
   if (!expired) return null;
@@ -94,7 +94,7 @@ function Expired({ total }: { total: number }) {
         search={{ show: "expired" }}
         className="font-medium text-accent-ink hover:underline"
       >
-        {count(expired)} past their time
+        {count(expired)} expired
       </Link>
     </p>
   );

@@ -54,10 +54,7 @@ function ResultLine({ result }: { result: Result }) {
       </div>
       <div className="flex shrink-0 flex-col items-end gap-1 text-xs text-ink-3">
         {result.memory_type !== "episode" && (
-          <ConfidenceBar
-            effective={result.effective_confidence ?? result.confidence}
-            base={result.confidence}
-          />
+          <ConfidenceBar effective={result.effective_confidence} base={result.confidence} />
         )}
         <TimeAgo at={result.created_at} />
       </div>

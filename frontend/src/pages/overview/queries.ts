@@ -29,7 +29,7 @@ export const calibration = queryOptions({
   queryFn: ({ signal }) => answer(api.GET("/api/memory/calibration", { signal })),
 });
 
-/** How many episodes are past their time and still kept. */
+/** How many episodes have expired and are still kept. */
 export const expiredEpisodes = queryOptions({
   queryKey: ["episodes", "expired", "total"],
   queryFn: ({ signal }) =>

@@ -77,7 +77,7 @@ function Line({ weighed, most, onWithout }: LineProps) {
         {weighed.memory_type === "rule" && <Badge>{words(weighed.maturity)}</Badge>}
         {onWithout && (
           <Button small kind="quiet" className="-my-1 ml-auto" onClick={onWithout}>
-            <CircleMinus /> Without it?
+            <CircleMinus /> Preview without this
           </Button>
         )}
       </div>

@@ -86,7 +86,7 @@ function takeBack(before: Rule, revision: string, changes: RuleChanges): Change 
     const inverse = Object.fromEntries(
       Object.keys(changes).map((name) => [name, before[name as keyof RuleChanges]]),
     );
-    let now = await put(before.id, revision, inverse);
+    let now = await put(before.id, revision, { ...inverse, trust: before.trust });
     while (isBelow(now.rule, before)) now = await request("promote", before.id, now.revision);
     return { said: `As it was before: ${words(now.rule.maturity)}.` };
   };
@@ -102,7 +102,7 @@ function put(id: string, revision: string, changes: RuleChanges) {
   return answer(
     api.PUT("/api/memory/rules/{rule_id}", {
       params: { path: { rule_id: id }, header: { "If-Match": `"${revision}"` } },
-      body: changes,
+      body: { trust: "user_said", ...changes },
     }),
   );
 }

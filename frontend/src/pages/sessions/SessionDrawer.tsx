@@ -71,12 +71,7 @@ function Learned({ detail: { facts, rules, episodes } }: { detail: Detail }) {
                   <FactState state={one.lifecycle_state} />
                 </>
               }
-              figure={
-                <ConfidenceBar
-                  effective={one.effective_confidence ?? one.confidence}
-                  base={one.confidence}
-                />
-              }
+              figure={<ConfidenceBar effective={one.effective_confidence} base={one.confidence} />}
             >
               <MemoryLink kind="fact" id={one.id} className="hover:underline">
                 <span className="memory-text line-clamp-3">{one.content}</span>

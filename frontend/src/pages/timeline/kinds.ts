@@ -28,6 +28,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   fact_recovered: "facts",
   fact_expired: "facts",
   fact_retracted: "facts",
+  fact_accepted: "facts",
   conflict_settled: "facts",
   rule_created: "rules",
   rule_promoted: "rules",

@@ -88,9 +88,9 @@ function TokenLine({ token }: { token: Token }) {
         <dd>
           <TimeAgo at={token.last_used_at} />
         </dd>
-        <dt className="text-ink-3">{token.revoked_at ? "revoked" : "good until"}</dt>
+        <dt className="text-ink-3">{token.revoked_at ? "revoked" : "expires"}</dt>
         <dd>
-          <TimeAgo at={token.revoked_at ?? token.expires_at} never="revoked" />
+          <TimeAgo at={token.revoked_at ?? token.expires_at} never="never" />
         </dd>
       </dl>
     </>
