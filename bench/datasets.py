@@ -2,8 +2,8 @@
 
 LoCoMo: Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", 2024; gold
 is the dialogue turns named by `qa[].evidence`. BEAM: the 100K chats of Tavakoli et al., 2025; gold
-is the messages named by `source_chat_ids`. The data is not part of this repository: pass its folder
-with `--data`.
+is the messages named by `source_chat_ids`. REALTALK: chats between people over 21 days; gold as in
+LoCoMo. The data is not part of this repository: pass its folder with `--data`.
 """
 
 import json
@@ -107,12 +107,45 @@ def beam(data: Path) -> Iterator[Conversation]:
         )
 
 
-SETS = {"locomo": locomo, "beam": beam}
+def realtalk(data: Path) -> Iterator[Conversation]:
+    """The REALTALK chats under `realtalk_dev/`."""
+    for chat in sorted((data / "realtalk_dev").glob("Chat_*.json")):
+        document = json.loads(chat.read_text(encoding="utf-8"))
+        sessions = sorted(
+            (key for key in document if re.fullmatch(r"session_\d+", key)),
+            key=lambda key: int(key.removeprefix("session_")),
+        )
+        turns = [
+            Turn(
+                id=turn["dia_id"],
+                speaker=turn["speaker"],
+                text=_with_caption(turn, "clean_text"),
+                session=session,
+                said_at=_realtalk_time(turn.get("date_time", "")),
+            )
+            for session in sessions
+            for turn in document[session]
+        ]
+        known = {turn.id for turn in turns if turn.text}
+        yield Conversation(
+            chat.stem,
+            turns,
+            [
+                Question(asked["question"], f"category {asked['category']}", gold)
+                for asked in document["qa"]
+                if (gold := frozenset(_evidence(asked.get("evidence"))) & known)
+            ],
+        )
 
 
-def _with_caption(turn: dict[str, Any]) -> str:
-    text: str = turn["text"].strip()
+SETS = {"locomo": locomo, "beam": beam, "realtalk": realtalk}
+
+
+def _with_caption(turn: dict[str, Any], text_key: str = "text") -> str:
+    text: str = (turn.get(text_key) or "").strip()
     caption = turn.get("blip_caption")
+    if isinstance(caption, list):
+        caption = "; ".join(map(str, caption))
     return f"{text} [shared photo: {caption.strip()}]".strip() if caption else text
 
 
@@ -139,6 +172,11 @@ def _numbers(value: Any) -> Iterator[str]:
 def _locomo_time(text: str) -> datetime | None:
     """For example "1:56 pm on 8 May, 2023"."""
     return _parsed(text, "%I:%M %p on %d %B, %Y")
+
+
+def _realtalk_time(text: str) -> datetime | None:
+    """For example "29.12.2023, 22:42:04"."""
+    return _parsed(text, "%d.%m.%Y, %H:%M:%S")
 
 
 def _beam_time(text: str | None) -> datetime | None:

@@ -20,8 +20,13 @@ from urllib.parse import urlsplit
 
 from memory_butler.config import Settings
 from memory_butler.engine.nearest_index import WORTHWHILE, status
+from memory_butler.operations.operation import STRUCTURED
 
-QUIET = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
+# Some turns of the data sets are longer than what a server takes by default.
+QUIET = {
+    "MEMORY_BUTLER_LOG_LEVEL": "warning",
+    "MEMORY_BUTLER_MEMORY__MAX_CONTENT_BYTES": "2000000",
+}
 
 
 class Client:
@@ -36,7 +41,11 @@ class Client:
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments},
+            "params": {
+                "name": tool,
+                "arguments": arguments,
+                "_meta": {STRUCTURED: True},
+            },
         }
         self._connection.request(
             "POST",

@@ -155,6 +155,10 @@ class ConsolidationConfig(Table):
         0.35, description="Support by evidence below which a fact is marked `needs_review`."
     )
     refuse_below: Share = Field(0.0, description="Support below which a fact is refused; 0: none.")
+    echo_filter: bool = Field(
+        True,
+        description="Hold back what only repeats what memory served, until somebody accepts it.",
+    )
     pending_ttl_days: float | None = Field(
         None, gt=0, le=36_500, description="A longer TTL for episodes not yet consolidated."
     )
@@ -194,6 +198,12 @@ class MemoryModuleConfig(Table):
         None,
         description="A folder with model.safetensors and tokenizer.json, instead of the "
         "installed package.",
+    )
+    max_content_bytes: int = Field(
+        65_536,
+        ge=1024,
+        le=8 * 1024 * 1024,
+        description="A longer content of an episode, fact or rule is refused.",
     )
     episodes: EpisodesConfig = Field(EpisodesConfig(), description="How long episodes are kept.")
     facts: FactsConfig = Field(FactsConfig(), description="When facts fade and expire.")
@@ -250,10 +260,16 @@ class Settings(BaseSettings):
     allowed_origins: tuple[str, ...] = Field(
         (), description="Further origins whose pages may call this server (Origin header)."
     )
-    toolsets: tuple[Literal["memory", "consolidation", "journal", "trust"], ...] = Field(
+    trusted_proxies: tuple[str, ...] = Field(
+        (),
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto "
+        "are believed. What a proxy passes on needs a token in any case.",
+    )
+    toolsets: tuple[Literal["memory", "core", "consolidation", "journal", "trust"], ...] = Field(
         ("memory",),
         description=(
-            "What MCP offers. `consolidation` lets an agent's own model distil the episodes, "
+            "What MCP offers. `core` is six tools of `memory`, in a quarter of the tokens; "
+            "`consolidation` lets an agent's own model distil the episodes, "
             "where there is none; `journal` is a companion's own memory; `trust` undoes changes."
         ),
     )

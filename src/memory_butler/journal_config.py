@@ -52,18 +52,25 @@ class JournalConfig(Table):
     user_actors: tuple[str, ...] = Field(
         ("user",), min_length=1, description="Names of those who talk to it, the usual one first."
     )
-    time_zone: str = Field(
-        "UTC", description='Where they live, such as "Europe/Lisbon": for due dates and the clock.'
+    time_zone: str | None = Field(
+        None,
+        description='Where they live, such as "Europe/Lisbon": for due dates and the clock. The '
+        "machine's when left out.",
     )
     languages: tuple[str, ...] = Field(("en",), description="Languages of due dates, as codes.")
     untagged_reply_is_say: bool = Field(
         True,
-        description="Whether a reply without any tag counts as said, for models that use none.",
+        description="Whether a reply without say, do or narrate counts as said.",
     )
     model: str | None = Field(
         None, description="The model of chat and maintenance, if not that of the consolidation."
     )
     max_reply_tokens: int = Field(2_000, ge=50, description="Bound on a reply in chat.")
+    look_ups: bool = Field(
+        True,
+        description="Whether a reply in chat that looks something up is asked for once more, with "
+        "the answers, before it is shown; else they come with the next message.",
+    )
     maintenance: JournalMaintenanceConfig = Field(
         JournalMaintenanceConfig(), description="Turning what was said into fragments."
     )
@@ -73,9 +80,11 @@ class JournalConfig(Table):
 
     @field_validator("time_zone")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _known(cls, name: str | None) -> str | None:
+        if name is None:
+            return None
         try:
             ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ValueError(f'{name[:60]!r} is no time zone; "Europe/Lisbon" is one') from error
+            raise ValueError(f"unknown time zone {name[:60]!r}; example: Europe/Lisbon") from error
         return name

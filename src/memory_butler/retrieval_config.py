@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from memory_butler.config_table import Share, Table
 from memory_butler.domain import context, rules, scoring
 from memory_butler.domain.rules import Maturity
+from memory_butler.domain.trust import TrustName
 
 SearchMode = Literal["hybrid", "deep", "semantic", "keyword"]
 ContextFormat = Literal["standard", "annotated"]
@@ -64,11 +65,26 @@ class RetrievalConfig(Table):
         default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
         description="Factor on a rule's composite score for ordering (C-36).",
     )
+    min_relevance: Share = Field(
+        0.45,
+        description="Recall and context leave out what bears on the question with less of a "
+        "probability than this; 0 leaves nothing out.",
+    )
     context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
     context_quotas: ContextQuotas = Field(
         ContextQuotas(),
         description="Shares of the token budget, together at most 1; 0 turns a section off, and "
         "what one leaves unused goes to the others.",
+    )
+    rules_share: Share = Field(
+        0.35, description="Share of recalled results kept for rules that fit; 0: none."
+    )
+    hide_repetitions: bool = Field(
+        True, description="Leave out of a context what adds nothing to a better line."
+    )
+    context_min_trust: TrustName = Field(
+        "imported",
+        description="What is trusted less is not put into a context unless it is asked for.",
     )
     candidate_depth: int = Field(
         20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."

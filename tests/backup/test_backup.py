@@ -1,9 +1,12 @@
 """Backup while serving, and restoration: all of it or nothing."""
 
 import asyncio
+import os
+import re
 import signal
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -16,11 +19,19 @@ import pytest
 from pydantic import SecretStr
 
 from conftest import NOW, Database
+from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
 from memory_butler.config import MemoryModuleConfig, Settings
-from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    InvalidInput,
+    MemoryButlerError,
+)
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import leftovers
+from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact
@@ -232,7 +243,7 @@ async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "seconds"), [(schema, "ensure_database", 0.03), (dump, "_drop", 0.005)]
+    ("module", "name", "seconds"), [(schema, "ensure_database", 0.03), (dump, "drop", 0.005)]
 )
 async def test_cancelled_while_a_database_is_made_or_dropped(
     installation: Installation,
@@ -250,7 +261,7 @@ async def test_cancelled_while_a_database_is_made_or_dropped(
     async def cancelled(*given: Any) -> None:
         nonlocal calls
         calls += 1
-        if calls == (2 if name == "_drop" else 1):  # one of that name is dropped first
+        if calls == (2 if name == "drop" else 1):  # one of that name is dropped first
             asyncio.get_running_loop().call_later(seconds, task.cancel)
         await work(*given)
 
@@ -278,3 +289,94 @@ async def test_ctrl_c_at_the_command_line_leaves_nothing(
     assert process.returncode == 130
     assert _left_in(tmp_path) == ["data"]
     assert await _scratch_databases(admin) == 0
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "RESET ROLE; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
+        "RESET SESSION AUTHORIZATION; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
+        "COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
+        "\\! touch {marker}\n",
+        "SELECT 1 \\! touch {marker}\n",
+        "\\o |touch {marker}\n",
+    ],
+)
+async def test_a_crafted_backup_runs_no_program(
+    installation: Installation, tmp_path: Path, hostile: str
+) -> None:
+    settings, memory, admin = installation
+    await _fill(memory)
+    made = await _backed_up(settings, tmp_path, admin)
+    # Where everybody may write, so that the server could, too.
+    with tempfile.TemporaryDirectory() as shared:
+        await asyncio.to_thread(Path(shared).chmod, 0o777)
+        marker = Path(shared) / "ran"
+        folder = tmp_path / "crafted"
+        manifest = unpack(made.path, folder)
+        # The definition of an index, replaced by one of the same length.
+        data = (folder / "database.dump").read_bytes()
+        wanted = hostile.format(marker=marker).encode()
+        known = max(re.findall(rb"CREATE INDEX [^;\x00]{20,}?;\n", data), key=len)
+        assert len(known) >= len(wanted)
+        (folder / "database.dump").write_bytes(data.replace(known, wanted.ljust(len(known))))
+        honest_looking = manifest.model_copy(update={"sha256": checksums(folder)})
+        (folder / "manifest.json").write_text(honest_looking.model_dump_json())
+        crafted = tmp_path / "crafted.tar"
+        pack(folder, crafted)
+        with pytest.raises(MemoryButlerError):
+            await _restore(memory, settings, crafted, admin, replacing=True)
+        assert not marker.exists()
+    assert await _scratch_databases(admin) == 0
+
+
+async def test_a_dump_of_something_else_is_refused(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, _, admin = installation
+    connection = await asyncpg.connect(admin)
+    await connection.execute(
+        "CREATE FUNCTION public.evil() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END';"
+        "CREATE EVENT TRIGGER evil ON ddl_command_end EXECUTE FUNCTION public.evil();"
+    )
+    await connection.close()
+    with pytest.raises(Conflict, match=r"holds what no backup of ours has.*EVENT TRIGGER"):
+        await _backed_up(settings, tmp_path, admin)
+    assert await _scratch_databases(admin) == 0
+
+
+async def test_what_a_restore_left_that_was_cut_off_is_seen_and_removed(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    name = dump.database_of(admin)
+    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await ended.wait()
+    maintenance = await asyncpg.connect(dump.with_database(admin, "postgres"))
+    left, in_use = f"{name}_loading_{ended.pid}", f"{name}_loading_{os.getppid()}"
+    kept = f"{name}_before_20260101_000000"
+    for one in (left, in_use, kept):
+        await maintenance.execute(f"CREATE DATABASE {one}")
+    folder = settings.data_dir / f".restoring-{ended.pid}-abc"
+    older = settings.data_dir / ".restoring-k2x9"  # as versions before named it
+    for made in (folder, older, settings.data_dir / f".restoring-{os.getppid()}-def"):
+        made.mkdir()
+        (made / "database.dump").write_text("everybody's memories")
+    try:
+        found = await leftovers.find(settings.data_dir, admin, name)
+        assert set(found.unfinished) == {left, folder.name, older.name}
+        assert found.kept == (kept,)
+        findings = {one.name: one for one in await diagnose(settings, None)}
+        assert findings["leftovers"].state == "warning"
+        assert left in findings["leftovers"].said
+        assert kept in findings["kept"].said
+        await leftovers.remove_after_crash(settings.data_dir, admin, name)
+        found = await leftovers.find(settings.data_dir, admin, name)
+        assert (found.unfinished, found.kept) == ((), (kept,))
+        assert not folder.exists()
+        assert not older.exists()
+    finally:
+        await memory.pool.close()
+        for one in (left, in_use, kept):
+            await maintenance.execute(f"DROP DATABASE IF EXISTS {one} WITH (FORCE)")
+        await maintenance.close()

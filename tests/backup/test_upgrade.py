@@ -5,7 +5,7 @@ import pytest
 
 from conftest import Database
 from memory_butler.store import schema
-from memory_butler.store.migrations.run import migrate
+from memory_butler.store.migrations.run import migrate, preview
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +48,35 @@ async def test_data_of_each_revision_is_kept(revision: str, empty_database: Data
     connection = await asyncpg.connect(admin)
     try:
         assert await connection.fetchval("SELECT version_num FROM alembic_version") == schema.HEAD
+    finally:
+        await connection.close()
+
+
+async def test_a_preview_names_what_an_update_would_merge_and_changes_nothing(
+    empty_database: Database,
+) -> None:
+    admin, roles = empty_database.admin_dsn, empty_database.roles
+    assert (await preview(admin, roles)).steps == ()  # nothing is stored
+    await schema.prepare_roles(admin, roles, None)
+    await migrate(admin, roles, "mem_030")
+    connection = await asyncpg.connect(admin)
+    try:
+        await connection.execute(
+            "INSERT INTO facts (subject, predicate, content, created_at) VALUES"
+            " ('Ana', 'Tea', 'Drinks mint tea', now() - interval '2 days'),"
+            " ('ana ', 'tea', 'Drinks green tea', now() - interval '1 day')"
+        )
+        before = await connection.fetch("SELECT * FROM facts ORDER BY id")
+        seen = await preview(admin, roles)
+        assert [step.partition(":")[0] for step in seen.steps] == ["mem_031"]
+        assert [(one["content"], one["kept_content"]) for one in seen.changes] == [
+            ("Drinks mint tea", "Drinks green tea")
+        ]
+        assert await connection.fetch("SELECT * FROM facts ORDER BY id") == before
+        await schema.prepare(admin)
+        assert (await preview(admin, roles)).steps == ()
+        active = await connection.fetch("SELECT content FROM facts WHERE validity = 'active'")
+        assert [row["content"] for row in active] == ["Drinks green tea"]
     finally:
         await connection.close()
 

@@ -92,7 +92,7 @@ def test_exit_codes(installation: Installation, tmp_path: Path) -> None:
 def test_a_bug_is_one_line_and_a_traceback_when_asked_for(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise KeyError("secret content")
 
     monkeypatch.setattr(opening, "open_memory", broken)

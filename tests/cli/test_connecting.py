@@ -42,7 +42,7 @@ def test_connected_after_showing_it_and_given_back(at_home: Installation, tmp_pa
 
 def test_nobody_is_taken_by_surprise(at_home: Installation, tmp_path: Path) -> None:
     refused = at_home.inside("connect", "cursor", *URL, code=3)
-    assert "add --yes" in refused.err
+    assert "rerun with --yes" in refused.err
     assert not (tmp_path / ".cursor").exists()
     assert "http://127.0.0.1:8150" in at_home.inside("connect", "cursor", "--url", "x", code=3).err
     assert "codex, cursor" in at_home.inside("connect", "emacs", code=3).err

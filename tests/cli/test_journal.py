@@ -146,11 +146,15 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
     assert "there is no file" in home.inside("journal", "import", "nowhere.jsonl", code=3).err
 
 
-def test_without_a_model_it_says_what_to_set(home: Installation) -> None:
-    told = home.inside("journal", "chat", stdin="Hello\n", code=8)
-    assert "no language model was found. Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in told.err
+def test_without_a_model_it_keeps_what_is_said_and_says_what_to_set(home: Installation) -> None:
+    told = home.inside("journal", "chat", stdin="Hello <pin>tea</pin>\n/mind\n/retry\n")
+    assert "Your messages are kept, and nobody answers: no language model was found." in told.err
+    assert "Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in told.err
     assert "--model" in told.err
-    assert not home.data_dir.exists()
+    assert "tea" in told.out
+    assert "assistant" not in told.out
+    wrong = home.inside("journal", "chat", "--model", "nobody:x", stdin="Hello\n", code=8)
+    assert "kept" not in wrong.err
 
 
 def test_a_model_that_fails_costs_no_message(home: Installation) -> None:
@@ -164,6 +168,42 @@ def test_a_model_that_fails_costs_no_message(home: Installation) -> None:
     with JournalFile.open(home.data_dir, "default", "default") as file:
         contents = [event.content for event in LiveJournal(file).events()]
     assert contents == ["first", "<say>one</say>", "second"]
+
+
+def test_a_reply_is_logged_once_and_beside_a_tag_it_is_shown(home: Installation) -> None:
+    talk = script(home, "Noted! <pin>Ana likes tea</pin>\n---\n<say>Never given.</say>\n")
+    said = home.inside("journal", "chat", "--script", talk, stdin="I like tea\n/retry\n")
+    assert said.out == "assistant: Noted!\n"
+    assert "(kept pin: Ana likes tea)" in said.err
+    assert "answered already" in said.err
+    assert "says nothing aloud" not in said.err
+
+
+def test_what_a_reply_looks_up_is_answered_in_the_same_turn(home: Installation) -> None:
+    talk = script(home, 'Let me see. plans("roses")\n---\n<say>On friday.</say>\n')
+    said = home.inside(
+        "journal", "chat", "--script", talk, stdin="<plan>prune the roses on friday</plan> When?\n"
+    )
+    assert said.out == "assistant: On friday.\n"
+    assert '(looked up: plans(topic="roses"))' in said.err
+    assert "(kept plan: prune the roses on friday, due Friday, " in said.err
+
+
+def test_things_can_be_kept_and_found_without_an_answer(home: Installation) -> None:
+    said = home.inside(
+        "journal",
+        "chat",
+        "--script",
+        script(home, NEXT_DAY),
+        stdin="/pin the key is under the pot\n/remind call Bo tomorrow at 9am\n/pin\n"
+        "We planted roses.\n/search rose\n/search submarine\n",
+    )
+    assert "(kept pin: the key is under the pot)" in said.err
+    assert re.search(r"\(kept plan: call Bo tomorrow at 9am, due \w+, .* 09:00\)", said.err)
+    assert "Say what" in said.err
+    assert "user: We planted roses.\nassistant: You like green tea.\n" in said.out
+    assert "message 3" in said.err
+    assert "Nothing was found." in said.err
 
 
 class Terminal:
@@ -240,6 +280,19 @@ def test_at_a_terminal_one_can_leave_in_every_way(terminal: Terminal, leaving: s
     assert code == 0
     assert "Traceback" not in terminal.seen
     assert "lantern" not in terminal.seen
+
+
+def test_a_pasted_poem_is_one_message(home: Installation, terminal: Terminal) -> None:
+    terminal.expect("> ")
+    terminal.type("Roses are red,\nviolets are blue,\nand that is that.\n")
+    terminal.expect("Good morning, Ana!")
+    terminal.expect("> ", again=True)
+    terminal.type("\x04")
+    terminal.end()
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        contents = [event.content for event in LiveJournal(file).events()]
+    assert contents[0] == "Roses are red,\nviolets are blue,\nand that is that."
+    assert len(contents) == 2
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(

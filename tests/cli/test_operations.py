@@ -1,6 +1,7 @@
 """The operations as commands: every one, for people and as JSON."""
 
 import json
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -189,7 +190,8 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
     assert "there is no entity" in butler.say("entity", "get", nobody, code=4)
     assert "there is no entity" in butler.say("entity", "update", nobody, code=4)
     answer = installation.inside("get", "fact", nobody, "--json", "--tenant", tenant, code=4)
-    assert answer.json == {"memory": None, "deleted": None}
+    nothing = {"memory": None, "deleted": None, "content_length": None, "offset": 0}
+    assert answer.json == nothing
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
         (("get", "dream", str(uuid4())), "memory_type: "),
         (("recall", "x", "--limit", "0"), "limit: "),
         (("store-episode", "x", "--metadata", "{"), "--metadata is no JSON"),
-        (("store-fact", "a", "b", "c", "--valid-from", "2026-01-01T00:00:00"), "time zone"),
+        (("store-fact", "a", "b", "c", "--valid-from", "new year"), "valid_from"),
         (("links", "fact", str(uuid4()), "--direction", "up"), "unknown direction"),
     ],
 )
@@ -222,3 +224,26 @@ def test_real_commands_beside_the_server_share_its_data(installation: Installati
     shown = installation.run("get", "fact", json.loads(stored.out)["id"])
     assert "Seen by all" in shown.out
     assert stored.err == ""
+
+
+def test_a_command_that_needs_no_language_model_works_without_its_key(
+    installation: Installation, tenant: str
+) -> None:
+    keyless = replace(
+        installation,
+        extra={
+            "MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL": "openai:a-model",
+            "MEMORY_BUTLER_MEMORY__CONSOLIDATION__API_KEY_ENV": "NO_SUCH_KEY",
+        },
+    )
+    use = ("--tenant", tenant)
+    stored = keyless.inside("store-fact", "user", "color", "Prefers green", *use)
+    assert stored.out.startswith("Stored fact")
+    assert "Prefers green" in keyless.inside("recall", "colour", *use).out
+    assert "NO_SUCH_KEY" in keyless.inside("consolidate", *use, code=8).err
+    assert "NO_SUCH_KEY" in keyless.inside("run", "consolidate", *use, code=8).err
+
+
+def test_importance_beyond_its_scale_is_refused_with_the_scale(butler: Typist) -> None:
+    fact = ("store-fact", "user", "color", "Prefers green", "--importance", "11")
+    assert "importance must be between 1 (trivial) and 10 (vital)" in butler.say(*fact, code=3)

@@ -95,6 +95,21 @@ def test_mcp_over_standard_input_and_output(installation: Installation, tenant: 
     assert "standard output" in installation.inside("get", "rule", rule, "--tenant", tenant).out
 
 
+def test_mcp_greets_before_the_memory_is_open(installation: Installation, tenant: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as never_answers:
+        dsn = f"postgresql://ana:x@127.0.0.1:{never_answers.getsockname()[1]}/memory"
+
+        async def talk() -> int:
+            command = StdioServerParameters(
+                command=str(COMMAND), args=["mcp", "--dsn", dsn], env=installation.environment()
+            )
+            async with stdio_client(command) as streams, ClientSession(*streams) as session:
+                await session.initialize()
+                return len((await session.list_tools()).tools)
+
+        assert asyncio.run(asyncio.wait_for(talk(), SECONDS)) == 19
+
+
 def test_mcp_says_nothing_else_and_ends_with_its_input(installation: Installation) -> None:
     hello = {
         "jsonrpc": "2.0",

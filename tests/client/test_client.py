@@ -1,6 +1,7 @@
 """The client of programs: over HTTP, in the process, and held to the registry."""
 
 import inspect
+from datetime import datetime
 from uuid import UUID, uuid4
 
 import pytest
@@ -73,6 +74,13 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
                 await client.search("x", limit=0)
             with pytest.raises(NotFound):
                 await client.fact_edit(uuid4(), content="new", expected_revision="1")
+
+
+@pytest.mark.anyio
+async def test_a_naive_datetime_is_refused_as_it_may_mean_any_clock(served: Served) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        with pytest.raises(InvalidInput, match="time zone"):
+            await client.search("tents", known_at=datetime(2026, 2, 20))  # noqa: DTZ001
 
 
 @pytest.mark.anyio

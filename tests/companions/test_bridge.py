@@ -1,5 +1,8 @@
 """The bridge between a journal and memory, on the real database: nothing lost, nothing twice."""
 
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -170,7 +173,7 @@ async def test_memory_fills_the_recalled_section(bridged: Memory, principal: Pri
     prompt = await use(
         bridged, principal, "default", lambda one: one.live.assemble(also_recalled=also)
     )
-    assert "## Recalled\n\nmemory\n- Ada likes green tea" in prompt.user
+    assert "## Recalled\n\nmemory\n- [Ada] [likes]: Ada likes green tea" in prompt.user
 
 
 async def test_a_journal_belongs_to_its_tenant(tmp_path: Path) -> None:
@@ -187,3 +190,17 @@ async def test_a_journal_belongs_to_its_tenant(tmp_path: Path) -> None:
     # What people leave beside the journals is none.
     (tmp_path / "journal" / "one" / "ada backup.sqlite").touch()
     assert names(tmp_path, "one") == ["ada"]
+
+
+def test_the_time_zone_is_the_machines_where_none_is_configured() -> None:
+    code = (
+        "from memory_butler.companions.opening import zone_of\n"
+        "from memory_butler.journal_config import JournalConfig\n"
+        "print(zone_of(JournalConfig()), zone_of(JournalConfig(time_zone='Europe/Lisbon')))"
+    )
+    # Another process: the zone of a machine is looked up once.
+    environment = {**os.environ, "TZ": "Asia/Tokyo"}
+    said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert said == "Asia/Tokyo Europe/Lisbon\n"
+    with pytest.raises(ValueError, match="unknown time zone"):
+        JournalConfig(time_zone="Lisbon")

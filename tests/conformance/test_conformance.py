@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 from unittest.mock import patch
@@ -69,7 +70,8 @@ async def test_inspector_calls_every_tool(served: Served) -> None:
         )
         assert ran.code == 0, (tool, ran.output, ran.errors)
         called.add(tool)
-        answer: dict[str, Any] = json.loads(ran.output)["structuredContent"]
+        told = json.loads(ran.output)
+        answer: dict[str, Any] = told.get("structuredContent") or {"text": told["content"]}
         return answer
 
     fact = await call("memory_store_fact", subject="user", predicate="likes", content="Dark green")
@@ -85,9 +87,8 @@ async def test_inspector_calls_every_tool(served: Served) -> None:
     await call("memory_mark_helpful", rule_id=rule["id"])
     await call("memory_mark_harmful", rule_id=rule["id"])
 
-    kind = {"entity_type": "person", "tenant_id": "default"}
-    ann = (await call("entity_create", canonical_name="Ann Smith", **kind))["entity"]["id"]
-    annie = (await call("entity_create", canonical_name="Annie S", **kind))["entity"]["id"]
+    ann = _id(await call("entity_create", canonical_name="Ann Smith", entity_type="person"))
+    annie = _id(await call("entity_create", canonical_name="Annie S", entity_type="person"))
     await call("entity_get", entity_id=ann)
     await call("entity_update", entity_id=ann, canonical_name="Ann B. Smith")
     assert ann in str(await call("entity_resolve", name="Ann B. Smith"))
@@ -98,3 +99,9 @@ async def test_inspector_calls_every_tool(served: Served) -> None:
     begun = await call("consolidation_begin")
     await call("consolidation_submit", run_id=begun["run_id"], answer="{}")
     assert called == {one.name for one in of_toolsets(("memory", "consolidation"))}
+
+
+def _id(answer: dict[str, Any]) -> str:
+    found = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", str(answer))
+    assert found, answer
+    return found.group()

@@ -38,18 +38,23 @@ def installed() -> bool:
 
 def install() -> None:
     """Install what the lock file names; a second call does nothing."""
-    if installed():
-        return
-    work = FOLDER.with_name(f"{FOLDER.name}.new")
+    if not installed():
+        npm(_HERE, FOLDER, "ci", "--ignore-scripts")
+
+
+def npm(source: Path, folder: Path, command: str, *options: str) -> None:
+    """Install what the lock file in `source` names into `folder`: all of it, or nothing."""
+    work = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     work.mkdir(parents=True)
-    for file in (_HERE / "package.json", _LOCK):
-        shutil.copy(file, work)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(source / name, work)
     # Not its `bin/npm`: that is a link to this, which a wheel cannot hold.
-    npm = _node_package() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(["node", npm, "ci", *options], cwd=work, env=_environment(), check=True)
-    work.rename(FOLDER)
+    program = _node_package() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    options = (*options, "--no-audit", "--no-fund", "--loglevel=error")
+    subprocess.run(["node", program, command, *options], cwd=work, env=_environment(), check=True)
+    work.rename(folder)
 
 
 async def run_suite(url: str, spec_version: str) -> Ran:
@@ -86,9 +91,14 @@ async def _node(script: str, *arguments: str) -> Ran:
     return Ran(process.returncode, output.decode(), errors.decode())
 
 
+def search_path() -> str:
+    """PATH with the packaged node first."""
+    return f"{_node_package() / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+
+
 def _environment() -> dict[str, str]:
     """The environment with the packaged node first; what it writes at home goes into the folder."""
-    path = f"{_node_package() / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    path = search_path()
     # The inspector is started for each call: with what it compiled kept, that takes a fifth less.
     compiled = str(FOLDER.parent / "compiled")
     return os.environ | {"PATH": path, "HOME": str(FOLDER.parent), "NODE_COMPILE_CACHE": compiled}

@@ -6,14 +6,18 @@ from hypothesis import strategies as st
 
 from memory_butler.domain.evidence import (
     Evidence,
+    account,
+    borne_by_others,
+    is_question,
     is_quoted,
     is_reworded,
     lexical_support,
-    parted,
     stems,
+    user_says,
 )
 from memory_butler.domain.likeness import Statement
 from memory_butler.domain.sketch import shingle_hashes
+from memory_butler.domain.trust import Trust
 
 SERVED = "The user has been allergic to peanuts since childhood"
 
@@ -72,26 +76,92 @@ def test_whatever_was_served_is_no_evidence_and_all_else_is(
     told = frozenset(hash for one in served for hash in shingle_hashes(one))
     shouted = [one.upper() for one in served]
     mixed = data.draw(st.permutations([*served, *shouted, *own]))
-    said, echoes = parted("".join(f"{one}. " for one in mixed).strip(), told)
-    assert sorted(said.splitlines()) == sorted(f"{one}." for one in own)
-    assert set(echoes.splitlines()) == {f"{one}." for one in (*served, *shouted)}
+    heard = account("".join(f"{one}. " for one in mixed).strip(), told)
+    assert heard.own == stems("\n".join(own))
+    assert heard.echoes == stems("\n".join(served))
+
+
+SERVED_HASHES = frozenset(shingle_hashes(SERVED))
+PEANUTS = Statement("user", "allergy", "Has been allergic to peanuts since childhood")
 
 
 def test_a_sentence_that_was_served_is_set_apart() -> None:
-    served = frozenset(shingle_hashes(SERVED))
-    text = f"I went home. {SERVED}. Then I slept."
-    assert parted(text, served) == ("I went home.\nThen I slept.", f"{SERVED}.")
+    heard = account(f"I went home. {SERVED}. Then I slept.", SERVED_HASHES)
+    assert heard.own == stems("I went home. Then I slept.")
+    assert heard.echoes == stems(SERVED)
+    assert not heard.labelled
 
 
 @pytest.mark.parametrize("text", ["Home. Tea. Sleep.", "a\nb\n\nc", "", "One long other sentence."])
-def test_a_text_without_an_echo_is_unchanged(text: str) -> None:
-    assert parted(text, frozenset(shingle_hashes(SERVED))) == (text, "")
-    assert parted(text, frozenset()) == (text, "")
+def test_a_text_without_an_echo_has_none(text: str) -> None:
+    for served in (SERVED_HASHES, frozenset()):
+        heard = account(text, served)
+        assert heard.own == stems(text)
+        assert not heard.echoes
 
 
 def test_a_short_sentence_is_an_echo_only_as_it_was_served() -> None:
-    served = frozenset(shingle_hashes("Likes tea"))
-    assert parted("Likes tea. Drinks tea. Tea.", served) == ("Drinks tea.\nTea.", "Likes tea.")
+    heard = account("Likes tea. Drinks tea. Tea.", frozenset(shingle_hashes("Likes tea")))
+    assert heard.echoes == stems("Likes tea")
+    assert heard.own == stems("Drinks tea. Tea.")
+
+
+def test_the_user_is_never_an_echo() -> None:
+    """Whatever memory served before: in a transcript, in words trusted as theirs, by their name."""
+    for heard in (
+        account(f"User: {SERVED}.", SERVED_HASHES),
+        account(f"{SERVED}.", SERVED_HASHES, trust=Trust.USER_SAID),
+        account(f"{SERVED}.", SERVED_HASHES, speaker="Rui"),
+        account(f"The user asked:\n- {SERVED}.\nOutcome: noted", SERVED_HASHES),
+    ):
+        assert not heard.echoes
+        assert user_says(heard, PEANUTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"User: what am I allergic to?\nAssistant: {SERVED}.\nUser: thanks", False),
+        (f"User: allergies\nAssistant: {SERVED}.\nUser: Yes, peanuts, since my childhood", True),
+        (
+            f"User: Which nuts?\nAssistant: {SERVED}.\nUser: does it say peanuts since childhood?",
+            False,
+        ),
+        ("User: I have been allergic to peanuts since childhood\nAssistant: Noted.", True),
+        ("User: no peanuts for me, remember\nAssistant: Noted.", False),
+        (f"Assistant: {SERVED}.", False),
+        ("Tool: Allergic to peanuts since childhood", False),
+    ],
+)
+def test_the_user_testifies_by_saying_it_and_not_by_asking(text: str, said: bool) -> None:
+    assert user_says(account(text, SERVED_HASHES), PEANUTS) is said
+
+
+def test_what_memory_knows_is_no_news_from_an_assistant_served_or_not() -> None:
+    heard = account(f"Assistant: From my notes: {SERVED}.", (), known=SERVED_HASHES)
+    assert heard.echoes == stems(SERVED)
+    assert not borne_by_others([heard], PEANUTS)
+    unlabelled = account(f"{SERVED}.", (), known=SERVED_HASHES)
+    assert not unlabelled.echoes  # nobody knows who speaks: it may be the user
+
+
+def test_another_value_in_the_words_of_a_known_one_is_news() -> None:
+    """An assistant notes a change in the words that memory has; the user said what is new."""
+    known = frozenset(shingle_hashes("The cheese they like best is a blue one from the market"))
+    text = (
+        "User: cheese of the moment: a smoked cheddar\n"
+        "Assistant: Noted: The cheese they like best is a smoked cheddar from the market."
+    )
+    changed = Statement("user", "cheese", "The cheese they like best is a smoked cheddar")
+    assert user_says(account(text, (), known=known), changed)
+    wrong = Statement("user", "cheese", "The cheese they like best is a stilton")
+    assert not user_says(account(text, (), known=known), wrong)
+
+
+def test_a_tool_may_bring_news_beside_an_echo() -> None:
+    text = f"Assistant: {SERVED}.\nTool: The parcel arrives on 24 January"
+    parcel = Statement("parcel", "arrival", "The parcel arrives on 24 January")
+    assert borne_by_others([account(text, SERVED_HASHES)], parcel)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +191,61 @@ def test_what_stands_in_an_echo_is_quoted(statement: str, more: str) -> None:
     echoes = stems(f"{more}\n{statement}")
     assert is_quoted(statement, echoes) or not stems(statement)
     assert not is_quoted(statement, frozenset())
+
+
+def test_a_time_that_the_user_names_is_first_hand_though_others_were_told_in_those_words() -> None:
+    known = (
+        *shingle_hashes("Felicity is picked up at 15:25 on school days"),
+        *shingle_hashes("Matteo is picked up at 14:45 on school days"),
+    )
+    told = "Noted: Matteo is picked up at 15:25 on school days."
+    text = f"User: pick-up for Matteo is 15:25 from monday on, no longer 14:45\nAssistant: {told}"
+    moved = Statement("Matteo", "pick_up", "Matteo is picked up at 15:25 on school days")
+    assert user_says(account(text, (), known=known), moved)
+    other = Statement("Matteo", "pick_up", "Matteo is picked up at 16:10 on school days")
+    assert not user_says(account(text, (), known=known), other)
+
+
+def test_a_particle_is_no_word_of_a_value() -> None:
+    told = "Assistant: From my notes: Noemi is allergic to cashews: her lips swell up."
+    text = f"{told}\nUser: thanks. By the way, pick-up for Noemi is later from Monday on"
+    swollen = Statement(
+        "Noemi", "allergy_cashews", "Noemi is allergic to cashews: her lips swell up"
+    )
+    known = shingle_hashes("Noemi is allergic to cashews: her lips swell up")
+    assert not user_says(account(text, (), known=known), swollen)
+
+
+def test_what_takes_the_user_two_sentences_is_first_hand() -> None:
+    known = shingle_hashes("Noemi has a peanut allergy since childhood")
+    text = (
+        "User: Matteo's class visits the lighthouse on Tuesday 18 February. Needs a packed lunch\n"
+        "Assistant: Right. Noemi has a peanut allergy since childhood."
+    )
+    trip = Statement(
+        "Matteo", "class_trip_lighthouse", "The class trip is on 18 February, packed lunch needed"
+    )
+    assert user_says(account(text, (), known=known), trip)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "asks"),
+    [
+        ("when is the bin emptied", True),
+        ("when you book trains, give her 15 minutes to change", False),
+        ("where we keep the drill: under the stairs", False),
+        ("do you know my shoe size", True),
+        ("do water the plants on Mondays", False),
+        ("is Noemi picked up today", True),
+        ("have dinner ready at six", False),
+        ("how many eggs do we need", True),
+    ],
+)
+def test_a_question_is_told_from_a_clause_and_a_request(sentence: str, asks: bool) -> None:
+    assert is_question(sentence) is asks
+
+
+def test_an_unrelated_word_in_another_conversation_confirms_nothing() -> None:
+    heard = account("User: sent friends to Noemi's house, they found it\nAssistant: Good.", ())
+    size = Statement("Matteo", "shoe_size", "Matteo's shoe size is 44")
+    assert not user_says(heard, size)

@@ -1,11 +1,14 @@
 """Whether two facts repeat or contradict each other, and the quantities that tell."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_butler.domain.likeness import Likeness, Statement, about_one, compare
-from memory_butler.domain.quantities import agree, disagree, quantities
+from memory_butler.domain.quantities import Quantity, agree, disagree, quantities
 
 # As near as two facts on one thing are.
 NEAR = 0.85
@@ -108,3 +111,28 @@ def test_what_is_not_near_or_of_another_subject_is_not_compared() -> None:
     left, right = ("hand", "is left-handed"), ("hand", "is right-handed")
     assert compare(Statement("user", *left), Statement("user", *right), 0.5) is None
     assert compare(Statement("Ana", *left), Statement("Rui", *right), NEAR) is None
+
+
+@pytest.mark.parametrize("compared", [agree, disagree])
+def test_twice_as_many_amounts_take_about_twice_as_long(
+    compared: Callable[[list[Quantity], list[Quantity]], bool],
+) -> None:
+    def seconds(many: int) -> float:
+        first = [Quantity("number", float(one)) for one in range(many)]
+        second = [Quantity("number", float(one)) for one in reversed(range(many))]
+        began = time.thread_time()
+        compared(first, second)
+        return time.thread_time() - began
+
+    seconds(1_000)
+    assert min(seconds(8_000) for _ in range(3)) < 4 * max(seconds(4_000) for _ in range(3))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=20), st.lists(st.floats(-1e6, 1e6), max_size=20))
+def test_amounts_are_looked_up_as_if_each_pair_were_compared(
+    one: list[float], other: list[float]
+) -> None:
+    first = [Quantity("length", value) for value in one]
+    second = [Quantity("length", value) for value in (*other, *(1.01 * value for value in one))]
+    each = all(any(a.same_as(b) for b in second) for a in first)
+    assert agree(first, second) == (each and all(any(a.same_as(b) for a in first) for b in second))

@@ -27,7 +27,7 @@ maturity_weights = st.floats(0.0, 2.0)
 def test_the_composite_is_the_weighted_sum() -> None:
     parts = composite(relevance=0.9, importance=7.0, recency=0.5, confidence=0.8)
     assert parts.composite == 0.4 * 0.9 + 0.3 * 0.7 + 0.2 * 0.5 + 0.1 * 0.8
-    assert parts.rank_score == parts.composite
+    assert parts.rank_score == parts.composite * 0.9  # relevance decides first (C-115)
 
 
 @pytest.mark.requirement("SCORE-02")
@@ -96,7 +96,7 @@ def test_maturity_weighs_the_rank_and_not_the_composite(
         weights=weights,
         maturity_weight=maturity_weight,
     )
-    assert parts.rank_score == parts.composite * maturity_weight
+    assert parts.rank_score == parts.composite * maturity_weight * relevance
     limit = weights.relevance + weights.importance + weights.recency + weights.confidence
     assert 0.0 <= parts.composite <= limit + 1e-9
 
@@ -139,7 +139,8 @@ def test_the_explanation_adds_up(
     contributions = [told[f"{name}_contribution"] for name in parts]
     assert contributions == [told[name] * told[f"{name}_weight"] for name in parts]
     assert told["composite"] == pytest.approx(sum(contributions))
-    assert told["rank_score"] == told["composite"] * told["maturity_weight"]
+    ranked = told["composite"] * told["maturity_weight"] * told["relevance"]
+    assert told["rank_score"] == ranked
 
 
 @pytest.mark.requirement("ORD-01", "ORD-02")

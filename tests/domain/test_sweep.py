@@ -1,15 +1,14 @@
 """What a sweep does to one memory."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.confidence import ConfidenceThresholds
-from memory_butler.domain.rules import RulePolicy, RuleStanding
-from memory_butler.domain.sweep import Outcome, Swept, inverts, outcome
+from memory_butler.domain.rules import RuleStanding
+from memory_butler.domain.sweep import Outcome, Swept, outcome
 
 from .moments import NOW
 
@@ -63,13 +62,3 @@ def test_less_confidence_never_leads_to_a_better_state(
         for effective in sorted((one, other))
     )
     assert low >= high
-
-
-@pytest.mark.requirement("DEC-09")
-def test_a_flagged_rule_past_both_limits_is_inverted_once() -> None:
-    policy = RulePolicy()
-    assert inverts(HARMFUL, policy)
-    assert not inverts(replace(HARMFUL, needs_inversion=False), policy)
-    assert not inverts(replace(HARMFUL, harmful_count=2), policy)
-    assert not inverts(replace(HARMFUL, effectiveness_score=0.3), policy)
-    assert not inverts(replace(HARMFUL, maturity="anti_pattern"), policy)

@@ -7,9 +7,10 @@ import pytest
 
 from conftest import NOW, Clock, Connection
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.lifecycle import cleanup
+from memory_butler.engine import memory as engine_memory
+from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.lifecycle.cleanup import CleanupResult, clean_up, plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
@@ -141,3 +142,24 @@ async def test_what_was_served_is_forgotten_after_its_time(
 async def test_a_negative_cap_is_refused(memory: Memory, principal: Principal) -> None:
     with pytest.raises(InvalidInput, match="max_entries must be 0 or more"):
         await clean_up(memory, principal, max_entries=-1)
+
+
+@pytest.mark.parametrize("days", [400, -400])
+async def test_a_clock_that_was_set_deletes_nothing_until_the_server_starts_anew(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    days: int,
+) -> None:
+    running = replace(memory, clock=engine_memory.utc_now)
+    id = await store_episode(running, principal, "went to the market", "general")
+    await admin.execute("UPDATE episodes SET expires_at = now() - interval '1 day'")
+    wall, steady = engine_memory._STARTED
+    with monkeypatch.context() as set_clock:
+        set_clock.setattr(engine_memory, "_STARTED", (wall - days * 86_400, steady))
+        for delete in (clean_up, sweep.run):
+            with pytest.raises(Conflict, match=r"the clock was set by .* days"):
+                await delete(running, principal)
+    assert await admin.fetchval("SELECT count(*) FROM episodes WHERE id = $1", id) == 1
+    assert (await clean_up(running, principal)).expired_deleted == 1

@@ -1,5 +1,6 @@
 """Facts that repeat or contradict each other: found when the newer is stored, settled by choice."""
 
+import time
 from collections import Counter
 from dataclasses import replace
 from uuid import UUID
@@ -159,3 +160,18 @@ async def test_what_cannot_be_settled_says_why(memory: Memory, principal: Princi
         await settle(memory, principal, str(one), str(gone), "keep_both")
     with pytest.raises(NotFound):
         await settle(memory, replace(principal, tenant="other"), str(one), str(gone), "keep_both")
+
+
+async def test_long_texts_hold_nobody_up(memory: Memory, principal: Principal) -> None:
+    """What is compared on the event loop is bounded: twice the digits, not four times the time."""
+
+    async def seconds(digits: int) -> float:
+        began = time.thread_time()
+        for number in range(2):
+            content = str(number) + "7" * digits
+            await store_fact(memory, principal, "user", f"number {digits} {number}", content)
+        return time.thread_time() - began
+
+    await seconds(1_000)
+    shorter = await seconds(30_000)
+    assert await seconds(60_000) < 4 * shorter

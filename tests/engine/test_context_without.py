@@ -19,6 +19,7 @@ from .store_views import count
 
 pytestmark = pytest.mark.anyio
 
+_SMALL = 200  # tokens: a block that takes little of its budget has no limit
 _PROMPT = "what tea to offer Ana"
 
 
@@ -41,10 +42,10 @@ async def test_it_is_the_block_of_a_memory_that_never_had_it(
     memory = replace(memory, config=MemoryModuleConfig(retrieval=shallow))
     await _filled(memory, principal)
     clock.advance(days=1)
-    present = await build_context(memory, principal, _PROMPT, "general")
+    present = await build_context(memory, principal, _PROMPT, "general", token_budget=_SMALL)
     gone = present.included[:2]
     receipts, served = await count(admin, "context_receipts"), await count(admin, "served")
-    found = await context_without(memory, principal, _PROMPT, "general", gone)
+    found = await context_without(memory, principal, _PROMPT, "general", gone, token_budget=_SMALL)
     assert found.present.text == present.text
     assert await count(admin, "context_receipts") == receipts
     assert await count(admin, "served") == served
@@ -60,7 +61,9 @@ async def test_it_is_the_block_of_a_memory_that_never_had_it(
     assert found.change.came
     for id in gone:
         await forget_memory(memory, principal, "fact", id)
-    assert (await build_context(memory, principal, _PROMPT, "general")).text == found.without.text
+    assert (
+        await build_context(memory, principal, _PROMPT, "general", token_budget=_SMALL)
+    ).text == found.without.text
 
 
 async def test_of_the_past_as_well(memory: Memory, principal: Principal, clock: Clock) -> None:

@@ -1,5 +1,6 @@
 """What importing does to a store: how long it keeps, what is found when, and nothing twice."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from conftest import Clock, Connection
 from engine.foreign import exports
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
@@ -101,9 +103,23 @@ async def test_one_text_too_large_for_the_index_does_not_stop_the_others(
     # More distinct words than a tsvector holds (C-48).
     long = " ".join(f"w{number:x}q" for number in range(180_000))
     file.write_text(file.read_text() + exports._line("user", "b1", long) + "\n")
-    report = await run(memory, principal, folder)
+    roomy = replace(memory, config=MemoryModuleConfig(max_content_bytes=4_000_000))
+    report = await run(roomy, principal, folder)
     assert report.stored["episode"] == 4
     assert await admin.fetchval("SELECT max(length(content)) FROM episodes") == len(long)
+
+
+async def test_a_turn_beyond_the_limit_is_reported_and_the_others_are_stored(
+    memory: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    folder = exports.claude_code(tmp_path)
+    (file,) = folder.rglob("*.jsonl")
+    file.write_text(file.read_text() + exports._line("user", "b1", "long " * 20_000) + "\n")
+    report = await run(memory, principal, folder)
+    assert report.stored["episode"] == 3
+    told = [one.reason for one in report.bad_lines if "max_content_bytes" in one.reason]
+    assert len(told) == 1
+    assert "at most 65,536 are stored" in told[0]
 
 
 async def test_a_fact_of_another_program_is_a_fact_since_then(

@@ -80,7 +80,9 @@ async def test_explaining_tells_what_is_in_what_had_no_room_and_what_just_missed
     narrow = RetrievalConfig(default_limit=4)
     memory = replace(memory, config=MemoryModuleConfig(retrieval=narrow))
     for n in range(12):
-        await store_fact(memory, principal, "user", f"tea{n}", f"Tea number {n}", importance=n)
+        await store_fact(
+            memory, principal, "user", f"tea{n}", f"Tea number {n}", importance=1 + n % 7
+        )
     block = await build_context(memory, principal, "tea", "general", token_budget=45)
     kept, explained = await explain(memory, principal, block.receipt_id)
     by_place = {
@@ -112,7 +114,8 @@ async def test_a_third_wording_of_one_fact_leaves_its_room_to_another(
     assert set(block.included) == {best, second, other}
     _, explained = await explain(memory, principal, block.receipt_id)
     told = {one.weighed.id: one.weighed for one in explained}
-    assert (told[third].place, told[third].repeats) == ("repeats", best)
+    assert told[third].place == "repeats"
+    assert told[third].repeats in (best, second)
     assert (await replay(memory, principal, block.receipt_id)).identical
 
     await settle(memory, principal, best, third, "keep_both")

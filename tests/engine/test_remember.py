@@ -320,6 +320,7 @@ async def test_a_text_too_rich_for_a_search_vector_is_kept_whole(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     text = " ".join(f"w{number:06x}" for number in range(250_000))  # 2 MB of distinct words
+    memory = replace(memory, config=MemoryModuleConfig(max_content_bytes=4_000_000))
     id = await store_episode(memory, principal, text, "general")
     stored = await admin.fetchrow(
         "SELECT length(content) AS kept, length(search_vector) AS words,"
@@ -335,7 +336,7 @@ BAD_FACTS: list[tuple[dict[str, Any], str]] = [
     ({"subject": " \x00 "}, "subject is empty"),
     ({"predicate": ""}, "predicate is empty"),
     ({"content": "\n"}, "content is empty"),
-    ({"content": "x" * (9 * 1024 * 1024)}, "content has 9,437,184 bytes"),
+    ({"content": "x" * 65_537}, r"content has 65,537 bytes.*\(max_content_bytes in"),
     ({"content": 5}, "content must be a text"),
     ({"subject": "é" * 600}, "subject has 1,200 bytes"),
     ({"predicate": "p" * 501}, "predicate has 501 bytes"),
@@ -348,6 +349,9 @@ BAD_FACTS: list[tuple[dict[str, Any], str]] = [
     ({"scope": ""}, "scope is empty"),
     ({"tags": ["t"] * 101}, "101 tags are given"),
     ({"tags": [" "]}, "a tag is empty"),
+    ({"metadata": {"x": "y" * 16_384}}, "metadata has 16,393 bytes as JSON, at most 16,384"),
+    ({"metadata": {str(n): 0 for n in range(257)}}, "more than 256 keys"),
+    ({"metadata": {"x": [{"y": [{"z": 0}] * 9}] * 40}}, "more than 256 keys"),
     ({"metadata": {"x": math.nan}}, "must be a finite number"),
     ({"metadata": {"x": object()}}, "which JSON cannot express"),
     ({"valid_from": NOW.replace(tzinfo=None)}, "valid_from needs a time zone"),
@@ -397,11 +401,17 @@ async def test_bad_episodes_and_rules_are_refused(
 
 
 @pytest.mark.requirement("FACT-06", "EPI-07")
-async def test_importance_is_kept_as_given(
+async def test_importance_is_kept_as_given_within_its_scale(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    id, _ = await store_fact(memory, principal, "s", "p", "c", importance=12.5)
-    assert (await row(admin, "facts", id))["importance"] == 12.5
+    for given in (1, 2.5, 10):
+        id, _ = await store_fact(memory, principal, "s", "p", "c", importance=given)
+        assert (await row(admin, "facts", id))["importance"] == given
+    for beyond in (0.999, 10.001, 1e300, -1e300):
+        with pytest.raises(InvalidInput, match=r"between 1 \(trivial\) and 10 \(vital\)"):
+            await store_fact(memory, principal, "s", "p", "c", importance=beyond)
+        with pytest.raises(InvalidInput, match="between 1"):
+            await store_episode(memory, principal, "c", "b", importance=beyond)
 
 
 @pytest.mark.requirement("MEV-01", "MEV-02", "TEN-02")

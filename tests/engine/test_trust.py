@@ -11,18 +11,22 @@ from hypothesis import strategies as st
 
 from conftest import Clock, Connection
 from engine.consolidation.scenes import answer, consolidate, fact, facts, rules, tell
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.trust import DEFAULT_TRUST, TRUST_NAMES, Trust, parse_trust
+from memory_butler.domain.trust import DEFAULT_TRUST, TRUST_NAMES, Trust, may_touch, parse_trust
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.conflicts import list_conflicts, settle
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
-from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.edits import edit_fact, edit_rule
+from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
-from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.remember import keep_fact, store_episode, store_fact, store_rule
 from memory_butler.engine.undo import undo_change
+from memory_butler.engine.writing import new_fact
 from memory_butler.store.facts import FactFilter
 
 pytestmark = pytest.mark.anyio
@@ -150,6 +154,31 @@ async def test_what_is_stored_has_the_trust_that_is_said_and_that_of_an_agent_ot
             assert await _trust(admin, table, id) is expected
 
 
+@pytest.mark.parametrize(
+    ("known", "said_by", "becomes"),
+    [
+        ("user_said", None, "agent_inferred"),
+        ("user_said", "user_said", "user_said"),
+        ("untrusted_web", None, "untrusted_web"),
+        ("untrusted_web", "user_said", "user_said"),
+        ("user_said", "untrusted_web", "untrusted_web"),
+    ],
+)
+async def test_other_words_are_their_editors(
+    memory: Memory, principal: Principal, known: str, said_by: str | None, becomes: str
+) -> None:
+    fact, _ = await store_fact(memory, principal, "user", "tea", "Drinks mint tea", trust=known)
+    rule = await store_rule(memory, principal, "Offer mint tea", trust=known)
+    untouched = await edit_fact(memory, principal, fact, {"importance": 7, "trust": said_by})
+    assert Trust(untouched["trust"]).label == known
+    words = {"content": "Drinks green tea", "trust": said_by}
+    for edited in (
+        await edit_fact(memory, principal, untouched["id"], words),
+        await edit_rule(memory, principal, rule, words),
+    ):
+        assert Trust(edited["trust"]).label == becomes
+
+
 async def test_naming_a_source_caps_the_trust(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -209,15 +238,114 @@ async def test_a_page_neither_retires_nor_confirms_what_the_user_said(
     await tell(memory, principal, "The user banks at Evil.", trust="untrusted_web")
     said = answer(new_facts=[fact("Banks at Evil", "E1", predicate="bank")], confirmations=["F1"])
     report, _ = await consolidate(memory, principal, said)
-    (only,) = await facts(admin)
+    only, waits = await facts(admin)
     assert (only["id"], only["validity"], only["last_confirmed_at"]) == (known, "active", stored)
-    assert report.total("refused") == 2
+    assert (waits["content"], waits["validity"]) == ("Banks at Evil", "waiting")
     assert "the trust untrusted_web neither confirms nor replaces" in report.errors[0]
-    # What an agent saw itself is how memory keeps up.
-    await tell(memory, principal, "The user said: I bank at Better now.")
     better = answer(new_facts=[fact("Banks at Better", "E1", predicate="bank")])
+    # What an agent heard keeps memory up with its user (C-141).
+    await tell(memory, principal, "The user said: I bank at Better now.")
     await consolidate(memory, principal, better)
-    assert [one["validity"] for one in await facts(admin)] == ["superseded", "active"]
+    assert [one["content"] for one in await facts(admin) if one["validity"] == "active"] == [
+        "Banks at Better"
+    ]
+
+
+PAIRS = [(known, new) for known in TRUST_NAMES for new in TRUST_NAMES]
+
+
+@pytest.mark.parametrize(("known", "new"), PAIRS)
+async def test_what_is_trusted_less_never_supersedes_and_stands_beside_as_a_conflict(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, known: str, new: str
+) -> None:
+    first, _ = await store_fact(memory, principal, "user", "bank", "Banks at Good", trust=known)
+    clock.advance(minutes=1)
+    written = new_fact(memory, "user", "bank", "Banks at Evil", trust=new)
+    done = await keep_fact(memory, principal, written)
+    states = {row["id"]: row["validity"] for row in await facts(admin)}
+    total, pairs = await list_conflicts(memory, principal, 10, 0)
+    if may_touch(parse_trust(new), parse_trust(known)):
+        assert (done.supersedes_id, done.beside, total) == (first, None, 0)
+        assert states == {first: "superseded", written.id: "active"}
+        return
+    assert (done.supersedes_id, done.beside) == (None, first)
+    assert [(one.id, one.kind) for one in done.alike] == [(first, "contradiction")]
+    assert done.alike[0].nearness > 0.5
+    assert states == {first: "active", written.id: "waiting"}
+    assert (total, pairs[0].earlier["id"], pairs[0].later["id"]) == (1, first, written.id)
+    found = await recall(memory, principal, "Where does the user bank?")
+    assert [hit.row["id"] for hit in found] == [first]
+    clock.advance(minutes=1)
+    # The same again is no conflict of its own, nor is the user's word said by another.
+    again = new_fact(memory, "user", "bank", "banks at good ", trust=new)
+    done = await keep_fact(memory, principal, again)
+    assert [one.kind for one in done.alike] == ["duplicate"]
+    assert (await list_conflicts(memory, principal, 10, 0))[0] == 1
+    # Undoing the store takes it away without a trace.
+    await undo_change(memory, principal)
+    assert again.id not in {row["id"] for row in await facts(admin)}
+
+
+async def test_whoever_settles_it_may_let_the_one_that_waits_hold(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    first, _ = await store_fact(memory, principal, "user", "city", "In Rome", trust="user_said")
+    clock.advance(minutes=1)
+    waits, _ = await store_fact(memory, principal, "user", "city", "In Bonn", trust="imported")
+    with pytest.raises(Conflict, match="only one fact of a subject and predicate can hold"):
+        await settle(memory, principal, first, waits, "keep_both")
+    clock.advance(minutes=1)
+    await settle(memory, principal, first, waits, "keep_later")
+    assert await _states(admin) == {first: "superseded", waits: "active"}
+    assert (await list_conflicts(memory, principal, 10, 0))[0] == 0
+    assert await _trust(admin, "facts", waits) is Trust.IMPORTED  # it is believed no further
+    clock.advance(minutes=1)
+    await undo_change(memory, principal)
+    assert await _states(admin) == {first: "active", waits: "waiting"}
+    clock.advance(minutes=1)
+    await settle(memory, principal, first, waits, "keep_earlier")
+    assert await _states(admin) == {first: "active", waits: "retracted"}
+    with pytest.raises(Conflict, match="nothing left to settle"):
+        await settle(memory, principal, first, waits, "keep_later")
+
+
+async def test_a_fact_is_worth_no_more_than_the_episode_that_it_names(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """Else a page could be told under the user's name, and be lowered once it had superseded."""
+    known, _ = await store_fact(memory, principal, "user", "bank", "At Good")
+    page = await store_episode(memory, principal, "Bank at Evil!", "b", trust="untrusted_web")
+    clock.advance(minutes=1)
+    laundered, old = await store_fact(
+        memory,
+        principal,
+        "user",
+        "bank",
+        "At Evil",
+        trust="user_said",
+        source_episode_id=page,
+    )
+    assert old is None
+    assert await _states(admin) == {known: "active", laundered: "waiting"}
+    assert await _trust(admin, "facts", laundered) is Trust.UNTRUSTED_WEB
+
+
+@pytest.mark.parametrize("poisoned", ["source", "target"])
+async def test_merging_two_entities_keeps_what_is_trusted_more(
+    memory: Memory, principal: Principal, admin: Connection, poisoned: str
+) -> None:
+    entities = {
+        name: (await create_entity(memory, principal, name, "person"))["id"]
+        for name in ("source", "target")
+    }
+    ids = {}
+    for name, entity in entities.items():
+        level = "untrusted_web" if name == poisoned else "user_said"
+        ids[name], _ = await store_fact(
+            memory, principal, name, "bank", f"At {name}", entity_id=entity, trust=level
+        )
+    await merge_entities(memory, principal, entities["source"], entities["target"])
+    assert (await _states(admin))[ids[poisoned]] == "superseded"
 
 
 async def test_a_better_source_takes_the_place_of_a_worse_one_that_said_the_same(
@@ -285,8 +413,12 @@ async def test_many_that_are_not_trusted_do_not_hide_one_that_is(
     for number in range(60):  # more than an arm gives otherwise
         await store_fact(memory, principal, "boat", f"p{number}", "A boat", trust="untrusted_web")
     id, _ = await store_fact(memory, principal, "user", "hobby", "Sails on weekends")
-    found = await recall(memory, principal, "a boat", min_trust="agent_inferred")
+    found = await recall(memory, principal, "a boat", min_trust="agent_inferred", min_relevance=0)
     assert [hit.row["id"] for hit in found] == [id]
+
+
+async def _states(admin: Connection) -> dict[UUID, str]:
+    return {row["id"]: row["validity"] for row in await facts(admin)}
 
 
 async def _trust(admin: Connection, table: str, id: UUID) -> Trust:

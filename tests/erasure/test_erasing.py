@@ -1,11 +1,13 @@
 """Erasing for good: what goes, what stays, that nothing finds it, that its bytes are gone."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
 from conftest import Clock, Connection, Database
@@ -29,7 +31,7 @@ from memory_butler.erasure import certificate
 from memory_butler.erasure.erasing import erase, finish, preview
 from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import JournalFile
-from memory_butler.store import scrubbing
+from memory_butler.store import dump, scrubbing
 
 pytestmark = pytest.mark.anyio
 
@@ -224,6 +226,11 @@ async def test_a_certificate_holds_while_nobody_changes_it(
     pinned = tmp_path / "erasures" / "signing-key.pub"
     assert certificate.verify(done.path, str(pinned)).pinned
     assert not certificate.verify(done.path).pinned
+    text = done.path.read_text()
+    twice = tmp_path / "twice.json"
+    twice.write_text(text.replace("{", '{"erased_by": "somebody else",', 1))
+    with pytest.raises(InvalidInput, match="no certificate"):
+        certificate.verify(twice)
     secret = tmp_path / "erasures" / "signing-key"
     assert secret.stat().st_mode & 0o777 == 0o600
     assert MARKER not in done.path.read_text()
@@ -283,3 +290,55 @@ def _holding(folder: Path, text: str) -> list[str]:
     return [
         str(path) for path in folder.rglob("*") if path.is_file() and wanted in path.read_bytes()
     ]
+
+
+async def test_a_certificate_is_on_the_disk_before_it_has_its_name(
+    kept: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could leave the name with nothing under it, and the erasure finished."""
+    happened: list[str] = []
+    fsync, replaced = os.fsync, Path.replace
+
+    def noting(descriptor: int) -> None:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        if name.endswith(".tmp"):
+            happened.append(f"synced with {os.fstat(descriptor).st_size > 0}")
+        fsync(descriptor)
+
+    def naming(self: Path, target: Any) -> Path:
+        happened.append("named")
+        return replaced(self, target)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    monkeypatch.setattr(Path, "replace", naming)
+    rule = await store_rule(kept, principal, MARKER)
+    await erase(kept, principal, Target(memory=("rule", rule)))
+    assert happened == ["synced with True", "named"]
+
+
+async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(
+    kept: Memory, principal: Principal, tmp_path: Path, database: Database
+) -> None:
+    name = dump.database_of(database.admin_dsn)
+    folder = tmp_path / ".restoring-k2x9"
+    folder.mkdir()
+    (folder / "database.dump").write_text(MARKER)
+    (tmp_path / "journal-before-20260101-000000").mkdir()
+    maintenance = await asyncpg.connect(dump.with_database(database.admin_dsn, "postgres"))
+    before = f"{name}_before_20260101_000000"
+    await maintenance.execute(f"CREATE DATABASE {before}")
+    try:
+        rule = await store_rule(kept, principal, MARKER)
+        done = await erase(
+            kept, principal, Target(memory=("rule", rule)), admin_dsn=database.admin_dsn
+        )
+        assert not folder.exists()
+        assert done.certificate["leftovers_removed"] == [folder.name]
+        named = [one for one in done.certificate["cannot_reach"] if "a restore keeps" in one]
+        assert [one.rpartition(": ")[2] for one in named] == [
+            before,
+            "journal-before-20260101-000000",
+        ]
+    finally:
+        await maintenance.execute(f"DROP DATABASE {before}")
+        await maintenance.close()

@@ -34,9 +34,10 @@ class ButlerProcess:
         return str(self.url.removesuffix("/mcp").rpartition(":")[2])
 
     async def call(self, tool: str, **arguments: Any) -> Any:
-        """The structured answer of one of its tools."""
+        """The whole answer of one of its tools."""
+        asked: Any = {"memory-butler/structured": True}
         async with Client(self.url) as client:
-            result = await client.call_tool(tool, arguments)
+            result = await client.call_tool(tool, arguments, meta=asked)
         assert not result.is_error, result.content
         return result.structured_content
 

@@ -54,7 +54,8 @@ async def call(entry: dict[str, Any], tool: str, **arguments: Any) -> Any:
     """Call a tool of a server of the MCP configuration."""
     assert entry["type"] == "http"
     async with Client(entry["url"]) as client:
-        result = await client.call_tool(tool, arguments)
+        asked: Any = {"memory-butler/structured": True}
+        result = await client.call_tool(tool, arguments, meta=asked)
         assert not result.is_error, result.content
         return result.structured_content
 

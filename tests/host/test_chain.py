@@ -58,7 +58,7 @@ async def test_what_is_said_in_one_session_is_known_in_the_next(household: House
     assert done["facts_created"] == 1, done
 
     # The next session has it in its instructions, after CLAUDE.md, and over MCP.
-    assert trigger("What shall I have for breakfast?").startswith("No milk for you")
+    assert trigger("Is there lactose in my breakfast?").startswith("No milk for you")
     second = notes(household.installation)
     assert second["recalled"] == ["Lactose intolerant"]
     assert second["sessions"] == 2

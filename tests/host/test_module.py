@@ -16,11 +16,11 @@ from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.host.memory_module import MemoryModule
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.inference.embedder import get_embedding_engine, reset_embedding_engine
-from memory_butler.operations.registry import of_toolsets
+from memory_butler.operations.operation import STRUCTURED
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.store import schema
 from memory_butler.store.migrations.run import alembic_config
-from memory_butler.surfaces.mcp import describe
+from memory_butler.surfaces.mcp import describe_all
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +80,7 @@ async def test_a_host_gets_the_same_tools_on_its_own_server(
 
     async with Client(host) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        ours = {one.name: describe(one, config) for one in of_toolsets(["memory"])}
+        ours = {one.name: one for one in describe_all(["memory"], config)}
         assert tools.keys() == ours.keys() | {"host_tool"}
         for name, expected in ours.items():
             assert _plain(tools[name].input_schema) == _plain(expected.input_schema), name
@@ -89,9 +89,14 @@ async def test_a_host_gets_the_same_tools_on_its_own_server(
             "memory_store_fact", {"subject": "user", "predicate": "city", "content": "Lisbon"}
         )
         assert not stored.is_error
-        found = await client.call_tool("memory_recall", {"topic": "where does the user live?"})
-        assert found.structured_content is not None
-        assert [one["content"] for one in found.structured_content["results"]] == ["Lisbon"]
+        asked = {"topic": "where does the user live?", "scope": None, "limit": None}
+        found = await client.call_tool("memory_recall", asked)
+        assert found.structured_content is None
+        assert "user city: Lisbon [fact " in str(found.content)
+        program: Any = {STRUCTURED: True}
+        whole = await client.call_tool("memory_recall", asked, meta=program)
+        assert whole.structured_content is not None
+        assert [one["content"] for one in whole.structured_content["results"]] == ["Lisbon"]
         refused = await client.call_tool("memory_recall", {"topic": "x", "limti": 3})
         assert refused.is_error
         assert "limti" in str(refused.content)
@@ -142,9 +147,13 @@ def _name(db: HostDatabase) -> str:
 
 
 def _plain(input_schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the titles that the host's server adds."""
+    """Without what the host's server adds: titles, and null as the default of what has none."""
     plain = {
-        name: {key: value for key, value in one.items() if key != "title"}
+        name: {
+            key: value
+            for key, value in one.items()
+            if key != "title" and (key, value) != ("default", None)
+        }
         for name, one in input_schema["properties"].items()
     }
     return {"properties": plain, "required": sorted(input_schema.get("required", []))}

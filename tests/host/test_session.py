@@ -61,6 +61,16 @@ async def test_a_session_that_fails_says_how(tmp_path: Path, script: str, said: 
     assert _TOKEN not in outcome.failure
 
 
+async def test_a_session_is_told_the_way_out_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
+    outcome = await _agent(tmp_path, "import os; print(sorted(os.environ))").run(_TASK)
+    assert "https_proxy" in outcome.answer
+    assert "DATABASE_PASSWORD" not in outcome.answer
+
+
 def test_a_missing_agent_says_what_to_install(tmp_path: Path) -> None:
     missing = Agent(("claude-nowhere",), tmp_path, None, (), (), 1, 1)
     with pytest.raises(ConfigurationError, match=r"`claude-nowhere` .* not on the PATH"):

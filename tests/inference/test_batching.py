@@ -262,6 +262,16 @@ async def test_queries_are_remembered(batching: BatchingEmbedder, engine: Watche
     assert len(engine.calls) == 4
 
 
+async def test_nobody_learns_by_time_what_another_tenant_has_asked(
+    batching: BatchingEmbedder, engine: WatchedEngine
+) -> None:
+    await batching.embed_query("is there a merger?", "acme")
+    await batching.embed_query("is there a merger?", "zoo")
+    assert len(engine.calls) == 2
+    await batching.embed_query("is there a merger?", "zoo")
+    assert len(engine.calls) == 2
+
+
 async def test_long_queries_are_not_remembered(
     batching: BatchingEmbedder, engine: WatchedEngine
 ) -> None:

@@ -12,8 +12,10 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.integrations import jsonc
 from memory_butler.integrations.clients import CLIENTS, Client, Server, client_named
 from memory_butler.integrations.connections import Connections
+from memory_butler.surfaces.mcp import instructions
 
 SERVER = Server("http://127.0.0.1:8150")
+OVER_HTTP = [one for one in CLIENTS if one.name != "claude-desktop"]  # that one starts its servers
 BEFORE = {
     ".json": '{\n  // mine\n  "mcpServers": {"other": {"command": "c"}},\n'
     '  "hooks": {"Stop": []},\n}\n',
@@ -57,7 +59,7 @@ def read(path: Path) -> Any:
     return tomllib.loads(text) if path.suffix == ".toml" else jsonc.load(text)
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", OVER_HTTP, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n", "\r\n"], ids=["new", "there", "windows"])
 def test_disconnecting_gives_back_every_byte(
     kept: Connections, home: Path, client: Client, before: str | None
@@ -73,7 +75,7 @@ def test_disconnecting_gives_back_every_byte(
     assert kept.plan_undo(client) == []
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", OVER_HTTP, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
 def test_what_others_changed_meanwhile_stays(
     kept: Connections, home: Path, client: Client, before: str | None
@@ -102,10 +104,14 @@ def read_text(text: str, suffix: str) -> Any:
 
 def test_what_each_client_is_told(kept: Connections, home: Path) -> None:
     told = {}
+    started = Server("", ("python", "-m", "memory"))
+    without = {"claude-desktop": started, "cline": Server("https://m"), "zed": Server("https://m")}
     for client in CLIENTS:
-        path = connect(kept, client, home, Server("https://m", token_env="TOKEN"))[0]
+        server = without.get(client.name, Server("https://m", token_env="TOKEN"))
+        path = connect(kept, client, home, server)[0]
         found = read(path)
-        servers = found.get("mcpServers") or found.get("mcp_servers") or found["servers"]
+        keys = ("mcpServers", "mcp_servers", "mcp", "servers", "context_servers")
+        servers = next(found[key] for key in keys if key in found)
         told[client.name, path.relative_to(home).as_posix()] = servers["memory"]
     assert told == {
         ("claude-code", ".claude.json"): {
@@ -113,6 +119,15 @@ def test_what_each_client_is_told(kept: Connections, home: Path) -> None:
             "url": "https://m/mcp",
             "headers": {"Authorization": "Bearer ${TOKEN}"},
         },
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json"): {
+            "command": "python",
+            "args": ["-m", "memory"],
+        },
+        (
+            "cline",
+            ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"
+            "cline_mcp_settings.json",
+        ): {"type": "streamableHttp", "url": "https://m/mcp"},
         ("codex", ".codex/config.toml"): {
             "url": "https://m/mcp",
             "bearer_token_env_var": "TOKEN",
@@ -125,12 +140,41 @@ def test_what_each_client_is_told(kept: Connections, home: Path) -> None:
             "httpUrl": "https://m/mcp",
             "headers": {"Authorization": "Bearer ${TOKEN}"},
         },
+        ("opencode", ".config/opencode/opencode.json"): {
+            "type": "remote",
+            "url": "https://m/mcp",
+            "headers": {"Authorization": "Bearer {env:TOKEN}"},
+            "oauth": False,
+            "enabled": True,
+        },
+        (
+            "roo",
+            ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        ): {
+            "type": "streamable-http",
+            "url": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${env:TOKEN}"},
+        },
         ("vscode", ".config/Code/User/mcp.json"): {
             "type": "http",
             "url": "https://m/mcp",
             "headers": {"Authorization": "Bearer ${env:TOKEN}"},
         },
+        ("windsurf", ".codeium/windsurf/mcp_config.json"): {
+            "serverUrl": "https://m/mcp",
+            "headers": {"Authorization": "Bearer ${env:TOKEN}"},
+        },
+        ("zed", ".config/zed/settings.json"): {"url": "https://m/mcp"},
     }
+    for name in without:
+        with pytest.raises(InvalidInput, match="add --stdio"):
+            connect(kept, client_named(name), home, Server("https://m", token_env="TOKEN"))
+
+
+def test_a_program_without_hooks_is_told_its_butler_name() -> None:
+    # Claude Code's skill tells it; the others have the instructions alone.
+    for name in ("codex", "gemini", "opencode"):
+        assert client_named(name).name in instructions(["memory"])
 
 
 def test_claude_code_gets_its_four_hooks(kept: Connections, home: Path) -> None:
@@ -176,5 +220,5 @@ def test_links_and_permissions_stay_and_there_is_a_backup(kept: Connections, hom
 
 
 def test_an_unknown_client() -> None:
-    with pytest.raises(InvalidInput, match="claude-code, codex, cursor, gemini, vscode"):
+    with pytest.raises(InvalidInput, match="claude-code, claude-desktop, cline, codex"):
         client_named("emacs")

@@ -4,7 +4,8 @@ import asyncio
 import json
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from conftest import Connection
 from engine.foreign import exports
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.integrations.clients import HOOK, HOOK_SECONDS
 from surfaces.serving import Served
 
@@ -28,6 +29,7 @@ class Session:
 
     folder: Path
     transcript: Path
+    extra: dict[str, str] = field(default_factory=dict)
 
     async def hook(self, event: str, url: str, **given: Any) -> tuple[str, str]:
         """What the hook printed, and its standard error; it always ends well."""
@@ -42,7 +44,7 @@ class Session:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={"MEMORY_BUTLER_HOOK_DIR": str(self.folder)},
+            env={"MEMORY_BUTLER_HOOK_DIR": str(self.folder), **self.extra},
         )
         out, err = await process.communicate(json.dumps(said).encode())
         assert process.returncode == 0
@@ -79,10 +81,92 @@ async def test_memory_comes_in_once_and_again_after_a_compaction(
     prompt = "How do we keep prices in the shop?"
     assert await session.told("UserPromptSubmit", served.url, prompt=prompt) == ""
     await store_fact(memory, principal, "shop", "currency", "The shop takes euros only")
-    assert "euros" in await session.told("UserPromptSubmit", served.url, prompt=prompt)
+    # What was said before is not said again.
+    told = await session.told("UserPromptSubmit", served.url, prompt=prompt)
+    assert "euros" in told
+    assert "Decimal" not in told
+    await store_rule(memory, principal, "Round prices half up")
+    told = await session.told("UserPromptSubmit", served.url, prompt=prompt)
+    assert told.splitlines()[0] == "# Memory Context"
+    assert [line for line in told.splitlines() if line.startswith("- ")] == [
+        line for line in told.splitlines() if "half up" in line
+    ]
+    assert "Facts" not in told
     again = await session.told("SessionStart", served.url, source="compact")
     assert "euros" in again
     assert "Decimal" in again
+
+
+async def test_a_butlers_own_session_is_left_to_the_butler(
+    served: Served, memory: Memory, principal: Principal, session: Session, admin: Connection
+) -> None:
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
+    butlers = replace(session, extra={"MEMORY_BUTLER_CONTEXT_FILE": "/run/memory.md"})
+    assert await butlers.told("SessionStart", served.url, source="startup") == ""
+    assert await butlers.told("UserPromptSubmit", served.url, prompt="How are prices kept?") == ""
+    await butlers.hook("SessionEnd", served.url, reason="other")
+    assert butlers.waiting == []
+    assert await admin.fetchval("SELECT count(*) FROM episodes") == 0
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("/home/ana/shop/prices.py fails: prices are Decimal", True),
+        ("/memory-butler:remember Prices are Decimal", True),
+        ("/compact", False),
+        ("  ", False),
+    ],
+)
+async def test_a_prompt_that_begins_with_a_slash_asks_unless_it_is_a_command_alone(
+    served: Served,
+    memory: Memory,
+    principal: Principal,
+    session: Session,
+    prompt: str,
+    asks: bool,
+) -> None:
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
+    told = await session.told("UserPromptSubmit", served.url, prompt=prompt)
+    assert ("Decimal" in told) == asks
+
+
+async def test_what_is_said_with_a_command_is_remembered(
+    served: Served, session: Session, admin: Connection
+) -> None:
+    def command(name: str, words: str) -> str:
+        return (
+            f"<command-message>{name}</command-message>\n<command-name>/{name}</command-name>\n"
+            f"<command-args>{words}</command-args>"
+        )
+
+    lines = [
+        exports._line("user", "d1", command("memory-butler:remember", "We ship on Fridays")),
+        exports._line("user", "d2", command("model", "opus")),
+        exports._line("assistant", "d3", [{"type": "text", "text": "Stored."}]),
+    ]
+    session.transcript.write_text("\n".join(lines) + "\n")
+    await session.hook("SessionEnd", served.url, reason="other")
+    content = await admin.fetchval("SELECT content FROM episodes")
+    assert content.splitlines()[1:] == [
+        "The user asked:",
+        "- /memory-butler:remember We ship on Fridays",
+        "Outcome: Stored.",
+    ]
+
+
+async def test_a_fork_tells_only_what_came_after_it(
+    served: Served, session: Session, admin: Connection
+) -> None:
+    copied = session.transcript.read_text()
+    session.transcript.unlink()  # a fork writes its transcript after the hook
+    await session.hook("SessionStart", served.url, source="resume")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    new = exports._line("user", "c1", "And mind the VAT.", timestamp=now)
+    session.transcript.write_text(copied + new + "\n")
+    await session.hook("SessionEnd", served.url, reason="other")
+    content = await admin.fetchval("SELECT content FROM episodes")
+    assert content.splitlines()[1:] == ["The user asked:", "- And mind the VAT."]
 
 
 async def test_an_empty_memory_says_nothing(served: Served, session: Session) -> None:

@@ -3,11 +3,11 @@
 import pytest
 
 from memory_butler.operations import retrieval, rules
-from memory_butler.surfaces.mcp import INSTRUCTIONS
+from memory_butler.surfaces.mcp import instructions
 
 
 @pytest.mark.requirement("RCL-04")
-@pytest.mark.parametrize("text", [retrieval.RECALL.description, INSTRUCTIONS])
+@pytest.mark.parametrize("text", [retrieval.RECALL.description, instructions(["memory"])])
 def test_a_model_is_told_to_confirm_what_it_used_without_contradiction(text: str) -> None:
     words = " ".join(text.split())
     before, told, _ = words.partition("memory_confirm")

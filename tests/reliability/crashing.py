@@ -29,6 +29,7 @@ from typing import Any, Final
 import asyncpg
 import httpx
 
+from memory_butler.operations.operation import STRUCTURED
 from memory_butler.store import embedded, schema
 from reliability.invariants import Acknowledged, violations
 
@@ -152,7 +153,7 @@ class Client:
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments},
+            "params": {"name": tool, "arguments": arguments, "_meta": {STRUCTURED: True}},
         }
         headers = {
             "accept": "application/json, text/event-stream",

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from conftest import Connection, Database, Template
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.facts import VALIDITIES
 from memory_butler.store import schema
 from memory_butler.store.migrations.run import alembic_config, migrate
 from memory_butler.store.transaction import open_pool
@@ -194,14 +195,14 @@ INDEXES = [
         "FACT-28",
         "uq_facts_entity_active",
         True,
-        "btree (tenant_id, entity_id, scope, predicate)"
+        "btree (tenant_id, entity_id, scope, predicate_key)"
         " WHERE ((entity_id IS NOT NULL) AND (validity = 'active'::text))",
     ),
     (
         "FACT-29",
         "uq_facts_subject_active",
         True,
-        "btree (tenant_id, scope, subject, predicate)"
+        "btree (tenant_id, scope, subject_key, predicate_key)"
         " WHERE ((entity_id IS NULL) AND (validity = 'active'::text))",
     ),
     ("RULE-01", "rules_pkey", True, "btree (tenant_id, id)"),
@@ -283,8 +284,8 @@ CLOSED_SETS = [
         "consolidation_status",
         {"pending", "consolidated", "failed", "dead_letter"},
     ),
-    ("FACT-14", "facts", "validity", {"active", "superseded", "expired", "retracted"}),
-    ("LIFE-01", "facts", "validity", {"active", "superseded", "expired", "retracted"}),
+    ("FACT-14", "facts", "validity", set(VALIDITIES)),
+    ("LIFE-01", "facts", "validity", set(VALIDITIES)),
     ("RULE-05", "rules", "maturity", {"candidate", "established", "proven", "anti_pattern"}),
     (
         "LINK-03",

@@ -1,6 +1,7 @@
 """Serving in a test, and a client that holds every answer against the tool's schema."""
 
 import asyncio
+import json
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -18,6 +19,8 @@ from mcp_types import CallToolResult, TextContent, Tool
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
+from memory_butler.operations.operation import STRUCTURED, Operation
+from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen
 
@@ -27,19 +30,34 @@ NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An MCP session; every structured answer is checked against the output schema."""
+    """An MCP session; every structured answer is checked against the operation's schema."""
 
     session: ClientSession
     tools: dict[str, Tool]
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The structured answer of a call that succeeds."""
-        result = await self.result(tool, **arguments)
+        """The whole answer of a call that succeeds, as a program asks for it."""
+        asked: Any = {STRUCTURED: True}
+        result = await self.session.call_tool(tool, arguments, meta=asked)
         assert not result.is_error, _text(result)
         answer = result.structured_content
         assert isinstance(answer, dict)
-        jsonschema.validate(answer, self.tools[tool].output_schema)
+        model = _operation(tool).output_model
+        jsonschema.validate(answer, model.model_json_schema(mode="serialization"))
         return answer
+
+    async def read(self, tool: str, /, **arguments: Any) -> str:
+        """What a model reads of a call that succeeds, whichever part of it its client shows."""
+        result = await self.result(tool, **arguments)
+        assert not result.is_error, _text(result)
+        text, schema = _text(result), self.tools[tool].output_schema
+        if _operation(tool).render is not None:
+            assert (result.structured_content, schema) == (None, None)
+            return text
+        assert result.structured_content == json.loads(text)
+        if schema is not None:
+            jsonschema.validate(result.structured_content, schema)
+        return text
 
     async def refusal(self, tool: str, /, **arguments: Any) -> str:
         """What a model reads of a call that fails."""
@@ -50,6 +68,10 @@ class Client:
 
     async def result(self, tool: str, /, **arguments: Any) -> CallToolResult:
         return await self.session.call_tool(tool, arguments)
+
+
+def _operation(tool: str) -> Operation[Any, Any]:
+    return next(one for one in OPERATIONS if one.name == tool)
 
 
 def _text(result: CallToolResult) -> str:
@@ -134,6 +156,7 @@ async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
             build_app(memory, settings),
             http="h11",
             ws="none",
+            proxy_headers=False,
             log_config=None,
             timeout_graceful_shutdown=2,
         )

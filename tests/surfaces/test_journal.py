@@ -60,7 +60,10 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         assert (summary["name"], summary["events"], summary["fragments"]) == ("ada", 2, 2)
         # The stream, page by page, by speaker and tag.
         page = await ok(client, "ada/events", limit=1)
-        assert (page["events"][0]["content"], page["next"], page["total"]) == (REPLY, 2, 2)
+        masked = REPLY.replace("a lantern", "(secret)")
+        assert (page["events"][0]["content"], page["next"], page["total"]) == (masked, 2, 2)
+        told = await ok(client, "ada/events", limit=1, secrets=True)
+        assert told["events"][0]["content"] == REPLY
         rest = await ok(client, "ada/events", limit=1, before=2)
         assert (rest["events"][0]["content"], rest["next"]) == (HELLO, None)
         assert rest["events"][0]["shown"] == [{"kind": "plain", "text": "Hello!"}]
@@ -108,6 +111,14 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
             "flex": 1000,
         }
         assert prompt["user"].endswith(HELLO)
+        # The companion is told its secrets; a page that shows the prompt is not.
+        assert "[secret, assistant] a lantern" in prompt["user"]
+        shown = await ok(client, "ada/prompt", secrets=False)
+        assert "[secret, assistant] (secret)" in shown["user"]
+        assert "lantern" not in str(shown)
+        # Begun over REST it knows its name and the tags.
+        assert prompt["system"].startswith("Your name is Ada.")
+        assert "<say>" in prompt["system"]
         # Runs and what they changed.
         runs = await ok(client, "ada/runs")
         assert [one["state"] for one in runs["runs"]] == ["completed", "completed"]
@@ -120,6 +131,25 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         # Look-ups.
         assert (await ok(client, "ada/recall", key="garden"))["text"] == "Dug in March."
         assert (await ok(client, "ada/plans"))["items"][0]["type"] == "plan"
+
+
+async def test_who_speaks_must_be_known(serve: Serve, tmp_path: Path) -> None:
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        for actor, said in (
+            ("Assistant", "assistant"),
+            ("ada", "ada"),
+            ("User", "user"),
+            (None, "user"),
+        ):
+            body = {"content": "Hello", "actor": actor}
+            logged = await client.post("/api/journal/ada/events", json=body)
+            assert logged.json()["actor"] == said, logged.text
+        events = (await ok(client, "ada/events"))["events"]
+        assert [one["by_companion"] for one in events] == [False, False, True, True]
+        body = {"content": "Hello", "actor": "claude"}
+        refused = await client.post("/api/journal/ada/events", json=body)
+        assert refused.status_code == 422
+        assert "unknown actor 'claude'; here speak assistant, ada, user" in refused.json()["detail"]
 
 
 async def test_maintenance_over_rest(memory: Memory, tmp_path: Path) -> None:
@@ -177,7 +207,9 @@ async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path)
         prompt = await client.call("journal_prompt")
         assert prompt["user"].endswith(HELLO)
         (text,) = (await client.result("journal_prompt")).content
-        assert text.text == prompt["user"]  # type: ignore[union-attr]
+        assert text.text == f"{prompt['system']}\n\n{prompt['user']}"  # type: ignore[union-attr]
+        # Begun over MCP its model is told of the tags.
+        assert "`plan>done …`" in prompt["system"]
         said = await client.call("journal_log", content=REPLY, actor="assistant")
         assert said["actor"] == "assistant"
         assert len((await client.call("journal_mind"))["items"]) == 3

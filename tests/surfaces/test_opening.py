@@ -24,6 +24,7 @@ import pytest
 from memory_butler.app import serve
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.operations.operation import STRUCTURED
 from memory_butler.store import embedded, schema
 
 # Reading the machine's certificates for every request would cost more than the request.
@@ -208,7 +209,7 @@ def _call(url: str, tool: str, arguments: dict[str, str], seconds: float = 30) -
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
+        "params": {"name": tool, "arguments": arguments, "_meta": {STRUCTURED: True}},
     }
     headers = {"accept": "application/json, text/event-stream"}
     answer = httpx.post(

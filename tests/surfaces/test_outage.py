@@ -100,7 +100,8 @@ async def _works(client: Client, served: Served, content: str) -> None:
     found = await client.call("memory_search", query=content, types=["episode"])
     assert content in [one["content"] for one in found["results"]]
     async with served.rest() as rest:
-        assert (await rest.get("/readyz")).status_code == 200
+        ready = await rest.get("/readyz")
+        assert ready.status_code == 200, ready.text
 
 
 async def _stays_polite(client: Client, served: Served) -> None:
@@ -135,3 +136,7 @@ async def _stays_polite(client: Client, served: Served) -> None:
         assert (ready.status_code, ready.json()["status"]) == (503, "unavailable")
         problem = await rest.get("/api/memory/stats")
         assert (problem.status_code, problem.json()["code"]) == (503, "unavailable")
+        told = {"content": "lost", "butler": "home"}
+        refused = await rest.post("/api/memory/episodes", json=told)
+        assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+        assert refused.json()["detail"].startswith("not stored")

@@ -41,7 +41,7 @@ async def client(served: Served) -> AsyncIterator[Client]:
         ("memory_store_fact", _FACT | {"content": "  "}, "content is empty"),
         ("memory_store_fact", _FACT | {"subject": "x" * 1001}, "at most 1,000"),
         ("memory_store_fact", _FACT | {"entity_id": str(uuid4())}, "entity_create"),
-        ("memory_store_fact", _FACT | {"valid_from": "2026-01-01T00:00:00"}, "time zone"),
+        ("memory_store_fact", _FACT | {"valid_from": "new year"}, "valid_from"),
         ("memory_store_fact", _FACT | {"tags": ["t"] * 101}, "at most 100"),
         ("memory_store_episode", {"content": "x", "butler": "b", "turn": -1}, "turn"),
         ("memory_mark_harmful", {"rule_id": "the first"}, "rule_id"),
@@ -152,22 +152,20 @@ async def test_a_lone_surrogate_breaks_nothing(served: Served, admin: Connection
         await client.call("memory_stats")
 
 
-async def test_fifty_megabytes_are_refused_with_the_limit(
-    client: Client, admin: Connection
-) -> None:
-    content = "word " * 10_000_000
+async def test_five_megabytes_are_refused_with_the_limit(client: Client, admin: Connection) -> None:
+    content = "word " * 1_000_000
     for tool, more in (("memory_store_episode", {"butler": "b"}), ("memory_store_rule", {})):
         refusal = await client.refusal(tool, content=content, **more)
         assert refusal == (
-            "invalid_input: content has 50,000,000 bytes, at most 8,388,608 are stored; "
-            "shorten or split it"
+            "invalid_input: content has 5,000,000 bytes, at most 65,536 are stored "
+            "(max_content_bytes in [modules.memory]); shorten or split it"
         )
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 0
     await client.call("memory_store_episode", content="A short one", butler="b")
 
 
 async def test_a_body_beyond_the_limit_is_refused_unread(served: Served) -> None:
-    length = 65 * 1024 * 1024
+    length = 17 * 1024 * 1024
     status = await served.raw(
         f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\n"
         "Content-Type: application/json\r\nAccept: application/json\r\n\r\n"

@@ -1,5 +1,8 @@
 """The 19 tools as clients list them (TOOL-01..18)."""
 
+import json
+import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import jsonschema  # type: ignore[import-untyped]
@@ -7,9 +10,8 @@ import pytest
 from mcp_types import Tool
 
 from memory_butler.config import EpisodesConfig, FactsConfig, MemoryModuleConfig
-from memory_butler.operations.registry import of_toolsets
 from memory_butler.retrieval_config import RetrievalConfig
-from memory_butler.surfaces.mcp import INSTRUCTIONS, describe
+from memory_butler.surfaces.mcp import describe_all, instructions
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -52,21 +54,21 @@ _TOOLS: Final[dict[str, dict[str, Any]]] = {
     "entity_create": {
         "canonical_name": _REQUIRED,
         "entity_type": _REQUIRED,
-        "tenant_id": _REQUIRED,
+        "tenant_id": None,
         "aliases": None,
         "metadata": None,
     },
-    "entity_get": {"entity_id": _REQUIRED, "tenant_id": "default"},
+    "entity_get": {"entity_id": _REQUIRED, "tenant_id": None},
     "entity_update": {
         "entity_id": _REQUIRED,
         "canonical_name": None,
         "aliases": None,
         "metadata": None,
-        "tenant_id": "default",
+        "tenant_id": None,
     },
     "entity_resolve": {
         "name": _REQUIRED,
-        "tenant_id": "default",
+        "tenant_id": None,
         "entity_type": None,
         "context_hints": None,
         "enable_fuzzy": False,
@@ -74,7 +76,7 @@ _TOOLS: Final[dict[str, dict[str, Any]]] = {
     "entity_merge": {
         "source_entity_id": _REQUIRED,
         "target_entity_id": _REQUIRED,
-        "tenant_id": "default",
+        "tenant_id": None,
     },
     "memory_run_consolidation": {},
     "memory_run_episode_cleanup": {"max_entries": 10_000},
@@ -122,10 +124,11 @@ _EXTRAS: Final = {
         "trust",
     },
     "memory_store_rule": {"trust"},
-    "memory_search": {"min_trust", "session_id", "explain"} | _AXES,
-    "memory_recall": {"min_confidence", "min_trust", "session_id", "explain"} | _AXES,
-    "memory_context": {"min_trust", "session_id", "explain"} | _AXES,
-    "memory_get": {"session_id"} | _AXES,
+    "memory_search": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
+    "memory_recall": {"min_confidence", "min_trust", "min_relevance", "session_id", "explain"}
+    | _AXES,
+    "memory_context": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
+    "memory_get": {"session_id", "offset", "max_chars"} | _AXES,
     "memory_stats": _AXES,
     "entity_get": {"known_at"},
     "entity_resolve": {"known_at"},
@@ -141,12 +144,21 @@ _READ_ONLY: Final = {
     "entity_get",
     "entity_resolve",
 }
-_DESTRUCTIVE: Final = {"memory_forget", "entity_merge", "memory_run_episode_cleanup"}
+# entity_update replaces names and aliases.
+_DESTRUCTIVE: Final = {
+    "memory_forget",
+    "entity_update",
+    "entity_merge",
+    "memory_run_episode_cleanup",
+}
+# A second call with the same arguments changes nothing more. A confirmation starts a decay anew
+# each time, a mark counts each time.
+_IDEMPOTENT: Final = {"memory_forget", "entity_update", "memory_run_episode_cleanup"}
 
 
 def _described(config: MemoryModuleConfig | None = None) -> dict[str, Tool]:
     config = config or MemoryModuleConfig()
-    return {one.name: describe(one, config) for one in of_toolsets(["memory"])}
+    return {one.name: one for one in describe_all(["memory"], config)}
 
 
 @pytest.mark.anyio
@@ -162,7 +174,7 @@ async def test_a_client_finds_exactly_the_nineteen_tools(served: Served) -> None
 async def test_the_server_says_how_to_use_it(served: Served) -> None:
     async with served.mcp() as client:
         assert client.session.initialize_result is not None
-        assert client.session.initialize_result.instructions == INSTRUCTIONS
+        assert client.session.initialize_result.instructions == instructions(["memory"])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +190,7 @@ def test_a_tool_takes_what_the_documents_say(name: str) -> None:
     }
     for key, default in expected.items():
         if default is not _REQUIRED:
-            assert properties[key]["default"] == default, key
+            assert properties[key].get("default") == default, key
     assert schema["additionalProperties"] is False
 
 
@@ -186,8 +198,7 @@ def test_a_tool_takes_what_the_documents_say(name: str) -> None:
 @pytest.mark.requirement("TOOL-01", "JSON-03")
 def test_no_schema_shows_the_pool_the_engine_or_a_vector(name: str) -> None:
     tool = _described()[name]
-    assert tool.output_schema is not None
-    for schema in (tool.input_schema, tool.output_schema):
+    for schema in (tool.input_schema, tool.output_schema or {"type": "object"}):
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
         hidden = {"pool", "embedding_engine", "engine", "memory_pool", "principal"}
@@ -212,7 +223,60 @@ def test_a_tool_says_when_to_use_it(name: str) -> None:
     assert tool.annotations is not None
     assert tool.annotations.read_only_hint is (name in _READ_ONLY)
     assert tool.annotations.destructive_hint is (name in _DESTRUCTIVE)
-    assert tool.annotations.open_world_hint is False
+    assert tool.annotations.open_world_hint is (name == "memory_run_consolidation")
+    idempotent = None if name in _READ_ONLY else name in _IDEMPOTENT
+    assert tool.annotations.idempotent_hint is idempotent
+
+
+def _size(tools: Iterable[Tool]) -> tuple[int, int]:
+    """Of a list: its bytes in all, and the tokens of names, descriptions and inputs."""
+    wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in tools]
+    read = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in wire]
+    tokens = sum(len(json.dumps(one, separators=(",", ":"))) for one in read) // 4
+    return len(json.dumps({"tools": wire}).encode()), tokens
+
+
+def test_the_list_costs_little_of_a_context() -> None:
+    size, tokens = _size(describe_all(["memory"], MemoryModuleConfig()))
+    assert size <= 30_000
+    assert tokens <= 4_000
+
+
+@pytest.mark.anyio
+async def test_the_core_is_six_tools_that_do_without_the_others(serve: Serve) -> None:
+    async with serve(toolsets=("core",)) as served, served.mcp() as client:
+        assert 0 < len(client.tools) <= 6
+        assert _size(client.tools.values())[1] <= 1_200
+        assert client.session.initialize_result is not None
+        said = [client.session.initialize_result.instructions or ""]
+        for tool in client.tools.values():
+            said += [tool.description or "", str(tool.input_schema)]
+        named = set(re.findall(r"\b(?:memory|entity)_[a-z_]+", " ".join(said)))
+        assert named - {"memory_type", "memory_id"} <= client.tools.keys()
+
+        episode = {"content": "x" * 3_000, "butler": "cook"}
+        stored = json.loads(await client.read("memory_store_episode", **episode))
+        reference = {"memory_type": "episode", "memory_id": stored["id"]}
+        assert "x" * 3_000 in await client.read("memory_get", **reference)
+        fact = {"subject": "user", "predicate": "tea", "content": "Drinks green tea"}
+        kept = json.loads(await client.read("memory_store_fact", **fact))
+        assert kept["id"] in await client.read("memory_recall", topic="tea")
+        await client.read("memory_forget", memory_type="fact", memory_id=kept["id"])
+        assert await client.read("memory_recall", topic="tea") == "No results."
+
+
+def test_what_many_tools_take_is_described_once() -> None:
+    tools = _described().values()
+    for name in ("known_at", "as_of", "min_trust", "trust"):
+        takes = [one.input_schema["properties"].get(name) for one in tools]
+        assert sum("description" in one for one in takes if one) == 1, name
+        assert sum(one is not None for one in takes) > 1
+
+
+def test_the_instructions_begin_with_what_matters_most_and_are_one_line() -> None:
+    said = instructions(["memory"])
+    assert "\n" not in said
+    assert "memory_recall" in said.partition(". ")[0]
 
 
 _CONFIGURED: Final = MemoryModuleConfig(
@@ -245,7 +309,7 @@ async def test_what_is_left_out_is_as_configured(serve: Serve) -> None:
                 "memory_store_fact",
                 subject="user",
                 predicate=f"trait_{number}",
-                content="Prefers dark green, and says so whenever colours are spoken of",
+                content=f"Prefers dark green number {number} whenever colours are spoken of",
             )
         block = await client.call("memory_context", trigger_prompt="dark green", butler="cook")
         assert len(block["context"]) <= 160

@@ -74,7 +74,11 @@ async def test_a_poisoned_page_stays_what_it_is(
         assert {one["trust"] for one in evil} == {"untrusted_web"}
         kinds = {one["memory_type"] for one in evil}
         assert kinds == ({"rule"} if said_before else {"fact", "rule"})
-        asked = {"topic": "where do refunds go", "min_trust": "agent_inferred"}
+        asked = {
+            "topic": "where do refunds go",
+            "min_trust": "agent_inferred",
+            "min_relevance": 0,
+        }
         told = json.dumps(await client.call("memory_recall", **asked))
         assert "EVIL" not in told
         block = await client.call(

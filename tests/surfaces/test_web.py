@@ -164,3 +164,11 @@ async def test_the_page_needs_no_token_and_what_it_shows_does(
         foreign = await client.get("/", headers=_PAGE | {"host": "evil.example"})
     assert (page.status_code, script.status_code) == (200, 200)
     assert (data.status_code, foreign.status_code) == (401, 421)
+
+
+async def test_a_program_that_asks_for_the_root_is_told_where_things_are(built: Path) -> None:
+    async with _client(built) as client:
+        answer = await client.get("/")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "/mcp" in answer.text

@@ -14,6 +14,7 @@ from memory_butler.backup.archive import DATABASE, JOURNALS, Manifest, unpack
 from memory_butler.backup.making import Tell, refuse_difference
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict
+from memory_butler.engine.leftovers import UNFINISHED, remove_unfinished
 from memory_butler.engine.opening import derived_password
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, embedded, schema
@@ -59,7 +60,7 @@ async def restore(
     data_dir = settings.data_dir.expanduser().resolve()
     data_dir.mkdir(parents=True, exist_ok=True)
     # In the data directory: the journals are moved into place from here.
-    with tempfile.TemporaryDirectory(prefix=".restoring-", dir=data_dir) as made:
+    with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{os.getpid()}-", dir=data_dir) as made:
         folder = Path(made)
         tell("reading the backup")
         manifest = await asyncio.to_thread(unpack, source, folder)
@@ -73,6 +74,7 @@ async def restore(
             snapshots.check(path)
         async with _server(settings, admin_dsn) as server:
             name = dump.database_of(server.admin_dsn)
+            await remove_unfinished(data_dir, server.admin_dsn, name)
             if name != manifest.database:
                 raise ConfigurationError(
                     f"this backup is of a database named {manifest.database}, which its roles are "

@@ -18,25 +18,31 @@ class Curation(Sender):
         memory_type: Literal["episode", "fact", "rule"],
         memory_id: UUID,
         *,
+        offset: int | Unset = UNSET,
+        max_chars: int | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         known_at: datetime | Unset | None = UNSET,
         as_of: datetime | Unset | None = UNSET,
     ) -> GetOutput:
         """Get one memory.
 
-        One episode, fact or rule by its id, whole and in whatever state it is: also superseded,
-        expired or forgotten. Follow source_episode_id and supersedes_id with it.
+        One episode, fact or rule by its id, in full and in whatever state it is: also
+        superseded, expired or forgotten. Follow source_episode_id and supersedes_id with it.
 
         Args:
-            session_id: Your session, so that memory knows what it has told you.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            offset: Begin at this character of the content.
+            max_chars: How many of them; a tool shows 20,000 at most.
+            session_id: Your session.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.GET,
             left_in(
                 memory_type=memory_type,
                 memory_id=memory_id,
+                offset=offset,
+                max_chars=max_chars,
                 session_id=session_id,
                 known_at=known_at,
                 as_of=as_of,

@@ -53,7 +53,7 @@ class Entities(Sender):
         was merged into, if it was.
 
         Args:
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.GET,
@@ -108,7 +108,7 @@ class Entities(Sender):
             context_hints: What speaks for one or another: {"topic": text, "mentioned_with":
                 [names], "domain_scores": {entity_id: number}}.
             enable_fuzzy: Also try names that are only similar.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.RESOLVE,
@@ -137,8 +137,8 @@ class Entities(Sender):
         Args:
             source_entity_id: The duplicate, which will be merged away.
             target_entity_id: The entity that stays.
-            expected_revision: The revision of a preview: refused if an entity or a fact of
-                it has changed since.
+            expected_revision: Of a preview: refused if an entity or a fact of it has
+                changed since.
         """
         return await self._send(
             operations.MERGE,

@@ -46,13 +46,12 @@ class Episodes(Sender):
             butler: Your own name, as the agent in whose session it happened.
             session_id: The session, where you have its UUID.
             importance: 1 (trivial) to 10 (life-changing).
-            occurred_at: When it happened, with time zone; now when left out.
+            occurred_at: When it happened, in UTC without a time zone; now when left out.
             speaker: Who said it, for a single utterance.
             turn: Its place in the session, counted from 0.
             metadata: Anything else, as a JSON object.
-            trust: Where it is from: user_said, in the user's own words; agent_inferred,
-                your own account, which it is when left out; tool_output; imported;
-                untrusted_web. Nothing drawn from it is ever trusted further.
+            trust: Where it is from. user_said: the user's own words; agent_inferred, the
+                default: your own account. Nothing drawn from it is ever trusted further.
             episode_id: An id of your own: sent again with it, it is not stored twice.
         """
         return await self._send(
@@ -129,14 +128,13 @@ class Episodes(Sender):
             session_id: Of this session.
             consolidated: Whether it was consolidated.
             status: In one of these states.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
             expired: Past its time, but still kept.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.LIST,
@@ -170,7 +168,7 @@ class Episodes(Sender):
         One episode with the facts and rules that came from it.
 
         Args:
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LOOK,

@@ -27,8 +27,8 @@ class Everything(Sender):
         Args:
             q: What was typed so far.
             limit: How many of each kind.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.FIND,

@@ -35,10 +35,10 @@ class Facts(Sender):
     ) -> StoredFact:
         """Store a fact.
 
-        Record something true about the user or the world. There is one active fact per subject,
-        predicate and scope: storing another supersedes it, so reuse the subject and predicate
-        of a fact that has changed, and choose a new predicate for something additional. When a
-        known fact merely turned out to be still true, call memory_confirm instead.
+        Record something true about the user or the world. One fact is active per subject,
+        predicate and scope, and storing another supersedes it: reuse subject and predicate when
+        a fact has changed, choose a new predicate for something additional. For a known fact
+        that still holds, call memory_confirm instead.
 
         Args:
             subject: Whom or what it is about, for example "user".
@@ -55,9 +55,8 @@ class Facts(Sender):
             valid_until: Until when, if that is known.
             source_butler: The butler that learned it.
             source_episode_id: The episode that it was drawn from.
-            trust: Where it is from: user_said, in the user's own words; agent_inferred,
-                your own account, which it is when left out; tool_output; imported;
-                untrusted_web. Nothing drawn from it is ever trusted further.
+            trust: Where it is from. user_said: the user's own words; agent_inferred, the
+                default: your own account. Nothing drawn from it is ever trusted further.
         """
         return await self._send(
             operations.STORE_FACT,
@@ -95,7 +94,15 @@ class Facts(Sender):
         | Unset
         | None = UNSET,
         validity: Literal[
-            "active", "fading", "superseded", "expired", "retracted", "forgotten", "archive", "all"
+            "active",
+            "fading",
+            "waiting",
+            "superseded",
+            "expired",
+            "retracted",
+            "forgotten",
+            "archive",
+            "all",
         ]
         | Unset = UNSET,
         min_confidence: float | Unset | None = UNSET,
@@ -127,16 +134,16 @@ class Facts(Sender):
             source_butler: Learned by this butler.
             entity_id: About this entity.
             permanence: Of one of these levels.
-            validity: active includes fading; archive is superseded, expired and retracted.
+            validity: active includes fading; waiting is in doubt until somebody accepts it;
+                archive is superseded, expired and retracted.
             min_confidence: Effective confidence of at least this.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.LIST,
@@ -176,8 +183,8 @@ class Facts(Sender):
         replaced and what replaced it, the rules that it supports. No reference is counted.
 
         Args:
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.LOOK,
@@ -201,6 +208,9 @@ class Facts(Sender):
         entity_id: UUID | Unset | None = UNSET,
         valid_from: datetime | Unset | None = UNSET,
         valid_until: datetime | Unset | None = UNSET,
+        trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
+        | Unset
+        | None = UNSET,
     ) -> EditedFact:
         """Edit a fact.
 
@@ -221,6 +231,8 @@ class Facts(Sender):
             entity_id: The entity that the subject is; null where it is none.
             valid_from: Since when it is true; left out, the edit corrects what was said.
             valid_until: Until when; null where no end is known.
+            trust: On whose word it says something else. user_said: the user corrects it;
+                left out: an agent's, or trusted as little as what it corrects.
         """
         return await self._send(
             operations.EDIT,
@@ -237,5 +249,27 @@ class Facts(Sender):
                 entity_id=entity_id,
                 valid_from=valid_from,
                 valid_until=valid_until,
+                trust=trust,
             ),
+        )
+
+    async def fact_accept(
+        self,
+        fact_id: UUID,
+        *,
+        known_at: datetime | Unset | None = UNSET,
+        as_of: datetime | Unset | None = UNSET,
+    ) -> EditedFact:
+        """Accept a fact that waits.
+
+        Believe a statement that memory holds back because its evidence is in doubt. It becomes
+        active and supersedes what it would have replaced. Forget it to dismiss it.
+
+        Args:
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
+        """
+        return await self._send(
+            operations.ACCEPT,
+            left_in(fact_id=fact_id, known_at=known_at, as_of=as_of),
         )

@@ -31,7 +31,7 @@ class Fragments(Sender):
 
         Args:
             companion: The companion's name.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.GRAPH,
@@ -52,7 +52,7 @@ class Fragments(Sender):
         Args:
             companion: The companion's name.
             key: Its key, exactly.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.FRAGMENT,

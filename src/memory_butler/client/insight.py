@@ -25,8 +25,8 @@ class Insight(Sender):
 
         Args:
             scope: Count only global facts and rules and this scope's.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.STATS,

@@ -51,7 +51,8 @@ class Journal(Sender):
         Args:
             companion: The companion's name.
             content: The message as it was sent, with its tags.
-            actor: Who sent it; the user when left out.
+            actor: Who sent it: assistant or user, or a name of the configuration; the user
+                when left out.
             image_path: Where its picture lies.
         """
         return await self._send(
@@ -67,6 +68,7 @@ class Journal(Sender):
         actor: str | Unset | None = UNSET,
         tag: str | Unset | None = UNSET,
         limit: int | Unset = UNSET,
+        secrets: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
     ) -> StreamOutput:
         """Read the log.
@@ -79,7 +81,8 @@ class Journal(Sender):
             actor: Of this speaker alone.
             tag: With this tag alone, such as plan or say.
             limit: How many at most.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            secrets: Whether the text of secrets is told.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.STREAM,
@@ -89,6 +92,7 @@ class Journal(Sender):
                 actor=actor,
                 tag=tag,
                 limit=limit,
+                secrets=secrets,
                 known_at=known_at,
             ),
         )
@@ -109,7 +113,7 @@ class Journal(Sender):
             companion: The companion's name.
             secrets: Whether the text of secrets is told.
             past: How many items that are over, as well.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.MIND,
@@ -121,6 +125,7 @@ class Journal(Sender):
         *,
         companion: str | Unset = UNSET,
         event_id: int | Unset | None = UNSET,
+        secrets: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
     ) -> AssembledPrompt:
         """Assemble the prompt.
@@ -131,11 +136,12 @@ class Journal(Sender):
         Args:
             companion: The companion's name.
             event_id: The latest of a user when left out.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            secrets: Whether secrets are told: to the companion; false to look at it only.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.PROMPT,
-            left_in(companion=companion, event_id=event_id, known_at=known_at),
+            left_in(companion=companion, event_id=event_id, secrets=secrets, known_at=known_at),
         )
 
     async def journal_recall(
@@ -152,9 +158,9 @@ class Journal(Sender):
 
         Args:
             companion: The companion's name.
-            key: A key of the ambient prose, exactly as in its brackets.
+            key: A key of the ambient prose, as in its brackets.
             deep: Every detail, instead of the story.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.RECALL,
@@ -177,7 +183,7 @@ class Journal(Sender):
             companion: The companion's name.
             topic: A fragment's key, or words of the item.
             when: When it is due, such as "next tuesday".
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.PLANS,

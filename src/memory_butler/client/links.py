@@ -27,7 +27,7 @@ class Links(Sender):
 
         Args:
             direction: outgoing: it is the source; incoming: the target.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LIST,

@@ -56,13 +56,12 @@ class Playbook(Sender):
             maturity: Of one of these maturities.
             state: kept: not forgotten; in_use: neither forgotten nor disabled.
             min_confidence: Effective confidence of at least this.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
             tag: Has this tag.
             sort: What the list is ordered by.
             direction: desc: the newest, or most, first.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LIST,
@@ -98,7 +97,7 @@ class Playbook(Sender):
         how its confidence fades. No reference is counted.
 
         Args:
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LOOK,
@@ -113,6 +112,9 @@ class Playbook(Sender):
         content: str | Unset | None = UNSET,
         scope: str | Unset | None = UNSET,
         tags: list[str] | Unset | None = UNSET,
+        trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
+        | Unset
+        | None = UNSET,
     ) -> EditedRule:
         """Edit a rule.
 
@@ -126,6 +128,8 @@ class Playbook(Sender):
             content: What to do and when.
             scope: "global", or the one butler that it is for.
             tags: Words to group rules by.
+            trust: On whose word it says something else. user_said: the user corrects it;
+                left out: an agent's, or trusted as little as what it corrects.
         """
         return await self._send(
             operations.EDIT,
@@ -135,6 +139,7 @@ class Playbook(Sender):
                 content=content,
                 scope=scope,
                 tags=tags,
+                trust=trust,
             ),
         )
 

@@ -33,7 +33,7 @@ class Register(Sender):
             q: Part of the name or of an alias.
             entity_type: Of this type.
             merged: Those that were merged into another.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LIST,
@@ -58,7 +58,7 @@ class Register(Sender):
         One entity, merged away or not, with the active facts about it.
 
         Args:
-            known_at: Memory as it was known at this moment; left out, as it is known now.
+            known_at: Memory as it was known at this moment.
         """
         return await self._send(
             operations.LOOK,

@@ -27,6 +27,7 @@ class Retrieval(Sender):
         ]
         | Unset
         | None = UNSET,
+        min_relevance: float | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -41,20 +42,18 @@ class Retrieval(Sender):
         Args:
             query: What to look for, in plain words.
             types: Which types; all when left out.
-            scope: Your butler name, to see global memories and your own; left out, all
-                scopes.
-            mode: hybrid: meaning and words; deep: these and the conversation around, and
-                the people and times that the query names, best for episodes; semantic:
-                meaning; keyword: words.
+            scope: Your butler name, to see global memories and your own; else all.
+            mode: hybrid: meaning and words; deep: also the conversation around, people and
+                times, best for episodes.
             limit: How many in all.
-            min_confidence: Leave out what has faded below this; 0 shows all.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
-            session_id: Your session, so that memory knows what it has told you.
+            min_confidence: Leave out what has faded below this.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
+            min_relevance: Leave out what bears on it less; 0 shows all.
+            session_id: Your session.
             explain: Return every part of every score.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.SEARCH,
@@ -66,6 +65,7 @@ class Retrieval(Sender):
                 limit=limit,
                 min_confidence=min_confidence,
                 min_trust=min_trust,
+                min_relevance=min_relevance,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,
@@ -85,6 +85,7 @@ class Retrieval(Sender):
         ]
         | Unset
         | None = UNSET,
+        min_relevance: float | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -99,17 +100,16 @@ class Retrieval(Sender):
 
         Args:
             topic: What you are about to do or talk about, in plain words.
-            scope: Your butler name, to see global memories and your own; left out, all
-                scopes.
+            scope: Your butler name, to see global memories and your own; else all.
             limit: How many in all.
-            min_confidence: Leave out what has faded below this; 0 shows all.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
-            session_id: Your session, so that memory knows what it has told you.
+            min_confidence: Leave out what has faded below this.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
+            min_relevance: Leave out what bears on it less; 0 shows all.
+            session_id: Your session.
             explain: Return every part of every score.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.RECALL,
@@ -119,6 +119,7 @@ class Retrieval(Sender):
                 limit=limit,
                 min_confidence=min_confidence,
                 min_trust=min_trust,
+                min_relevance=min_relevance,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,
@@ -137,6 +138,7 @@ class Retrieval(Sender):
         ]
         | Unset
         | None = UNSET,
+        min_relevance: float | Unset | None = UNSET,
         session_id: UUID | Unset | None = UNSET,
         explain: bool | Unset = UNSET,
         known_at: datetime | Unset | None = UNSET,
@@ -152,13 +154,13 @@ class Retrieval(Sender):
             trigger_prompt: The prompt that the session is about to work on.
             butler: The butler whose session it is; also the scope.
             token_budget: The block has at most four characters a token.
-            min_trust: Only what is trusted at least so far, from the most to the least:
-                user_said, agent_inferred, tool_output, imported, untrusted_web; left out,
-                all.
-            session_id: Your session, so that memory knows what it has told you.
+            min_trust: Only what is trusted at least so far; user_said is trusted most,
+                untrusted_web least.
+            min_relevance: Leave out what bears on it less; 0 shows all.
+            session_id: Your session.
             explain: Return what was weighed for the block, with every part of its score.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.CONTEXT,
@@ -167,6 +169,7 @@ class Retrieval(Sender):
                 butler=butler,
                 token_budget=token_budget,
                 min_trust=min_trust,
+                min_relevance=min_relevance,
                 session_id=session_id,
                 explain=explain,
                 known_at=known_at,

@@ -32,9 +32,8 @@ class Rules(Sender):
             content: What to do and when: "Confirm before sending messages."
             scope: "global", or the one butler that it is for.
             tags: Words to group rules by.
-            trust: Where it is from: user_said, in the user's own words; agent_inferred,
-                your own account, which it is when left out; tool_output; imported;
-                untrusted_web. Nothing drawn from it is ever trusted further.
+            trust: Where it is from. user_said: the user's own words; agent_inferred, the
+                default: your own account. Nothing drawn from it is ever trusted further.
         """
         return await self._send(
             operations.STORE_RULE,

@@ -35,6 +35,7 @@ class Timeline(Sender):
                 "fact_recovered",
                 "fact_expired",
                 "fact_retracted",
+                "fact_accepted",
                 "conflict_settled",
                 "rule_created",
                 "rule_helpful",

@@ -17,7 +17,7 @@ from memory_butler.domain.errors import (
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import STRUCTURED, Operation, Route
 
 Output = TypeVar("Output", bound=BaseModel)
 
@@ -74,6 +74,7 @@ class Http:
         params = {
             "name": operation.name,
             "arguments": asked.model_dump(mode="json", exclude_unset=True),
+            "_meta": {STRUCTURED: True},
         }
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         headers = {"accept": "application/json, text/event-stream"}

@@ -33,8 +33,8 @@ class Without(Sender):
             butler: The butler whose session it is; also the scope.
             without: The facts, rules or episodes that are to be gone.
             token_budget: As for memory_context.
-            known_at: Memory as it was known at this moment; left out, as it is known now.
-            as_of: What was true at this moment, as far as is known; left out, what holds.
+            known_at: Memory as it was known at this moment.
+            as_of: What was true at this moment, as far as is known.
         """
         return await self._send(
             operations.CONTEXT_WITHOUT,

@@ -16,7 +16,7 @@ from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import recall
+from memory_butler.engine.recall import Hit, recall
 from memory_butler.engine.remember import store_episode
 from memory_butler.journal import sessions
 from memory_butler.journal.lookups import Answer
@@ -86,7 +86,14 @@ async def recalled(memory: Memory, principal: Principal, message: str) -> list[A
         return []
     if not hits:
         return []
-    return [Answer("memory", tuple(str(one.row["content"]) for one in hits))]
+    return [Answer("memory", tuple(map(_line, hits)))]
+
+
+def _line(hit: Hit) -> str:
+    """A memory as a context has it: without its subject a fact would be anybody's."""
+    if hit.memory_type != "fact":
+        return str(hit.row["content"])
+    return f"[{hit.row['subject']}] [{hit.row['predicate']}]: {hit.row['content']}"
 
 
 def _arrived(session: Session, now: datetime, companion: Companion) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal, parse_tenant
@@ -66,7 +66,7 @@ def opened(
         raise NotFound(
             f"there is no companion {name!r}; it comes into being with its first message"
         )
-    policy = policy_of(config)
+    policy = policy_of(config, name)
     with JournalFile(path) as file:
         live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)
         if known_at is not None:
@@ -123,15 +123,32 @@ def data_dir(memory: "Memory") -> Path:
     return memory.data_dir
 
 
-def policy_of(config: JournalConfig) -> JournalPolicy:
-    """What the configuration says of a journal's rules."""
+def policy_of(config: JournalConfig, companion: str = DEFAULT_COMPANION) -> JournalPolicy:
+    """What the configuration says of a journal's rules; a companion's name is one of its actors."""
+    assistants = config.assistant_actors
+    taken = {one.casefold() for one in (*assistants, *config.user_actors, DEFAULT_COMPANION)}
+    if companion.casefold() not in taken:
+        assistants = (*assistants, companion)
     return JournalPolicy(
-        assistant_actors=config.assistant_actors,
+        assistant_actors=assistants,
         user_actors=config.user_actors,
-        zone=ZoneInfo(config.time_zone),
+        zone=zone_of(config),
         languages=config.languages,
         untagged_reply_is_say=config.untagged_reply_is_say,
     )
+
+
+def zone_of(config: JournalConfig) -> ZoneInfo:
+    """The time zone of the configuration, else the machine's."""
+    if config.time_zone is not None:
+        return ZoneInfo(config.time_zone)
+    from tzlocal import get_localzone_name
+
+    try:
+        return ZoneInfo(get_localzone_name() or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # A machine that is set up by an offset, or not at all.
+        return ZoneInfo("UTC")
 
 
 def names(data_dir: Path, tenant: str) -> list[str]:

@@ -9,14 +9,15 @@ from uuid import UUID
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.likeness import Statement, adds_nothing
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
 from memory_butler.domain.text import one_line
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 
 DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
 CHARS_PER_TOKEN: Final = 4  # CTX-05
-WORDINGS: Final = 2  # of one fact that a block shows
 
 # standard: subject, predicate and confidence in every line (CTX-01..03). annotated: the content
 # with how sure and how old in brackets (CTX-04).
@@ -39,6 +40,7 @@ class ContextFact:
     last_confirmed_at: datetime | None
     score: float
     created_at: datetime
+    trust: Trust = DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class ContextRule:
     effectiveness: float
     score: float
     created_at: datetime
+    trust: Trust = DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,21 +189,27 @@ def assemble(
     )
 
 
-def repeated(ranked: Iterable[tuple[UUID, Collection[UUID]]]) -> dict[UUID, UUID]:
-    """Which memories only say again what better ones say, each with the best of those.
+def repeated(ranked: Iterable[tuple[UUID, Collection[UUID], Statement]]) -> dict[UUID, UUID]:
+    """Which memories only say again what better ones say, each with the one that says it.
 
-    `ranked` has each memory, best first, with those that it was found to repeat. A third wording of
-    one fact would take the room of another fact. Two stand side by side: what was found to be the
-    same now and then is not quite.
+    `ranked` has each memory, best first, with those that it was found to repeat. To be found alike
+    is not enough: what has a word, a name or a number of its own is shown.
     """
-    told: list[tuple[UUID, Collection[UUID], UUID]] = []  # each with the best of its kind
+    told: list[tuple[UUID, Collection[UUID], Statement]] = []
     repeats = {}
-    for id, alike in ranked:
-        best = next((best for one, like, best in told if one in alike or id in like), id)
-        if sum(other == best for _, _, other in told) < WORDINGS:
-            told.append((id, alike, best))
+    for id, alike, stated in ranked:
+        said = next(
+            (
+                one
+                for one, like, known in told
+                if (one in alike or id in like) and adds_nothing(known, stated)
+            ),
+            None,
+        )
+        if said is None:
+            told.append((id, alike, stated))
         else:
-            repeats[id] = best
+            repeats[id] = said
     return repeats
 
 
@@ -306,16 +315,30 @@ def _fact_line(fact: ContextFact, layout: ContextLayout, now: datetime) -> str:
             confirmed = "never confirmed"
         else:
             confirmed = f"confirmed {elapsed(fact.last_confirmed_at, now) // _DAY}d ago"
-        return f"- {content} [{fact.permanence}, {confirmed}]\n"
+        return f"- {content} [{fact.permanence}, {confirmed}{_source(fact.trust)}]\n"
     subject, predicate = one_line(fact.subject), one_line(fact.predicate)
-    return f"- [{subject}] [{predicate}]: {content} (confidence: {fact.confidence:.2f})\n"
+    sure = f"confidence: {fact.confidence:.2f}{_source(fact.trust)}"
+    return f"- [{subject}] [{predicate}]: {content} ({sure})\n"
 
 
 def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
     content = one_line(rule.content)
     if layout == "annotated":
-        return f"- {content} [{rule.maturity}, {one_line(rule.scope)}]\n"
-    return f"- {content} (maturity: {rule.maturity}, effectiveness: {rule.effectiveness:.2f})\n"
+        return f"- {content} [{rule.maturity}, {one_line(rule.scope)}{_source(rule.trust)}]\n"
+    earned = f"maturity: {rule.maturity}, effectiveness: {rule.effectiveness:.2f}"
+    return f"- {content} ({earned}{_source(rule.trust)})\n"
+
+
+# What neither the user nor an agent said is named as what it is: somebody else's claim (C-119).
+_SOURCES: Final = {
+    Trust.TOOL_OUTPUT: ", source: tool output",
+    Trust.IMPORTED: ", source: import",
+    Trust.UNTRUSTED_WEB: ", source: web page, unverified",
+}
+
+
+def _source(trust: Trust) -> str:
+    return _SOURCES.get(trust, "")
 
 
 def _ago(moment: datetime, now: datetime) -> str:

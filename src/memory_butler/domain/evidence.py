@@ -3,6 +3,10 @@
 A fact that nobody said is the worst that consolidation can do. Two cheap signs stand against it:
 how many of the fact's words the episodes contain, and how near in meaning they are. What memory
 itself told the session is no evidence: otherwise it would learn its own output as new.
+
+Who speaks decides. What the user says is first-hand, whatever memory had served before; an echo is
+in the assistant's words, or in what a tool brought (C-117). Where an episode does not tell its
+speakers apart, what memory had served may be an echo.
 """
 
 import re
@@ -13,8 +17,13 @@ from typing import Final, Literal
 from memory_butler.domain.likeness import Statement, compare
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
+from memory_butler.domain.trust import Trust
 
 Verdict = Literal["supported", "needs_review", "refused"]
+
+# Why a statement waits instead of being believed: the episodes have it from memory; they hardly
+# bear it out, and it would replace what memory knows; or what memory knows is trusted more.
+Hold = Literal["echo", "weak", "outweighed"]
 
 # A sentence is an echo when this share of its shingles was served. Below one half, because only a
 # sample of a long text's shingles is kept.
@@ -31,16 +40,50 @@ REVIEW_CONFIDENCE: Final = 0.5
 # And one that seems to be what was served, in other words: it may be true all the same.
 ECHO_CONFIDENCE: Final = 0.7
 
+# Of what a statement says of its subject, the share that somebody must have said unasked: before
+# memory spoke, or who is neither the user nor an echo.
+STATED: Final = 0.5
+# A number of so many digits is said by nobody by chance.
+_TELLING_DIGITS: Final = 3
+# The cosine from which on something that the user said means what is stated, in whatever language.
+MEANT: Final = 0.5
+
+Voice = Literal["user", "assistant", "tool", "unknown"]
+
+_LABEL = re.compile(
+    r"^[ \t]{0,8}[*_\[#]{0,4}(?:(?P<user>user|human|customer)|(?P<assistant>assistant|ai|agent|bot|"
+    r"butler|model|outcome)|(?P<tool>tool|tool output|tool result|function|system|web page))"
+    r"[*_\]]{0,4}[ \t]{0,4}:[*_]{0,4}",
+    re.IGNORECASE | re.MULTILINE,
+)
+# As hooks write down a session: what the user asked, a line each, then how it ended.
+_ASKED = re.compile(r"^The user (?:asked|said):", re.IGNORECASE | re.MULTILINE)
+_ASSISTANTS: Final = frozenset({"assistant", "ai", "agent", "bot", "butler", "model"})
+_TOOLS: Final = frozenset({"tool", "function", "system"})
+_ASKS: Final = frozenset("what who whom whose why which how".split())
+# These begin a question before a verb, and a clause before anything else: "When you book trains …".
+_MAY_ASK: Final = frozenset("when where".split())
+# These begin a question before whom it is about, and a request before anything else: "Do water …".
+_VERBS: Final = frozenset(
+    """
+    is are was were am do does did can could will would shall should may might has have had
+    """.split()
+)
+_ABOUT: Final = frozenset(
+    "i you he she it we they the my our your his her their this that there anybody somebody".split()
+)
+
 _WORD = re.compile(r"[^\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+# A colon ends what introduces an answer: "According to my notes: …".
+_SENTENCE_END = re.compile(r"(?<=[.!?…:])\s+|\n+")
 
 # Words that say nothing about what a sentence is about. A short list is enough: they only must not
 # count as support.
 _EMPTY_WORDS: Final = frozenset(
     """
-    a an and are as at be been but by do does for from had has have he her his i if in is it its me
-    my no not of on or our she so that the their them they this to was we were what when which who
-    will with you your user users
+    a about an and are as at be been but by do does down for from had has have he her here his i if
+    in into is it its me my no not of off on or our out over s she so t that the their them then
+    there they this to up was we were what when which who will with you your user users
     """.split()
 )
 
@@ -65,11 +108,13 @@ class Evidence:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The telling words of a text, each by its first five letters.
+    """The telling words of a text, each by its first five letters; of a number, all digits.
 
     That stands in for stemming in any language with suffixes.
     """
-    return frozenset(word[:5] for word in _words(text) if word not in _EMPTY_WORDS)
+    return frozenset(
+        word if word[0].isdigit() else word[:5] for word in _words(text) if word not in _EMPTY_WORDS
+    )
 
 
 def lexical_support(statement: str, present: Iterable[frozenset[str]]) -> float:
@@ -83,16 +128,162 @@ def lexical_support(statement: str, present: Iterable[frozenset[str]]) -> float:
     return len(wanted.intersection(frozenset().union(*present))) / len(wanted)
 
 
-def parted(text: str, served: Collection[int]) -> tuple[str, str]:
-    """What a text says of its own accord, and the sentences of it that memory had served.
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A sentence of the user that is no question; `after_echo`: memory had spoken before it."""
 
-    Without such a sentence the text is unchanged, and the other part empty.
+    text: str
+    after_echo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an episode tells, by who says it, as `stems`.
+
+    `own` is everything but echoes, `others` that part of it that is not known to be the user's,
+    `echoes` what memory had served. `labelled`: the episode tells its speakers apart.
     """
-    sentences = _SENTENCE_END.split(text) if served else [text]
-    echoes = [one for one in sentences if _is_echo(one, served)]
-    if not echoes:
-        return text, ""
-    return "\n".join(one for one in sentences if one not in echoes), "\n".join(echoes)
+
+    own: frozenset[str]
+    others: frozenset[str]
+    echoes: frozenset[str]
+    assertions: tuple[Assertion, ...]
+    labelled: bool
+
+
+def account(
+    text: str,
+    served: Collection[int],
+    speaker: str | None = None,
+    trust: Trust | None = None,
+    known: Collection[int] = (),
+) -> Account:
+    """Who says what in an episode, and what of it memory had said.
+
+    Args:
+        served: hashes of what memory served before the episode was stored.
+        speaker: who said all of it, where that is known.
+        trust: the episode's; what is trusted as the user's own words is the user's.
+        known: hashes of what memory knows: from an assistant or a tool that is no news either,
+            whichever way it came to them.
+    """
+    turns = _turns(text, speaker, trust)
+    own: list[str] = []
+    others: list[str] = []
+    echoes: list[str] = []
+    assertions: list[Assertion] = []
+    for voice, said in turns:
+        if voice == "user":
+            own.append(said)
+            assertions += [
+                Assertion(one, any(echoes))
+                for one in _SENTENCE_END.split(said)
+                if one.strip() and not is_question(one)
+            ]
+            continue
+        for sentence in _SENTENCE_END.split(said):
+            heard = _echoed(sentence, served)
+            if not heard and voice != "unknown":
+                heard = _echoed(sentence, known)
+            echoes.append(" ".join(heard))
+            # What stands in an echo and was never served is news: another value, in the same words.
+            others += [word for word in _WORD.findall(sentence) if word not in heard]
+    return Account(
+        own=stems("\n".join([*own, *others])),
+        others=stems("\n".join(others)),
+        echoes=stems("\n".join(echoes)),
+        assertions=tuple(assertions),
+        labelled=any(voice != "unknown" for voice, _ in turns),
+    )
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks, and so tells nothing: by its mark, or by its first two words."""
+    if sentence.rstrip().endswith("?"):
+        return True
+    words = _WORD.findall(sentence)[:2]
+    if not words:
+        return False
+    first, second = words[0].casefold(), words[-1]
+    if first in _MAY_ASK:
+        return second.casefold() in _VERBS
+    if first in _VERBS:
+        return second.casefold() in _ABOUT or second[0].isupper()
+    return first in _ASKS
+
+
+def _turns(text: str, speaker: str | None, trust: Trust | None) -> list[tuple[Voice, str]]:
+    if speaker is not None:
+        name = speaker.strip().casefold()
+        return [
+            ("assistant" if name in _ASSISTANTS else "tool" if name in _TOOLS else "user", text)
+        ]
+    marks: list[tuple[int, int, Voice]] = [
+        (one.start(), one.end(), _voice(one)) for one in _LABEL.finditer(text)
+    ]
+    marks += [(one.start(), one.end(), "user") for one in _ASKED.finditer(text)]
+    marks.sort()
+    if not marks:
+        return [("user" if trust is Trust.USER_SAID else "unknown", text)]
+    ends = [start for start, _, _ in marks[1:]] + [len(text)]
+    told: list[tuple[Voice, str]] = [("unknown", text[: marks[0][0]])] if marks[0][0] else []
+    return told + [
+        (voice, text[begin:end].strip()) for (_, begin, voice), end in zip(marks, ends, strict=True)
+    ]
+
+
+def _voice(label: re.Match[str]) -> Voice:
+    if label["user"]:
+        return "user"
+    return "assistant" if label["assistant"] else "tool"
+
+
+def value_of(stated: Statement) -> frozenset[str]:
+    """What a statement says beyond its subject and predicate, as `stems`."""
+    content, subject = stems(stated.content), stems(stated.subject)
+    asked = stems(stated.predicate.replace("_", " "))
+    return content - subject - asked or content - subject or content
+
+
+def user_says(told: Account, stated: Statement) -> bool:
+    """Whether the user says it in words of their own, a question apart.
+
+    Half of what memory had not told is enough, two words at least, in one sentence or two. Where
+    it had told all of it, part of the value is, once it has spoken: nobody names it by chance who
+    does not mean it. Before, half of the value: the question may have some of its words.
+    """
+    value = value_of(stated)
+    numbers = frozenset(filter(str.isdigit, value))
+    telling = sum(map(len, numbers)) >= _TELLING_DIGITS
+    news = (value - told.echoes) or value
+    known = value | stems(stated.content) | stems(stated.subject)
+    before = frozenset[str]()
+    for one in told.assertions:
+        said = stems(one.text)
+        named, told_so_far = said & value, (said | before) & news
+        before = said
+        if len(told_so_far) >= min(len(news), max(2, STATED * len(news))):
+            return True
+        if not named:
+            continue
+        if telling and numbers <= said:
+            return True  # a time or a code: nobody says it by chance
+        if one.after_echo and (
+            named == value or len(said & known) > 1 or any(map(_is_telling_number, named))
+        ):
+            return True
+    return False
+
+
+def borne_by_others(accounts: Iterable[Account], stated: Statement) -> bool:
+    """Whether most of the value is in words that are neither the user's nor an echo."""
+    value = value_of(stated)
+    said = frozenset[str]().union(*(one.others for one in accounts))
+    return len(said & value) >= QUOTED * len(value)
+
+
+def _is_telling_number(word: str) -> bool:
+    return word.isdigit() and len(word) >= _TELLING_DIGITS
 
 
 def is_quoted(statement: str, echoes: frozenset[str]) -> bool:
@@ -116,15 +307,25 @@ def _key(statement: Statement) -> tuple[str, str]:
     return statement.subject.casefold(), statement.predicate.casefold()
 
 
-def _is_echo(sentence: str, served: Collection[int]) -> bool:
-    hashes = shingle_hashes(sentence, keep=MAX_WORDS)
-    words = len(_WORD.findall(sentence))
+def _echoed(sentence: str, served: Collection[int]) -> frozenset[str]:
+    """The words of a sentence that were served, where it is a quotation; else none.
+
+    Each name and number in it must have been served among the same words: "The code is 4711" is no
+    echo of another code.
+    """
+    words = _WORD.findall(sentence)[:MAX_WORDS]
     # What is shorter than a shingle is an echo only where it was served as it stands; a single word
     # tells nothing.
-    if words < SHINGLE_WIDTH:
-        return words > 1 and hashes[0] in served
-    known = sum(hash in served for hash in hashes)
-    return known / len(hashes) >= ECHO_SHARE
+    if len(words) < SHINGLE_WIDTH:
+        quoted = len(words) > 1 and shingle_hashes(sentence)[0] in served
+        return frozenset(words if quoted else ())
+    runs = [words[at : at + SHINGLE_WIDTH] for at in range(len(words) - SHINGLE_WIDTH + 1)]
+    known = [run for run in runs if shingle_hashes(" ".join(run))[0] in served]
+    heard = frozenset(word for run in known for word in run)
+    strange = (word not in heard for word in words[1:] if word[0].isupper() or not word.isalpha())
+    if len(known) < ECHO_SHARE * len(runs) or any(strange):
+        return frozenset()
+    return heard
 
 
 def _words(text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -28,6 +29,7 @@ _ARRAYS: Final = (
 # A runaway output must not become a million actions or complaints.
 MAX_ENTRIES: Final = 200
 _MAX_COMPLAINT_CHARS: Final = 200
+_DAY_CHARS: Final = len("2026-03-01")
 
 # A brace in the prose before the object may never close; each costs a reading to the end.
 _MAX_UNCLOSED: Final = 20
@@ -47,6 +49,8 @@ class ExtractedFact:
     tags: tuple[str, ...] = ()
     scope: str | None = None
     sources: tuple[UUID, ...] = ()
+    # When it is over, of what lasts until then: a plan, an appointment, a passing state.
+    valid_until: datetime | None = None
     # Where it stands in its array, by which a rule of the same output may name it.
     place: int = 0
 
@@ -157,6 +161,7 @@ class _Reader:
             tags=_tags(fields.get("tags")),
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),
+            valid_until=self.moment(fields.get("valid_until"), "valid_until"),
             place=self._place,
         )
 
@@ -197,6 +202,19 @@ class _Reader:
             except ValueError:
                 pass
         raise _Refused(f"{what} is not a valid UUID")
+
+    def moment(self, value: Any, what: str) -> datetime | None:
+        """A moment in ISO 8601; without a zone it is UTC, a day alone lasts until it is over."""
+        if not isinstance(value, str) or not value.strip():
+            return None
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            self.complain(f"{what}: {value!r} is no moment in ISO 8601; left out")
+            return None
+        if len(value.strip()) <= _DAY_CHARS:
+            moment += timedelta(days=1)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def known_ids(self, value: Any) -> tuple[UUID, ...]:
         """The ids of a list that can be read; the rest is complained of, not fatal."""

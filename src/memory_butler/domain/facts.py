@@ -13,10 +13,10 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.text import storable
 from memory_butler.domain.transitions import START, Transition
 
-Validity = Literal["active", "superseded", "expired", "retracted"]
+Validity = Literal["active", "superseded", "expired", "retracted", "waiting"]
 VALIDITIES: Final[tuple[Validity, ...]] = get_args(Validity)
 
-LifecycleState = Literal["active", "fading", "superseded", "expired", "retracted"]
+LifecycleState = Literal["active", "fading", "superseded", "expired", "retracted", "waiting"]
 LIFECYCLE_STATES: Final[tuple[LifecycleState, ...]] = get_args(LifecycleState)
 
 # Fading is `validity = 'active'` with `metadata.status = 'fading'` in the store (LIFE-01, C-15).
@@ -24,6 +24,11 @@ LIFECYCLE_STATES: Final[tuple[LifecycleState, ...]] = get_args(LifecycleState)
 VALIDITY_TRANSITIONS: Final = (
     Transition(START, "store", "active", "LIFE-03", "not yet ended"),
     Transition(START, "store_ended", "superseded", "C-109", "valid_until has passed"),
+    Transition(START, "hold", "waiting", "C-117", "its evidence is in doubt"),
+    Transition("waiting", "accept", "active", "C-117", "a person says that it holds"),
+    Transition("waiting", "witness", "superseded", "C-117", "a second witness said the same"),
+    Transition("waiting", "forget", "retracted", "C-117"),
+    Transition("retracted", "restore_as_waiting", "waiting", "C-24", "it was so before"),
     Transition("active", "fade", "fading", "LIFE-06", "0.05 <= effective confidence < 0.2"),
     Transition("fading", "recover", "active", "DEC-07", "effective confidence >= 0.2"),
     Transition("active", "confirm", "active", "STO-10"),
@@ -49,7 +54,7 @@ class FactKey:
     """What at most one active fact of a tenant may hold (C-21).
 
     Keyed by subject where the fact names no entity, else by entity: exactly one of the two is set.
-    The two spaces never supersede each other (C-22). Make one with `of`.
+    Subjects and predicates are compared without case and superfluous spaces. Make one with `of`.
     """
 
     scope: str
@@ -66,8 +71,8 @@ class FactKey:
         """The key of a fact with these columns, in the form in which they are stored."""
         return cls(
             scope=storable(scope),
-            predicate=storable(predicate),
-            subject=storable(subject) if entity_id is None else None,
+            predicate=key_of(storable(predicate)),
+            subject=key_of(storable(subject)) if entity_id is None else None,
             entity_id=entity_id,
         )
 
@@ -81,6 +86,11 @@ class FactKey:
         parts = json.dumps([tenant, self.scope, self.predicate, self.subject, entity])
         digest = blake2b(parts.encode(), digest_size=8, person=b"fact-key").digest()
         return int.from_bytes(digest, "big", signed=True)
+
+
+def key_of(text: str) -> str:
+    """A subject or predicate as it is compared: "User", "user" and " user " are one."""
+    return " ".join(text.split()).lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ a person or an agent to decide. How often it is right: docs/benchmarks.md.
 import re
 import unicodedata
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
 
@@ -23,6 +24,12 @@ COMPARED_FROM: Final = 0.55
 _ON_ONE_THING: Final = 0.65
 _REWORDED: Final = 0.78
 _OPPOSED_KEEPS: Final = 0.3
+# Of two sentences that differ in one word: whether that word is another for the same.
+_SAME_WORD: Final = 0.92
+_VALUES: Final = 24
+_CHARS: Final = 32
+# Of two names: whether they are spellings of one.
+_SPELT: Final = 0.75
 
 # Letters that stand for a word, which is stemming enough for any language with suffixes.
 _STEM: Final = 5
@@ -33,8 +40,9 @@ _FEW: Final = 4
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"[^\W_]+")
+_CODE: Final = re.compile(r"[^\W_]{0,64}\d[^\W_]{0,64}")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_IN_BRACKETS: Final = re.compile(r"\(([^)]*)\)")
+_IN_BRACKETS: Final = re.compile(r"\(([^()]*+)\)")
 _POSSESSIVE: Final = re.compile(r"['’]s\b")
 _FILLERS: Final = frozenset(
     """
@@ -136,6 +144,15 @@ class Statement:
         return bool(_FORMER.search(told)) and not _NO_MORE.search(told)
 
     @cached_property
+    def values(self) -> frozenset[str]:
+        """What tells one value from another of its kind: names, and codes with a digit in them."""
+        first = _NAME.match(self.content.strip())
+        opening = _folded(first.group()) if first is not None else ""
+        named = {_folded(word) for word in _NAME.findall(self.content) if word[0].isupper()}
+        codes = {_folded(word) for word in _CODE.findall(self.content)}
+        return frozenset((named - {opening} - self.names) | codes)
+
+    @cached_property
     def proper(self) -> frozenset[str]:
         """The stems of the content's words with a capital, the subject's own apart."""
         named = {_folded(word) for word in _WORD.findall(self.content) if word[0].isupper()}
@@ -211,9 +228,24 @@ def _other_value(earlier: Statement, later: Statement) -> bool:
     return not earlier.terms <= later.terms and not later.terms <= earlier.terms
 
 
+def adds_nothing(known: Statement, other: Statement) -> bool:
+    """Whether another statement on the same has no word, name or number that the known one lacks.
+
+    Strict, because what it says of is hidden: "allergic to nuts" adds to "allergic to latex", and a
+    password to another, however near they are in meaning.
+    """
+    return (
+        about_one(known, other)
+        and known.is_negated == other.is_negated
+        and known.is_former == other.is_former
+        and other.values <= known.values
+        and other.terms <= known.terms
+    )
+
+
 def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
     first, second = quantities(earlier.text), quantities(later.text)
-    if not agree(first, second):
+    if not agree(first, second) or _of_two_values(earlier, later, nearness):
         return False
     if first and len(later.terms) <= _FEW and nearness >= _ON_ONE_THING:
         return True  # nothing but the number
@@ -222,6 +254,31 @@ def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
     if (len(later.terms) + 1) > _LONGER * (len(earlier.terms) + 1):
         return False  # it says more
     return nearness >= _REWORDED and _kept(earlier, later) >= _KEPT
+
+
+def _of_two_values(earlier: Statement, later: Statement, nearness: float) -> bool:
+    """Whether each has a name or code that the other lacks; or all but one word is the same.
+
+    A rewording changes more than the one word, or that word for one that means just the same.
+    """
+    if _lacking(earlier, later) and _lacking(later, earlier):
+        return True
+    one, other = earlier.terms - later.terms, later.terms - earlier.terms
+    amounts = quantities(earlier.text)  # which agree: the word may be another unit
+    return not amounts and len(one) == len(other) == 1 and nearness < _SAME_WORD
+
+
+def _lacking(one: Statement, other: Statement) -> bool:
+    """Whether one has a name or code that the other has in no spelling; amounts are told apart by
+    `quantities`. Of very long texts the first few are compared, in the order of the alphabet."""
+    told = [value for value in sorted(one.values - other.values) if not value.isdigit()]
+    known = sorted(other.values)[:_VALUES]
+    return any(
+        not any(
+            SequenceMatcher(None, value[:_CHARS], like[:_CHARS]).ratio() >= _SPELT for like in known
+        )
+        for value in told[:_VALUES]
+    )
 
 
 def _kept(earlier: Statement, later: Statement) -> float:

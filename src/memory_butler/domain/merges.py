@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memory_butler.domain.errors import IntegrityViolation
-from memory_butler.domain.facts import Validity
+from memory_butler.domain.facts import Validity, key_of
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class MergeFact:
     predicate: str
     validity: Validity
     confidence: float
+    trust: Trust = DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,9 @@ class MergePlan:
 def plan_merge(source_facts: Iterable[MergeFact], target_facts: Iterable[MergeFact]) -> MergePlan:
     """Plan the move of all the source's facts, of any validity, to the target (C-67).
 
-    Where both have an active fact of one scope and predicate, the higher base confidence wins, and
-    the target where they are equal (MRG-03). `facts_repointed` counts what moves and stays active;
+    Where both have an active fact of one scope and predicate, the one that is trusted more wins
+    (C-141); of two trusted alike the higher base confidence, and the target where they are equal
+    (MRG-03). `facts_repointed` counts what moves and stays active;
     `facts_superseded` counts the losers of either side.
     """
     source = sorted(source_facts, key=lambda fact: fact.id)
@@ -57,7 +60,7 @@ def plan_merge(source_facts: Iterable[MergeFact], target_facts: Iterable[MergeFa
         other = theirs.get(key)
         if other is None:
             continue
-        if fact.confidence > other.confidence:
+        if (fact.trust, fact.confidence) > (other.trust, other.confidence):
             conflicts.append(MergeConflict(winner_id=fact.id, loser_id=other.id))
         else:
             conflicts.append(MergeConflict(winner_id=other.id, loser_id=fact.id))
@@ -75,7 +78,7 @@ def _active_by_key(facts: Iterable[MergeFact]) -> dict[tuple[str, str], MergeFac
     for fact in facts:
         if fact.validity != "active":
             continue
-        known = active.setdefault((fact.scope, fact.predicate), fact)
+        known = active.setdefault((fact.scope, key_of(fact.predicate)), fact)
         if known is not fact:
             raise IntegrityViolation(
                 f"facts {known.id} and {fact.id} of one entity are both active for scope "

@@ -6,6 +6,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -74,7 +75,8 @@ _ISO_DAY: Final = re.compile(r"\b(\d{2})-(\d{2})\b")
 _DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:de )?({_MONTH})\b")
 _MONTH_FIRST: Final = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
-_FAHRENHEIT: Final = re.compile(r"(-?\d+(?:\.\d+)?) ?°f\b")
+# From the first digit on, and whole runs: else every digit of a long number begins a search.
+_FAHRENHEIT: Final = re.compile(r"(?<!\d)(-?\d++(?:\.\d++)?) ?°f\b")
 _AMOUNT: Final = re.compile(
     r"([€$£])? ?(?<![\w.])(-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)*)(k\b)? ?(%|€|°c|[^\W\d_]+)?"
 )
@@ -118,15 +120,35 @@ def measured(found: list[Quantity]) -> bool:
 def disagree(first: list[Quantity], second: list[Quantity]) -> bool:
     """Whether both speak of some kind, and share no value of it."""
     kinds = {one.kind for one in first} & {one.kind for one in second}
-    shared = {one.kind for one in first if any(one.same_as(other) for other in second)}
+    known = _Known(second)
+    shared = {one.kind for one in first if one in known}
     return bool(kinds - shared)
 
 
 def agree(first: list[Quantity], second: list[Quantity]) -> bool:
     """Whether each quantity of either is one of the other's."""
-    return all(any(one.same_as(other) for other in second) for one in first) and all(
-        any(one.same_as(other) for other in first) for one in second
-    )
+    one, other = _Known(first), _Known(second)
+    return all(each in other for each in first) and all(each in one for each in second)
+
+
+class _Known:
+    """Quantities in order, so that one is looked up without a walk through all of them."""
+
+    def __init__(self, found: list[Quantity]) -> None:
+        self._values: dict[str, list[float]] = {}
+        for one in found:
+            self._values.setdefault(one.kind, []).append(one.value)
+        for values in self._values.values():
+            values.sort()
+
+    def __contains__(self, one: Quantity) -> bool:
+        values = self._values.get(one.kind, [])
+        place = bisect_left(values, one.value)
+        # What is near enough lies around it, so that a neighbour is if any is.
+        return any(
+            one.same_as(Quantity(one.kind, value))
+            for value in values[max(0, place - 1) : place + 1]
+        )
 
 
 def _spelled_out(text: str) -> str:

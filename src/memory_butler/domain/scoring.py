@@ -1,6 +1,7 @@
 """The composite score of a recalled memory, its parts, and the order it gives (SCORE-01..06)."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
@@ -15,6 +16,7 @@ RULE_IMPORTANCE: Final = 5.0  # rules have no importance of their own (C-05)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Id = TypeVar("Id")
+One = TypeVar("One")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class ScoreParts:
     """A score with everything that went into it; the parts are before weighting.
 
     `composite` is the documents' number; `rank_score`, which orders, is the composite times the
-    weight of the rule's maturity (C-36).
+    weight of the rule's maturity (C-36) and the relevance (C-115): what fits the question decides
+    first, and importance, recency and confidence order what fits it equally well.
     """
 
     relevance: float
@@ -110,8 +113,21 @@ def composite(
         weights=weights,
         maturity_weight=maturity_weight,
         composite=total,
-        rank_score=total * maturity_weight,
+        rank_score=total * maturity_weight * relevance,
     )
+
+
+def first_with_share(
+    ordered: Sequence[One], limit: int, share: float, shares: Callable[[One], bool]
+) -> list[One]:
+    """The first `limit`, in their order, `share` of them kept for those that `shares` picks.
+
+    What of that share is not taken goes to the others (C-116).
+    """
+    sharing = [place for place, one in enumerate(ordered) if shares(one)]
+    kept = sharing[: math.floor(limit * share)]
+    others = [place for place in range(len(ordered)) if place not in kept]
+    return [ordered[place] for place in sorted(kept + others[: limit - len(kept)])]
 
 
 def order_key(score: float, created_at: datetime, id: Id) -> tuple[float, timedelta, Id]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_butler.domain.confidence import ConfidenceThresholds, band
-from memory_butler.domain.rules import RulePolicy, RuleStanding, may_invert
 
 # For a fact "expire" ends in validity 'expired', for a rule in metadata.forgotten (DEC-08).
 Outcome = Literal["fade", "recover", "expire"]
@@ -35,11 +34,3 @@ def outcome(swept: Swept, thresholds: ConfidenceThresholds) -> Outcome | None:
             return None if swept.fading else "fade"
         case "normal":
             return "recover" if swept.fading else None
-
-
-def inverts(standing: RuleStanding, policy: RulePolicy) -> bool:
-    """Whether the sweep turns a rule into a warning against itself (DEC-09, C-34).
-
-    The flag alone is not enough: a rule that helped since it was flagged is judged anew.
-    """
-    return standing.needs_inversion and may_invert(standing, policy)

@@ -43,6 +43,15 @@ def parse_trust(value: str) -> Trust:
     return Trust[choose(value, TRUST_NAMES, "trust").upper()]
 
 
+def outranks(known: Trust, new: Trust) -> bool:
+    """Whether a known fact stays as it is against a new one of its key (C-141).
+
+    What a program, a file or a page said never supersedes what is trusted more: it is kept beside
+    it, as a conflict. What an agent heard does: it is how memory keeps up with its user.
+    """
+    return not may_touch(new, known)
+
+
 def may_touch(source: Trust, known: Trust) -> bool:
     """Whether what a run of consolidation read may confirm or replace a fact of this trust.
 

@@ -1,12 +1,13 @@
 """What an operator does to an installation: prepare a database, log in to it, fetch the model."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, assert_never, get_args
+from typing import TYPE_CHECKING, Final, Literal, assert_never, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
@@ -18,6 +19,9 @@ from memory_butler.engine.opening import open_database
 from memory_butler.inference import model_files
 from memory_butler.store import embedded, schema
 from memory_butler.store.dump import without_password
+
+if TYPE_CHECKING:
+    from memory_butler.store.migrations.run import Preview
 
 Role = Literal["runtime", "owner"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -52,6 +56,28 @@ async def prepare_database(admin_dsn: str, runtime_password: str | None = None) 
     maintenance = urlunsplit(parts._replace(path="/postgres"))
     await schema.ensure_database(maintenance, unquote(parts.path.lstrip("/")))
     return Prepared(await schema.prepare(admin_dsn, runtime_password=runtime_password))
+
+
+async def preview_update(settings: Settings) -> "Preview":
+    """What this version would change in the data of an older one, without changing anything.
+
+    Of an external database the configured DSN must be an administrator's login. Nothing else may
+    use the database meanwhile: what waits for it goes on when this is done.
+
+    Raises:
+        Unavailable: the server cannot be reached or started.
+    """
+    from memory_butler.store.migrations.run import preview
+
+    if settings.dsn is not None:
+        admin = settings.dsn.get_secret_value()
+        return await preview(admin, schema.Roles.of(unquote(urlsplit(admin).path.lstrip("/"))))
+    lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
+    try:
+        admin = lease.endpoint.dsn(settings.database)
+        return await preview(admin, schema.Roles.of(settings.database))
+    finally:
+        await asyncio.to_thread(lease.release)
 
 
 @asynccontextmanager

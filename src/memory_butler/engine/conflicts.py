@@ -24,6 +24,9 @@ from memory_butler.store.transaction import Transaction, transaction
 
 # Of the nearest facts, how many are compared with a new one.
 DEPTH: Final = 8
+# Longer contents are documents, not statements: they are not compared, so that what is done while
+# the transaction is open, on everybody's event loop, is bounded whatever is stored.
+COMPARED_CHARACTERS: Final = 2_000
 
 Choice = Literal["keep_earlier", "keep_later", "keep_both"]
 
@@ -56,9 +59,12 @@ async def find_like(
 ) -> tuple[Like, ...]:
     """Which active facts of its scope the new one repeats or contradicts, the nearest first.
 
-    Those that it replaces are none of them. Without a vector nothing is found.
+    Those that it replaces are none of them. Without a vector nothing is found, nor for a content of
+    more than `COMPARED_CHARACTERS`.
     """
     if embedded.vector is None or embedded.version_id is None:
+        return ()
+    if len(new.content) > COMPARED_CHARACTERS:
         return ()
     wanted = search.Wanted(
         types=("fact",),
@@ -76,8 +82,9 @@ async def find_like(
     stated = Statement(new.subject, new.predicate, new.content)
     alike = []
     for row in await facts.many(tx, list(nearness)) if nearness else []:
-        known = Statement(row["subject"], row["predicate"], row["content"])
-        kind = compare(known, stated, nearness[row["id"]])
+        if len(row["content"]) > COMPARED_CHARACTERS:
+            continue
+        kind = compare(statement_of(row), stated, nearness[row["id"]])
         if kind is not None and _may_be_one(new, row):
             parts = (row["subject"], row["predicate"], row["content"])
             alike.append(Like(row["id"], kind, *parts, nearness[row["id"]]))
@@ -94,6 +101,11 @@ def alike_to(row: Row) -> frozenset[UUID]:
     """The facts that this one was found to repeat, as `marks` noted, until somebody settles it."""
     resembles = row["metadata"].get("resembles", {})
     return frozenset(UUID(id) for id, kind in resembles.items() if kind == "duplicate")
+
+
+def statement_of(row: Row) -> Statement:
+    """What a fact states, or a rule, which has neither subject nor predicate."""
+    return Statement(row.get("subject", ""), row.get("predicate", ""), row["content"])
 
 
 async def link_contradicted(tx: Transaction, new: NewFact, alike: Sequence[Like]) -> None:
@@ -117,7 +129,7 @@ async def list_conflicts(
     async with memory.reading(principal.tenant) as tx:
         total, pairs = await conflicts.find(tx, limit, offset)
         ids = {id for pair in pairs for id in (pair.earlier_id, pair.later_id)}
-        known = {row["id"]: row for row in await facts.many(tx, list(ids))}
+        known = {row["id"]: row for row in await facts.of_any_state(tx, list(ids))}
         named = {row["source_episode_id"] for row in known.values()} - {None}
         sources = {row["id"]: row["content"] for row in await episodes.many(tx, list(named))}
     now = memory.clock()
@@ -139,7 +151,8 @@ async def settle(
     """Say which of two active facts holds.
 
     keep_earlier: it is confirmed, and the later one forgotten, recoverably. keep_later: it
-    supersedes the earlier one. keep_both: they are not shown as a conflict again.
+    supersedes the earlier one. keep_both: they are not shown as a conflict again; of two facts of
+    one key, of which one waits beside the other, only one can be kept.
 
     Raises:
         InvalidInput: they are one fact.
@@ -151,7 +164,14 @@ async def settle(
         raise InvalidInput("a fact has no conflict with itself; give two facts")
     async with transaction(memory.pool, principal.tenant) as tx:
         await facts.lock_many(tx, [earlier, later])
-        held = {id: await _active(tx, id) for id in (earlier, later)}
+        held = {id: await _open(tx, id) for id in (earlier, later)}
+        waiting = [id for id in (earlier, later) if held[id]["validity"] != "active"]
+        if len(waiting) == 2:
+            raise Conflict("neither of the two facts is active; there is nothing left to settle")
+        if waiting and choice == "keep_both":
+            raise Conflict(
+                "only one fact of a subject and predicate can hold; say which of the two"
+            )
         now = memory.clock()
         await versions.keep(tx, "fact", [earlier, later], now)
         for one, other in ((earlier, later), (later, earlier)):
@@ -166,11 +186,18 @@ async def settle(
         await events.record(tx, principal.actor, [("conflict_settled", payload)], now)
         match choice:
             case "keep_earlier":
-                await fact_changes.confirm(tx, principal, earlier, now)
-                await fact_changes.retract(tx, principal, later, now)
+                if earlier in waiting:
+                    since = held[earlier]["valid_from"]
+                    await fact_changes.supersede(tx, principal, later, earlier, now, since)
+                    await facts.restore(tx, earlier, "active")
+                else:
+                    await fact_changes.confirm(tx, principal, earlier, now)
+                    await fact_changes.retract(tx, principal, later, now)
             case "keep_later":
                 since = held[later]["valid_from"]
                 await fact_changes.supersede(tx, principal, earlier, later, now, since)
+                if later in waiting:
+                    await facts.restore(tx, later, "active")
             case "keep_both":
                 pass
             case _:
@@ -179,17 +206,22 @@ async def settle(
 
 def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:
     """A fact's metadata without the mark of the other; `for_good`: never to be shown with it."""
-    kept = {key: value for key, value in metadata.items() if key not in ("resembles", "settled")}
+    kept = {
+        key: value
+        for key, value in metadata.items()
+        if key not in ("resembles", "settled", "waiting")
+    }
     resembles = {id: kind for id, kind in metadata.get("resembles", {}).items() if id != str(other)}
     settled = sorted({*metadata.get("settled", ()), *([str(other)] if for_good else ())})
     noted = {"resembles": resembles, "settled": settled}
     return kept | {key: value for key, value in noted.items() if value}
 
 
-async def _active(tx: Transaction, id: UUID) -> Row:
+async def _open(tx: Transaction, id: UUID) -> Row:
+    """A fact that is active, or waits beside one that is trusted more."""
     row = await facts.for_update(tx, id)
     if row is None:
         raise missing("fact", id)
-    if row["validity"] != "active":
+    if row["validity"] not in ("active", "waiting"):
         raise Conflict(f"fact {id} is {row['validity']}; there is nothing left to settle")
     return row

@@ -1,6 +1,6 @@
 """The memory block for a prompt."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
@@ -18,10 +18,11 @@ from memory_butler.domain.context import (
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, receipts
-from memory_butler.engine.conflicts import alike_to
+from memory_butler.engine.conflicts import alike_to, statement_of
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Hit, memories, recall, search
+from memory_butler.engine.recall import Hit, first_with_rules, memories, recall, search
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts as store
 from memory_butler.store.transaction import transaction
@@ -30,6 +31,11 @@ from memory_butler.store.transaction import transaction
 MAX_TOKEN_BUDGET = 1_000_000
 MAX_WITHOUT = 50  # a search looks as much deeper as memories are left out
 NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
+# All that bears on the prompt is shown while it takes no more than this of the budget (C-120).
+ROOM_SHARE = 1 / 3
+# What matters most, an allergy or a blood type, is shown if it was found at all, once anything
+# bears on the prompt: to leave it out costs more than a line (C-120).
+MATTERS_FROM = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +55,29 @@ async def build_context(
     token_budget: int | None = None,
     session_id: UUID | str | None = None,
     min_trust: str | None = None,
+    min_relevance: float | None = None,
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
-    Recalls up to `retrieval.default_limit` memories in the butler's scope, and formats them within
-    the budget. Of facts that were found to say the same, and that nobody said to keep, the two best
-    are weighed. Equal memories, question and moment give equal bytes: a context counts no
-    reference, or each call would change the next. What it included is noted as served, and a
-    receipt is kept of everything that was weighed.
+    Recalls up to `retrieval.default_limit` memories in the butler's scope, more while they take no
+    more than a third of the budget, and formats them within it. A fact that adds nothing to a
+    better one that it was found to repeat is named in the receipt instead. What is trusted less
+    than `min_trust` (`retrieval.context_min_trust`) is not weighed. Equal memories, question and
+    moment give equal bytes: a context counts no reference, or each call would change the next. What
+    it included is noted as served, and a receipt is kept of everything that was weighed.
     """
     budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
-    drawn = await _draw(memory, principal, trigger_prompt, scope, budget, min_trust=min_trust)
+    drawn = await _draw(
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        budget,
+        min_trust=min_trust,
+        min_relevance=min_relevance,
+    )
     block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
     receipt = receipts.take(
         memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.repeats, drawn.missed
@@ -138,14 +154,18 @@ async def _draw(
     without: Collection[UUID] = (),
     *,
     min_trust: str | None = None,
+    min_relevance: float | None = None,
 ) -> _Drawn:
     """Recall for a prompt, and assemble; leaves no trace."""
     retrieval = memory.config.retrieval
+    if min_trust is None:
+        min_trust = retrieval.context_min_trust
+    if min_relevance is None:
+        min_relevance = retrieval.min_relevance
     quotas = retrieval.quotas()
     limit = retrieval.default_limit
-    # A few more are asked for than are used, so that the receipt can tell what just missed; never
-    # so many that the search would look deeper for it.
-    asked = max(limit, min(limit + NEAR_MISSES, retrieval.candidate_depth, inputs.MAX_LIMIT))
+    # All that fits is asked for: never so much that the search would look deeper for it.
+    asked = max(limit, min(retrieval.deep_candidate_depth, inputs.MAX_LIMIT))
     recalled = await recall(
         memory,
         principal,
@@ -153,37 +173,67 @@ async def _draw(
         scope=scope,
         limit=asked,
         min_trust=min_trust,
+        min_relevance=0.0,
         quiet=True,
         without=without,
     )
-    better = repeated((hit.row["id"], alike_to(hit.row)) for hit in recalled)
+    recalled = _that_bear(recalled, min_relevance)
+    better = {}
+    if retrieval.hide_repetitions:
+        better = repeated(
+            (hit.row["id"], alike_to(hit.row), statement_of(hit.row)) for hit in recalled
+        )
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
-    hits, missed = distinct[:limit], distinct[limit:]
-    if quotas.episodes > 0:
-        hits += await search(
-            memory,
-            principal,
-            prompt,
-            types=["episode"],
-            scope=scope,
-            limit=limit,
-            min_trust=min_trust,
-            quiet=True,
-            without=without,
+    now = memory.clock()  # after the search: the snapshot has all that it found
+
+    def block_of(hits: Sequence[Hit], share: float = 1.0) -> AssembledContext:
+        weighed = [_as_shown(hit) for hit in hits]
+        return assemble(
+            [one for one in weighed if isinstance(one, ContextFact)],
+            [one for one in weighed if isinstance(one, ContextRule)],
+            [one for one in weighed if isinstance(one, ContextEpisode)],
+            token_budget=int(share * budget),
+            quotas=quotas,
+            layout=retrieval.context_format,
+            now=now,
         )
-    now = memory.clock()  # after the searches: the snapshot has all that they found
-    weighed = [(hit, _as_shown(hit)) for hit in hits]
-    block = assemble(
-        [one for _, one in weighed if isinstance(one, ContextFact)],
-        [one for _, one in weighed if isinstance(one, ContextRule)],
-        [one for _, one in weighed if isinstance(one, ContextEpisode)],
-        token_budget=budget,
-        quotas=quotas,
-        layout=retrieval.context_format,
-        now=now,
-    )
-    return _Drawn(block, weighed, repeats, missed, now)
+
+    shown = set(block_of(distinct, ROOM_SHARE).included)
+    best = first_with_rules(memory, distinct, limit, lambda one: one.memory_type)
+    shown.update(hit.row["id"] for hit in best)
+    hits = [hit for hit in distinct if hit.row["id"] in shown or _matters(hit)]
+    taken = {hit.row["id"] for hit in hits}
+    missed = [hit for hit in distinct if hit.row["id"] not in taken][:NEAR_MISSES]
+    if quotas.episodes > 0:
+        hits = [
+            *hits,
+            *await search(
+                memory,
+                principal,
+                prompt,
+                types=["episode"],
+                scope=scope,
+                limit=limit,
+                min_trust=min_trust,
+                min_relevance=min_relevance,
+                quiet=True,
+                without=without,
+            ),
+        ]
+    block = block_of(hits)
+    return _Drawn(block, [(hit, _as_shown(hit)) for hit in hits], repeats, missed, now)
+
+
+def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
+    """What bears on the prompt, and with it what matters most."""
+    if not any((hit.relevance or 0.0) >= min_relevance for hit in hits):
+        return []
+    return [hit for hit in hits if (hit.relevance or 0.0) >= min_relevance or _matters(hit)]
+
+
+def _matters(hit: Hit) -> bool:
+    return float(hit.row.get("importance") or 0.0) >= MATTERS_FROM
 
 
 def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:
@@ -211,6 +261,7 @@ def _fact(hit: Hit) -> ContextFact:
         last_confirmed_at=row["last_confirmed_at"],
         score=hit.score.rank_score,
         created_at=row["created_at"],
+        trust=Trust(row["trust"]),
     )
 
 
@@ -225,6 +276,7 @@ def _rule(hit: Hit) -> ContextRule:
         effectiveness=row["effectiveness_score"],
         score=hit.score.rank_score,
         created_at=row["created_at"],
+        trust=Trust(row["trust"]),
     )
 
 

@@ -10,6 +10,7 @@ from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.served import Audience, note
@@ -98,6 +99,41 @@ async def confirm_memory(
         row = await rules.confirm(tx, id, now)
         await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
         return row
+
+
+async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> Row:
+    """Believe a statement that waits: it takes the place of what it would have replaced (C-117).
+
+    Raises:
+        NotFound: there is no such fact.
+        Conflict: it does not wait any more.
+    """
+    id = inputs.uuid("fact_id", fact_id)
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        row = await facts.look(tx, id)
+    if row is None:
+        raise missing("fact", id)
+    key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await facts.lock_key(tx, key)
+        row = await facts.for_update(tx, id)
+        if row is None or row["validity"] != "waiting":
+            state = "gone" if row is None else row["validity"]
+            raise Conflict(f"fact {id} is {state}; only a fact that waits can be accepted")
+        now = memory.clock()
+        target = row["metadata"].get("waiting", {}).get("target")
+        replaced = [one.id for one in await facts.active_of(tx, key)]
+        if target is not None and UUID(target) not in replaced:
+            old = await facts.for_update(tx, UUID(target))
+            replaced += [old["id"]] if old is not None and old["validity"] == "active" else []
+        await versions.keep(tx, "fact", [id], now)
+        for old_id in replaced:
+            await fact_changes.supersede(tx, principal, old_id, id, now, row["valid_from"])
+        await facts.accept(tx, id, now, Trust(row["trust"]), replaced[0] if replaced else None)
+        await _tell(tx, principal, "fact_accepted", "fact", id, memory)
+        accepted = await facts.look(tx, id)
+    assert accepted is not None  # noqa: S101 -- locked above
+    return _with_state(accepted)
 
 
 async def forget_memory(
@@ -206,10 +242,10 @@ async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
     if before == "active":
         key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
         await facts.lock_key(tx, key)
-        holder = await facts.active_of(tx, key)
-        if holder is not None:
+        holders = await facts.active_of(tx, key)
+        if holders:
             raise Conflict(
-                f"fact {holder.id} is active under the same subject and predicate; forget it "
+                f"fact {holders[0].id} is active under the same subject and predicate; forget it "
                 f"first, or store the text of {id} as a new fact"
             )
     await versions.keep(tx, "fact", [id], memory.clock())

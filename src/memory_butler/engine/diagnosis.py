@@ -18,16 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from memory_butler.config import Settings
+from memory_butler.config import ConsolidationConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
+from memory_butler.engine import leftovers
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
 from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import embedded_login, find_reranker
 from memory_butler.inference import model_files
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
-from memory_butler.store import embedded
+from memory_butler.store import dump, embedded
 from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
 from memory_butler.store.schema import is_older
@@ -55,10 +56,15 @@ class Finding:
 Check = Callable[[Settings], Awaitable[list[Finding]]]
 
 
-async def diagnose(settings: Settings, configuration_problem: str | None) -> list[Finding]:
-    """Look at everything; a check that breaks is a finding, and the others go on."""
+async def diagnose(
+    settings: Settings, configuration_problem: str | None, *, deep: bool = False
+) -> list[Finding]:
+    """Look at everything; a check that breaks is a finding, and the others go on.
+
+    `deep`: read every row of the embedded database as well.
+    """
     findings = [_python(), _configuration(configuration_problem)]
-    for name, check in _CHECKS:
+    for name, check in (*_CHECKS, *((("pages", _pages),) if deep else ())):
         try:
             findings += await check(settings)
         except MemoryButlerError as error:
@@ -128,7 +134,25 @@ async def _database(settings: Settings) -> list[Finding]:
     async with _runtime_dsn(settings) as dsn:
         found = await inspect(dsn)
         waiting = await _unread(dsn) if found.revision == found.head else []
+        waiting += _left(await leftovers.find(settings.data_dir, dsn, dump.database_of(dsn)))
+        if found.damaged:
+            said = f"{found.damaged} pages were found damaged when they were read"
+            waiting.append(Finding("pages", "failed", said, "restore the newest backup"))
     return [Finding("database", "ok", where), *_inspected(found, settings), *waiting]
+
+
+def _left(found: leftovers.Found) -> list[Finding]:
+    """What restores have left: plain copies of memories that nothing else would tell of."""
+    findings = []
+    if found.unfinished:
+        said = f"a restore was cut off and left {', '.join(found.unfinished)}"
+        advice = "memory-butler serve, or the next restore, removes it"
+        findings.append(Finding("leftovers", "warning", said, advice))
+    if found.kept:
+        said = f"kept by a restore: {', '.join(found.kept)}"
+        advice = "delete them once you need them no more: erasing does not reach them"
+        findings.append(Finding("kept", "warning", said, advice))
+    return findings
 
 
 async def _unread(dsn: str) -> list[Finding]:
@@ -145,6 +169,20 @@ async def _unread(dsn: str) -> list[Finding]:
     said = f"{count} expire within 48 hours without having been consolidated"
     advice = "give consolidation a model, or set modules.memory.consolidation.pending_ttl_days"
     return [Finding("episodes", "warning", said, advice)]
+
+
+async def _pages(settings: Settings) -> list[Finding]:
+    if settings.dsn is not None:
+        said = "not read: an external database has checks of its own"
+        return [Finding("pages", "warning", said, "amcheck and pg_checksums, by its administrator")]
+    lease = await asyncio.to_thread(
+        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
+    )
+    try:
+        rows = await dump.read_everything(lease.endpoint.dsn(settings.database))
+    finally:
+        await asyncio.to_thread(lease.release)
+    return [Finding("pages", "ok", f"{rows:,} rows read through")]
 
 
 @asynccontextmanager
@@ -223,6 +261,12 @@ async def _reranker(settings: Settings) -> list[Finding]:
     finally:
         await reranker.aclose()
     return [Finding("reranker", "ok", reranker.name)]
+
+
+def learns_with(config: ConsolidationConfig) -> str | None:
+    """The name of the model that consolidates; None where there is none."""
+    model = find_model(config, os.environ)
+    return None if model is None else model.name
 
 
 async def _language_model(settings: Settings) -> list[Finding]:

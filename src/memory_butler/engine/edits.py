@@ -4,7 +4,7 @@ An edit may name the revision that it was made from. Of two people who edit one 
 is refused and told what the first one made of it (StaleRevision).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
@@ -20,9 +20,9 @@ from memory_butler.domain.rules import (
     promote_by_hand,
 )
 from memory_butler.domain.text import preprocess_text
-from memory_butler.domain.trust import Trust
+from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import fact_row
+from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, replace_fact, searchable, shortened
@@ -49,8 +49,22 @@ INHERITED: Final = (
 )
 # Marks on the old text that say nothing of the new one.
 _MARKS: Final = frozenset(
-    {"status", "forgotten", "needs_review", "needs_inversion", "resembles", "settled"}
+    {
+        "status",
+        "forgotten",
+        "needs_review",
+        "needs_inversion",
+        "resembles",
+        "settled",
+        "waiting",
+        "echo",
+        "echo_of",
+        "echo_nearness",
+    }
 )
+
+# What a fact says; the rest is about it.
+_SAYS: Final = ("subject", "predicate", "content")
 
 ByHand = Literal["promote", "demote", "disable", "enable"]
 
@@ -64,9 +78,9 @@ async def edit_fact(
 ) -> Row:
     """Correct an active fact by one that supersedes it; the new fact's row (C-81, DASH-05).
 
-    `changes` has keys of `INHERITED`; what it leaves out is inherited. The moment since which the
-    fact is true is among that: an edit corrects what was said. Give `valid_from` where the world
-    has changed.
+    `changes` has keys of `INHERITED`, and `trust`, on whose word it says something else; what it
+    leaves out is inherited. The moment since which the fact is true is among that: an edit corrects
+    what was said. Give `valid_from` where the world has changed.
 
     Raises:
         NotFound: there is no such fact.
@@ -119,12 +133,13 @@ async def _replace(
         raise InvalidInput(
             f"fact {id} ended at {row['valid_until']}; give valid_until, or null where it holds on"
         )
-    holder = await facts.active_of(tx, _key_of(new))
-    if holder is not None and holder.id != id:
+    others = [one for one in await facts.active_of(tx, _key_of(new)) if one.id != id]
+    if others:
         raise Conflict(
-            f"fact {holder.id} is active under that subject and predicate; edit or forget that one"
+            f"fact {others[0].id} is active under that subject and predicate; edit or forget that "
+            "one"
         )
-    old = facts.Holder(id, row["created_at"])
+    old = facts.Holder(id, row["created_at"], Trust(row["trust"]))
     await replace_fact(tx, principal, new, embedded, old)
     stored = await facts.look(tx, new.id)
     assert stored is not None  # noqa: S101 -- inserted above
@@ -132,7 +147,7 @@ async def _replace(
 
 
 def _require_some(changes: Mapping[str, Any]) -> None:
-    if not changes:
+    if not changes.keys() - {"trust"}:
         raise InvalidInput("the edit changes nothing; give at least one field a new value")
 
 
@@ -142,8 +157,19 @@ def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
-    # Nor is it trusted further: whoever knows better states a fact of their own (C-110).
-    return new_fact(memory, **given, metadata=kept, trust=Trust(row["trust"]).label)
+    return new_fact(memory, **given, metadata=kept, trust=_trust(row, changes, _SAYS).label)
+
+
+def _trust(row: Row, changes: Mapping[str, Any], says: Collection[str]) -> Trust:
+    """How far an edited memory is trusted: other words are no longer those of its source (C-125).
+
+    They are the editor's, who says on whose word they are, or else speaks as an agent.
+    """
+    known = Trust(row["trust"])
+    if all(changes.get(name, row[name]) == row[name] for name in says):
+        return known
+    stated = changes.get("trust")
+    return min(known, Trust.AGENT_INFERRED) if stated is None else parse_trust(stated)
 
 
 def _key(row: Row) -> FactKey:
@@ -211,12 +237,13 @@ async def edit_rule(
         before = await rules.look(tx, id)
     if before is None:
         raise missing("rule", id)
-    content = inputs.text("content", changes.get("content", before["content"]))
+    given = changes.get("content", before["content"])
+    content = inputs.content(given, memory.config.max_content_bytes)
     embedded = await memory.embedded(content, preprocess_text(content))
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
-            row = await _rule_to_edit(tx, id, expected_revision)
+            row = await _rule_to_edit(memory, tx, id, expected_revision)
             if "content" not in changes and row["content"] != content:
                 raise Conflict(f"rule {id} was edited a moment ago; look at it and try again")
             now = memory.clock()
@@ -228,13 +255,21 @@ async def edit_rule(
                 fitting,
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
                 tags=inputs.tags(changes.get("tags", row["tags"])),
-                metadata={k: v for k, v in row["metadata"].items() if k not in _MARKS},
+                metadata=_without_marks(row),
+                trust=_trust(row, {**changes, "content": content}, ("content",)),
                 now=now,
             )
             await _tell(tx, principal, "rule_edited", edited, memory)
             return edited
 
     return await shortened(embedded, write)
+
+
+def _without_marks(row: Row) -> dict[str, Any]:
+    """A rule's metadata for another text; the harm that the old one did is not held against it."""
+    kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
+    harmful = row["maturity"] == "anti_pattern" or "needs_inversion" in row["metadata"]
+    return kept | ({"needs_inversion": False} if harmful else {})
 
 
 async def move_rule(
@@ -254,7 +289,7 @@ async def move_rule(
     """
     id = inputs.uuid("rule_id", rule_id)
     async with transaction(memory.pool, principal.tenant) as tx:
-        row = await _rule_to_edit(tx, id, expected_revision)
+        row = await _rule_to_edit(memory, tx, id, expected_revision)
         now = memory.clock()
         match act:
             case "promote" | "demote":
@@ -283,7 +318,9 @@ async def _switch(tx: Transaction, row: Row, *, off: bool) -> Row:
     return row | {"metadata": metadata}
 
 
-async def _rule_to_edit(tx: Transaction, id: UUID, expected_revision: str | None) -> Row:
+async def _rule_to_edit(
+    memory: Memory, tx: Transaction, id: UUID, expected_revision: str | None
+) -> Row:
     row = await rules.for_update(tx, id)
     if row is None:
         raise missing("rule", id)
@@ -291,7 +328,7 @@ async def _rule_to_edit(tx: Transaction, id: UUID, expected_revision: str | None
         raise StaleRevision(
             f"rule {id} was changed by somebody else meanwhile; look at what it says now",
             "rule",
-            row,
+            faded(row, memory.clock()),
             revision_of(row),
         )
     if is_forgotten(row["metadata"]):

@@ -26,6 +26,7 @@ from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.text import storable
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, events, facts, links, versions
@@ -289,7 +290,14 @@ def mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:
 
 def merge_fact(row: Row) -> MergeFact:
     """What a plan of a merge looks at."""
-    return MergeFact(row["id"], row["scope"], row["predicate"], row["validity"], row["confidence"])
+    return MergeFact(
+        row["id"],
+        row["scope"],
+        row["predicate"],
+        row["validity"],
+        row["confidence"],
+        Trust(row["trust"]),
+    )
 
 
 def merge_revision(source: Row, target: Row, found: Iterable[Row]) -> str:

@@ -55,7 +55,9 @@ async def _mark(
         marked = _marked(memory, row, outcome, now)
         await versions.keep(tx, "rule", [id], now)
         metadata = _metadata(row["metadata"], marked, reason)
-        updated = await rules.apply_mark(tx, id, marked.standing, now, metadata)
+        updated = await rules.apply_mark(
+            tx, id, marked.standing, now, metadata, confirms=outcome == "helpful"
+        )
         context = {} if reason is None else {"reason": reason}
         await rules.record_application(tx, id, outcome, context, now)
         payload = {

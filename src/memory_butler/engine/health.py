@@ -1,12 +1,20 @@
-"""Whether this memory can answer."""
+"""Whether this memory can answer, and keep what it is told."""
 
+import asyncio
+import os
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.memory import Memory
 from memory_butler.store.transaction import transaction
+
+# A file system that has less than this has nothing.
+_BLOCK: Final = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +27,30 @@ class Health:
 
 
 async def check(memory: Memory) -> Health:
-    """Ask the database the simplest question in the way in which every request asks it."""
+    """Write as little as can be written, in the way in which every request writes.
+
+    A full disk, or one that may only be read, answers questions for hours: so a record goes into
+    the log of the database, to the disk, and a block into the data directory.
+    """
     began = time.perf_counter()
     try:
-        async with transaction(memory.pool, DEFAULT_TENANT, durable=False) as tx:
-            await tx.connection.fetchval("SELECT 1")
+        async with transaction(memory.pool, DEFAULT_TENANT) as tx:
+            if await tx.connection.fetchval("SHOW transaction_read_only") == "on":
+                return Health(False, "the database may only be read", None)
+            await tx.connection.fetchval("SELECT pg_logical_emit_message(true, 'ready', '')")
+        # A server on somebody else's database may keep no file.
+        if memory.data_dir is not None and memory.data_dir.is_dir():
+            await asyncio.to_thread(_write, memory.data_dir)
     except Unavailable as error:
         return Health(False, str(error), None)
+    except OSError as error:
+        said = f"the data directory cannot be written: {error.strerror}"
+        return Health(False, said, None)
     return Health(True, "ok", round((time.perf_counter() - began) * 1000, 2))
+
+
+def _write(folder: Path) -> None:
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(_BLOCK))
+        file.flush()
+        os.fsync(file.fileno())

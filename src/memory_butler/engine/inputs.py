@@ -4,7 +4,9 @@ Every limit is one that PostgreSQL would enforce later and less clearly: an inde
 bytes, so the texts that stand together in one unique index must stay below that in sum.
 """
 
+import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -13,7 +15,8 @@ from uuid import UUID
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.text import storable
 
-MAX_CONTENT_BYTES: Final = 8 * 1024 * 1024
+# Of a text that has no bound of its own; that of contents is configured (C-140).
+DEFAULT_CONTENT_BYTES: Final = 64 * 1024
 MAX_SUBJECT_BYTES: Final = 1000
 MAX_NAME_BYTES: Final = 500
 MAX_QUERY_CHARS: Final = 100_000
@@ -22,9 +25,14 @@ MAX_OFFSET: Final = 1_000_000
 MAX_TAGS: Final = 100
 MAX_TURN: Final = 2**31 - 1
 MAX_METADATA_DEPTH: Final = 32
+# The scale of importance: what lies outside would outweigh every other part of a score (C-150).
+MIN_IMPORTANCE: Final = 1.0
+MAX_IMPORTANCE: Final = 10.0
+MAX_METADATA_BYTES: Final = 16 * 1024
+MAX_METADATA_KEYS: Final = 256
 
 
-def text(name: str, value: str, max_bytes: int = MAX_CONTENT_BYTES) -> str:
+def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
     """A text to be stored: NULs removed, lone surrogates replaced, not blank, not too long."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {type(value).__name__}")
@@ -37,6 +45,18 @@ def text(name: str, value: str, max_bytes: int = MAX_CONTENT_BYTES) -> str:
     if size > max_bytes:
         raise InvalidInput(
             f"{name} has {size:,} bytes, at most {max_bytes:,} are stored; shorten or split it"
+        )
+    return clean
+
+
+def content(value: str, max_bytes: int) -> str:
+    """What a memory says; `max_bytes` is the configured bound, which the refusal names."""
+    clean = text("content", value, sys.maxsize)
+    size = len(clean.encode())
+    if size > max_bytes:
+        raise InvalidInput(
+            f"content has {size:,} bytes, at most {max_bytes:,} are stored "
+            "(max_content_bytes in [modules.memory]); shorten or split it"
         )
     return clean
 
@@ -60,8 +80,19 @@ def query(what: str, value: str) -> str:
     return value
 
 
+def importance(value: float) -> float:
+    """How important a memory is: 1 to 10."""
+    given = number("importance", value)
+    if not MIN_IMPORTANCE <= given <= MAX_IMPORTANCE:
+        raise InvalidInput(
+            f"importance must be between {MIN_IMPORTANCE:g} (trivial) and {MAX_IMPORTANCE:g} "
+            f"(vital), not {given:g}"
+        )
+    return given
+
+
 def number(what: str, value: float) -> float:
-    """A finite number, as given: importance is not clamped (C-50)."""
+    """A finite number, as given."""
     try:
         if not isinstance(value, bool) and math.isfinite(value):
             return float(value)
@@ -135,10 +166,31 @@ def tags(value: Sequence[str] | None) -> list[str]:
 
 
 def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A JSON object, its texts storable."""
-    clean = json_value("metadata", dict(value or {}))
+    """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels."""
+    given = value or {}
+    if _keys(given, MAX_METADATA_DEPTH) > MAX_METADATA_KEYS:
+        raise InvalidInput(f"metadata has more than {MAX_METADATA_KEYS} keys; keep fewer")
+    clean = json_value("metadata", dict(given))
     assert isinstance(clean, dict)  # noqa: S101 -- what goes in as a dict comes out as one
+    size = len(json.dumps(clean, ensure_ascii=False).encode())
+    if size > MAX_METADATA_BYTES:
+        raise InvalidInput(
+            f"metadata has {size:,} bytes as JSON, at most {MAX_METADATA_BYTES:,} are kept; "
+            "what is text belongs into content"
+        )
     return clean
+
+
+def _keys(value: Any, depth: int) -> int:
+    """How many keys all objects within have, counted only until they are too many."""
+    count = len(value) if isinstance(value, Mapping) else 0
+    within = value.values() if isinstance(value, Mapping) else value
+    if depth and isinstance(value, Mapping | list | tuple):
+        for one in within:
+            if count > MAX_METADATA_KEYS:
+                break
+            count += _keys(one, depth - 1)
+    return count
 
 
 def json_value(what: str, value: Any) -> Any:

@@ -123,7 +123,9 @@ async def search_items(
     place, limit = namespace(prefix) if prefix else [], inputs.limit(limit)
     conditions = rules.conditions(inputs.json_value("filter", wanted or {}))
     asked = inputs.query("query", query or "")
-    vector = await memory.embedder.embed_query(asked) if asked.strip() else None
+    vector = None
+    if asked.strip():
+        vector = await memory.embedder.embed_query(asked, principal.tenant)
 
     async def read() -> list[Row]:
         now = memory.clock()

@@ -22,7 +22,9 @@ from memory_butler.store.rows import Row
 
 log = structlog.get_logger()
 
-MAX_LISTENERS: Final = 100
+MAX_LISTENERS: Final = 500
+# So that one tenant cannot keep the others from listening.
+MAX_OF_TENANT: Final = 50
 POLL_SECONDS: Final = 1.0
 # At most so many events in one answer of the database, and in the queue of one slow listener.
 MAX_EVENTS: Final = 1000
@@ -64,7 +66,7 @@ class Listener:
 
 
 class LiveEvents:
-    """The events of a server's database, for any number of listeners up to a hundred."""
+    """The events of a server's database, for any number of listeners up to a bound."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -88,6 +90,10 @@ class LiveEvents:
         """
         if self._closed or len(self._listeners) >= MAX_LISTENERS:
             raise Unavailable(f"{MAX_LISTENERS} listen already; come back later, or ask for lists")
+        if sum(one.tenant == principal.tenant for one in self._listeners) >= MAX_OF_TENANT:
+            raise Unavailable(
+                f"{MAX_OF_TENANT} of this tenant listen already; come back later, or ask for lists"
+            )
         listener = Listener(principal.tenant)
         if principal.tenant not in self._seen:
             self._seen[principal.tenant] = {row["id"]: row for row in await self._late(listener)}

@@ -9,8 +9,20 @@ from uuid import UUID
 from memory_butler.domain import fusion
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores
 from memory_butler.domain.entities import spellings
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period, period_of
+from memory_butler.domain.relevance import (
+    Asked,
+    Bearing,
+    is_personal,
+    is_pleasantry,
+    is_question,
+    is_task,
+    names_in,
+    probability,
+    weakened,
+)
 from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
@@ -22,6 +34,7 @@ from memory_butler.store.search import (
     Deep,
     Found,
     Wanted,
+    bearings,
     candidates,
     deepened,
     joined,
@@ -33,14 +46,17 @@ from memory_butler.store.transaction import Transaction
 # So many times more candidates are looked at where only trusted ones are wanted. Where more than
 # four of five near the question are not trusted, some answers are missed (docs/trust.md).
 TRUST_REACH: Final = 5
+MAX_TRUST_REACH: Final = 100  # what a deep search looks at anyway
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """A candidate with what its search says of it; `missing` arms have rank depth + 1 (RRF-03).
 
-    `deep` is its score in a deep search, None in the others; `rerank_score` what a reranker said of
-    it, None where none has read it.
+    `deep` is its score in a deep search, None in the others, and `standing` what it and the ranks
+    come to as a relevance, 0.0 to 1.0; `rerank_score` what a reranker said of it, None where none
+    has read it. `relevance` is the probability that it bears on the question; None in a keyword
+    search, which knows too little.
     """
 
     memory_type: MemoryType
@@ -49,7 +65,9 @@ class Match:
     semantic_rank: int
     keyword_rank: int
     deep: DeepScore | None = None
+    standing: float = 0.0
     rerank_score: float | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +87,7 @@ class Question:
     version_id: int
     without: frozenset[UUID]
     min_trust: Trust | None = None
+    min_relevance: float = 0.0
 
     @classmethod
     def of(
@@ -81,8 +100,11 @@ class Question:
         min_confidence: float | None,
         without: Collection[UUID] = (),
         min_trust: str | None = None,
+        min_relevance: float = 0.0,
     ) -> Self:
         """Check what was asked; InvalidInput says what cannot be."""
+        if mode == "keyword" and min_relevance > 0:
+            raise InvalidInput("min_relevance needs meaning: take another mode than keyword")
         retrieval = memory.config.retrieval
         if min_confidence is None:
             min_confidence = memory.config.facts.retrieval_confidence_threshold
@@ -99,12 +121,15 @@ class Question:
             version_id=memory.embedding_version_id,
             without=frozenset(without),
             min_trust=None if min_trust is None else parse_trust(min_trust),
+            min_relevance=inputs.share("min_relevance", min_relevance),
         )
 
 
-async def embedded(memory: Memory, asked: Question) -> Vector | None:
+async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
     """The question as a vector, unless its mode has no use for one."""
-    return None if asked.mode == "keyword" else await memory.embedder.embed_query(asked.text)
+    if asked.mode == "keyword":
+        return None
+    return await memory.embedder.embed_query(asked.text, tenant)
 
 
 async def matches(
@@ -113,12 +138,14 @@ async def matches(
     asked: Question,
     embedding: Awaitable[Vector | None],
 ) -> list[Match]:
-    """Every candidate of these types, unordered.
+    """Every candidate of these types that bears on the question, unordered.
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
     # Deeper by as many as are left out: whatever moves up in their place must be among the found.
-    reach = asked.depth if asked.min_trust is None else asked.depth * TRUST_REACH
+    reach = asked.depth
+    if asked.min_trust is not None:
+        reach = max(reach, min(reach * TRUST_REACH, MAX_TRUST_REACH))
     depth = reach + len(asked.without)
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     deep = None
@@ -134,11 +161,69 @@ async def matches(
         by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
         found = joined(by_words, by_meaning)
     fused = await _all_fused(tx, found, asked)
-    if deep is None:
-        return fused
-    # Over all types together: the best of a type that has nothing to the point is not the best.
-    scores = deep_scores({match.found.id: _evidence(match.found, deep.period) for match in fused})
-    return [replace(match, deep=scores[match.found.id]) for match in fused]
+    vector = await embedding
+    if vector is not None:
+        fused = await _weighed(tx, wanted, asked, vector, fused)
+    if deep is not None:
+        # Over all types together: the best of a type that has nothing to the point is not the best.
+        scores = deep_scores(
+            {match.found.id: _evidence(match.found, deep.period) for match in fused}
+        )
+        best = max((one.total for one in scores.values()), default=0.0) or 1.0
+        fused = [
+            replace(match, deep=score, standing=_standing(match, score.total / best))
+            for match in fused
+            if (score := scores[match.found.id])
+        ]
+    return [match for match in fused if (match.relevance or 0.0) >= asked.min_relevance]
+
+
+def _standing(match: Match, share: float) -> float:
+    """How relevant a candidate is for the composite score, 0.0 to 1.0 (SCORE-03, C-115).
+
+    A tenth by its ranks in both retrievers, as the documents have it, and the rest by how far it
+    stands out, which tells the best from what merely comes next. In a small store little does.
+    """
+    return 0.1 * fusion.relevance(match.rrf_score) + 0.9 * share
+
+
+async def _weighed(
+    tx: Transaction, wanted: Wanted, asked: Question, vector: Vector, found: Sequence[Match]
+) -> list[Match]:
+    """Each with its relevance."""
+    ids: dict[MemoryType, list[UUID]] = {}
+    for match in found:
+        ids.setdefault(match.memory_type, []).append(match.found.id)
+    looked = await bearings(
+        tx, wanted, asked.text, vector, names_in(asked.text), spellings(asked.text), ids
+    )
+    if looked is None:
+        return list(found)
+    around, by_id = looked
+    question = Asked(
+        words=around.words,
+        names=around.names,
+        names_entity=around.names_entity,
+        personal=is_personal(asked.text),
+        question=is_question(asked.text),
+        task=is_task(asked.text),
+        pleasantry=is_pleasantry(asked.text),
+        memories=around.memories,
+        spread=around.spread,
+        sampled=around.sampled,
+    )
+    known = {id: Bearing(*one) for id, one in by_id.items()}
+    bears = probability(question, known)
+    relevance: dict[UUID, float] = {}
+    for memory_type, some in ids.items():
+        own = {id: known[id] for id in some if id in known}
+        best = bears
+        if memory_type == "rule":
+            # A name that memory does not know says that it knows no fact of it, and nothing of a
+            # rule, which holds whoever is concerned.
+            best = max(best, probability(replace(question, names=frozenset()), own))
+        relevance |= weakened(question, own, best)
+    return [replace(match, relevance=relevance.get(match.found.id, 0.0)) for match in found]
 
 
 async def _of_the_past(

@@ -1,14 +1,17 @@
 """What every use case needs, in one value: the pool, the embedder, the policies, the clock."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import asyncpg
 
 from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.standpoint import Standpoint, standpoint
 from memory_butler.engine import inputs
 from memory_butler.inference.batching import BatchingEmbedder
@@ -17,6 +20,11 @@ from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.replica import Replica
 from memory_butler.store.transaction import Transaction, reading
+
+# What goes on whatever the wall clock is set to, and while a machine sleeps, where that can be had.
+_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STARTED: Final = (time.time(), time.clock_gettime(_STEADY))
+_MOST_DRIFT: Final = timedelta(days=1)
 
 
 def utc_now() -> datetime:
@@ -81,6 +89,25 @@ class Memory:
         if self.replica is None or on_primary:
             return reading(self.pool, tenant, self.standpoint)
         return self.replica.reading(tenant, self.standpoint)
+
+    def refuse_after_jump(self) -> None:
+        """Refuse to delete by a clock that was set by more than a day since this process began.
+
+        What is deleted for its age is gone for good, and a clock that is set wrong makes all of it
+        old. Whoever starts the process anew says that the clock is right.
+
+        Raises:
+            Conflict: it was.
+        """
+        if self.clock is not utc_now:
+            return  # one that is set on purpose
+        wall, steady = time.time() - _STARTED[0], time.clock_gettime(_STEADY) - _STARTED[1]
+        drift = timedelta(seconds=wall - steady)
+        if abs(drift) > _MOST_DRIFT:
+            raise Conflict(
+                f"the clock was set by {drift.days} days since this server started: nothing is "
+                "deleted or expires; see that it is right, then start the server again"
+            )
 
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""

@@ -15,6 +15,7 @@ import structlog
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
+from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.cross_encoder import OnnxCrossEncoder
@@ -62,6 +63,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             if not await schema.is_current(runtime):
                 await schema.ensure_database(endpoint.dsn("postgres"), settings.database)
                 await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
+            left = await remove_after_crash(settings.data_dir, admin, settings.database)
+            if left:
+                log.warning("removed what a restore had left that was cut off", removed=left)
             yield Database(runtime, admin)
     finally:
         for lease in reversed(leases):
@@ -118,10 +122,14 @@ async def _acquire(settings: Settings) -> embedded.Lease:
 
 
 @asynccontextmanager
-async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
+async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIterator[Memory]:
     """A memory ready to be used; closed, and the embedded database with it, at the end.
 
     The embedding model is loaded when the first text is embedded.
+
+    Args:
+        with_model: whether a language model may be asked. Without, one that is configured but
+            cannot be used (its key is not set) is in nobody's way.
     """
     async with (
         open_database(settings) as database,
@@ -130,6 +138,7 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
             settings.memory,
             pulled_models(settings.data_dir),
             pool_size=settings.pool_size,
+            with_model=with_model,
         ) as memory,
         AsyncExitStack() as stack,
     ):
@@ -146,13 +155,19 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
 
 @asynccontextmanager
 async def memory_on(
-    runtime_dsn: str, config: MemoryModuleConfig, pulled: Path, *, pool_size: int = 10
+    runtime_dsn: str,
+    config: MemoryModuleConfig,
+    pulled: Path,
+    *,
+    pool_size: int = 10,
+    with_model: bool = True,
 ) -> AsyncIterator[Memory]:
     """A memory on a database that is ready, through a pool of its own; closed at the end.
 
     Args:
         runtime_dsn: a login that row-level security holds.
         pulled: where pulled embedding models are.
+        with_model: whether a language model may be asked.
 
     Raises:
         ConfigurationError: the login bypasses row-level security, the schema is old, or files of a
@@ -171,7 +186,7 @@ async def memory_on(
             embedder,
             version_id,
             config,
-            language_model=find_model(config.consolidation, os.environ),
+            language_model=find_model(config.consolidation, os.environ) if with_model else None,
             reranker=reranker,
         )
         try:

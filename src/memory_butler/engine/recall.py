@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 from uuid import UUID
 
-from memory_butler.domain import fusion, scoring
+from memory_butler.domain import scoring
 from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
@@ -28,6 +28,9 @@ from memory_butler.telemetry.tracing import span
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
 
+One = TypeVar("One")
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One answer: the row, where it ranked, and what its score is made of (recall only).
@@ -42,6 +45,11 @@ class Hit:
     place: float
     score: scoring.ScoreParts | None = None
 
+    @property
+    def relevance(self) -> float | None:
+        """The probability that it bears on the question; None in a keyword search."""
+        return self.match.relevance
+
     def explain(self) -> dict[str, float | int | bool | None]:
         """Every number that decided the place of this answer."""
         parts: dict[str, float | int | bool | None] = {
@@ -51,6 +59,7 @@ class Hit:
             "text_rank": self.match.found.text_rank,
             "matches_all_words": self.match.found.matches_all,
             "rrf_score": self.match.rrf_score,
+            "relevance_probability": self.match.relevance,
         }
         if self.match.deep is not None:
             parts.update(self.match.deep.explain())
@@ -72,6 +81,7 @@ async def search(
     limit: int = 10,
     min_confidence: float | None = None,
     min_trust: str | None = None,
+    min_relevance: float | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
     without: Collection[UUID] = (),
@@ -79,12 +89,23 @@ async def search(
     """Search episodes, facts and rules; `limit` counts over all of them (SRCH-01..08, C-42).
 
     Results of several types are merged by the score of the mode, then similarity, age and id.
-    A blank query finds nothing (SRCH-05). `quiet` and `without` are those of `recall`. With a
+    A blank query finds nothing (SRCH-05). Nothing is left out for its relevance unless
+    `min_relevance` says so. `quiet` and `without` are those of `recall`. With a
     reranker, what it has read of a deep search comes before the rest, by its score.
     """
     wanted = tuple(dict.fromkeys(parse_memory_type(one) for one in types or MEMORY_TYPES))
     mode = mode or memory.config.retrieval.default_mode
-    asked = Question.of(memory, query, mode, scope, limit, min_confidence, without, min_trust)
+    asked = Question.of(
+        memory,
+        query,
+        mode,
+        scope,
+        limit,
+        min_confidence,
+        without,
+        min_trust,
+        min_relevance or 0.0,
+    )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("search", asked.scope, session)
     if not asked.text:
@@ -94,7 +115,16 @@ async def search(
         effective = None if match.memory_type == "episode" else _confidence(match.found, asked.now)
         return _Judged(match, _search_order(match, mode), _place(match, mode), effective)
 
-    return await _answer(memory, principal, asked, wanted, audience, judge)
+    return await _answer(
+        memory,
+        principal,
+        asked,
+        wanted,
+        audience,
+        judge,
+        lambda ordered: ordered[:limit],
+        memory.reranker if mode == "deep" else None,
+    )
 
 
 async def recall(
@@ -106,17 +136,25 @@ async def recall(
     limit: int = 10,
     min_confidence: float | None = None,
     min_trust: str | None = None,
+    min_relevance: float | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
     without: Collection[UUID] = (),
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
 
-    Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). `quiet` leaves no trace: no
-    reference is counted, nothing is noted as served. `without` names memories to answer without, as
-    if they were not there.
+    What does not bear on the topic is left out: what has less than `min_relevance`, by default
+    that of the configuration; 0 leaves nothing out.
+
+    Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). Rules that fit have a share
+    of the results for themselves (C-116). `quiet` leaves no trace: no reference is counted, nothing
+    is noted as served. `without` names memories to answer without, as if they were not there.
     """
-    asked = Question.of(memory, topic, "hybrid", scope, limit, min_confidence, without, min_trust)
+    if min_relevance is None:
+        min_relevance = memory.config.retrieval.min_relevance
+    asked = Question.of(
+        memory, topic, "deep", scope, limit, min_confidence, without, min_trust, min_relevance
+    )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("recall", asked.scope, session)
     if not asked.text:
@@ -129,7 +167,18 @@ async def recall(
         order = scoring.order_key(score.rank_score, match.found.created_at, match.found.id)
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
-    return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge)
+    def cut(ordered: Sequence[_Judged]) -> list[_Judged]:
+        return first_with_rules(memory, ordered, limit, lambda one: one.match.memory_type)
+
+    return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge, cut)
+
+
+def first_with_rules(
+    memory: Memory, ordered: Sequence[One], limit: int, type_of: Callable[[One], MemoryType]
+) -> list[One]:
+    """The first `limit`, with the share that is kept for rules (C-116)."""
+    share = memory.config.retrieval.rules_share
+    return scoring.first_with_share(ordered, limit, share, lambda one: type_of(one) == "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +199,8 @@ async def _answer(
     wanted: Sequence[MemoryType],
     audience: Audience | None,
     judge: Callable[[Match], _Judged],
+    cut: Callable[[list[_Judged]], list[_Judged]],
+    reranker: BackgroundReranker | None = None,
 ) -> list[Hit]:
     """Search, order, cut, bump and record; quietly without an audience.
 
@@ -159,8 +210,7 @@ async def _answer(
     Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
-    reranker = memory.reranker if asked.mode == "deep" else None
-    embedding = asyncio.ensure_future(embedded(memory, asked))
+    embedding = asyncio.ensure_future(embedded(memory, asked, principal.tenant))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
     if memory.pool.turns.locked():
@@ -173,7 +223,7 @@ async def _answer(
         return sorted(judged, key=lambda one: one.order)
 
     async def best_of(tx: Transaction) -> list[_Judged]:
-        return ordered(await matches(tx, wanted, asked, embedding))[: asked.limit]
+        return cut(ordered(await matches(tx, wanted, asked, embedding)))
 
     async def best_reranked(reranker: BackgroundReranker) -> list[_Judged]:
         async with memory.reading(principal.tenant) as tx:
@@ -181,7 +231,7 @@ async def _answer(
             rows = await _look(tx, found[: reranker.candidates], asked.now)
         # No connection is kept from others while the model reads.
         read = await reranked(reranker, asked.text, found[: reranker.candidates], rows)
-        return ordered([*read, *found[reranker.candidates :]])[: asked.limit]
+        return cut(ordered([*read, *found[reranker.candidates :]]))
 
     async def taken(tx: Transaction, best: Sequence[_Judged]) -> list[Hit]:
         take = _look if quiet else _bump
@@ -275,9 +325,11 @@ def _score(
     found = match.found
     retrieval = memory.config.retrieval
     return scoring.composite(
-        relevance=fusion.relevance(match.rrf_score),
+        relevance=match.standing,
         importance=scoring.RULE_IMPORTANCE if found.importance is None else found.importance,
-        recency=scoring.recency(found.last_referenced_at, now),
+        # When it was said or confirmed last, not when it was served: an answer must not make
+        # itself more likely.
+        recency=scoring.recency(found.last_confirmed_at, now),
         confidence=_confidence(found, now),
         weights=weights,
         maturity_weight=(

@@ -62,6 +62,11 @@ async def note(
     await served.record(tx, answer, now)
 
 
+def fingerprint(kind: MemoryType, found: Iterable[Row]) -> frozenset[int]:
+    """The hashes by which these memories are known again in a text."""
+    return frozenset(_fingerprint(text for row in found for text in _texts_of(kind, row)))
+
+
 def _texts_of(kind: MemoryType, row: Row) -> list[str]:
     content: str = row["content"]
     # A fact's value is quoted by itself as well, and may be too short to be known by the whole.

@@ -50,17 +50,18 @@ async def create_token(
     allowed = tuple(dict.fromkeys(parse_scope(scope) for scope in scopes))
     now = memory.clock()
     expires_at = None if lifetime is None else now + lifetime
+    called = inputs.name("name", name)
     token = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
     id = await tokens.create(
         memory.pool,
         parse_tenant(tenant),
-        inputs.name("name", name),
+        called,
         _hash(token),
         list(allowed),
         now,
         expires_at,
     )
-    return NewToken(id, token, tenant, name, allowed, expires_at)
+    return NewToken(id, token, tenant, called, allowed, expires_at)
 
 
 async def list_tokens(memory: Memory, tenant: str | None = None) -> list[Row]:

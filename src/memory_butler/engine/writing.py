@@ -24,12 +24,14 @@ from memory_butler.domain.permanence import (
     decay_rate_of,
 )
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.restatement import same_words
 from memory_butler.domain.text import preprocess_text
-from memory_butler.domain.trust import DEFAULT_TRUST, Trust, parse_trust
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_trust
 from memory_butler.engine import inputs, lineage
 from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
+from memory_butler.store import trust as trust_store
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.facts import NewFact
@@ -41,10 +43,14 @@ NewMemory = NewEpisode | NewFact | NewRule
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What storing one memory did: the fact that it superseded, and those that it is like."""
+    """What storing one memory did: the fact that it superseded, and those that it is like.
+
+    `beside`: the fact of its key that is trusted more, and so stays; the new one waits (C-141).
+    """
 
     supersedes_id: UUID | None = None
     alike: tuple[Like, ...] = ()
+    beside: UUID | None = None
 
 
 Result = TypeVar("Result")
@@ -75,9 +81,9 @@ def new_episode(
     return NewEpisode(
         id=id or uuid4(),
         butler=inputs.name("butler", butler),
-        content=inputs.text("content", content),
+        content=inputs.content(content, memory.config.max_content_bytes),
         session_id=inputs.optional_uuid("session_id", session_id),
-        importance=inputs.number("importance", importance),
+        importance=inputs.importance(importance),
         occurred_at=now if occurred_at is None else inputs.moment("occurred_at", occurred_at),
         speaker=inputs.optional_name("speaker", speaker),
         turn=inputs.turn(turn),
@@ -112,10 +118,10 @@ def new_fact(
     now = memory.clock()
     return NewFact(
         id=id or uuid4(),
-        subject=inputs.text("subject", subject, inputs.MAX_SUBJECT_BYTES),
-        predicate=inputs.name("predicate", predicate),
-        content=inputs.text("content", content),
-        importance=inputs.number("importance", importance),
+        subject=" ".join(inputs.text("subject", subject, inputs.MAX_SUBJECT_BYTES).split()),
+        predicate=" ".join(inputs.name("predicate", predicate).split()),
+        content=inputs.content(content, memory.config.max_content_bytes),
+        importance=inputs.importance(importance),
         decay_rate=decay_rate_of(permanence),
         permanence=permanence,
         source_butler=inputs.optional_name("source_butler", source_butler),
@@ -151,7 +157,7 @@ def new_rule(
     """A rule about to be stored, checked; InvalidInput says what cannot be."""
     return NewRule(
         id=id or uuid4(),
-        content=inputs.text("content", content),
+        content=inputs.content(content, memory.config.max_content_bytes),
         scope=inputs.name("scope", scope),
         decay_rate=RULE_DECAY_RATE if permanence is None else decay_rate_of(permanence),
         permanence=permanence or DEFAULT_PERMANENCE,
@@ -251,13 +257,64 @@ async def _insert_fact(
     embedded: Embedded,
     replaced: UUID | None,
 ) -> Written:
-    holder: facts.Holder | None = None
+    holders: list[facts.Holder] = []
     await _require_named(tx, fact)
+    fact = await about_entity(tx, fact)
     if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
         key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
         await facts.lock_key(tx, key)
-        holder = await facts.active_of(tx, key)
-    return await _write_fact(tx, principal, fact, embedded, holder, replaced)
+        holders = await facts.active_of(tx, key)
+        worth = await _worth(tx, fact)
+        above = next((one for one in holders if outranks(one.trust, worth)), None)
+        if above is not None:
+            return await _write_beside(tx, principal, fact, embedded, above)
+    return await _write_fact(tx, principal, fact, embedded, holders, replaced)
+
+
+async def about_entity(tx: Transaction, fact: NewFact) -> NewFact:
+    """The fact with the entity whose name or alias its subject is, where that is one alone."""
+    if fact.entity_id is not None:
+        return fact
+    return replace(fact, entity_id=await entities.exactly_named(tx, fact.subject))
+
+
+async def _worth(tx: Transaction, fact: NewFact) -> Trust:
+    """How far a fact will be trusted: no further than the episode that it names."""
+    if fact.source_episode_id is None:
+        return fact.trust
+    source: Item = ("episode", fact.source_episode_id)
+    held = await trust_store.of(tx, {fact.source_episode_id})
+    return min(fact.trust, held.get(source, fact.trust))
+
+
+async def _write_beside(
+    tx: Transaction,
+    principal: Principal,
+    fact: NewFact,
+    embedded: Embedded,
+    holder: facts.Holder,
+) -> Written:
+    """Keep a fact beside the one of its key that is trusted more, until somebody settles the two.
+
+    It waits, and is recalled by nobody (C-141).
+    """
+    (row,) = await facts.many(tx, [holder.id])
+    same = row["content"].strip().casefold() == fact.content.strip().casefold()
+    why = {"reason": "outweighed", "target": str(holder.id)}
+    noted = fact.metadata if same else fact.metadata | {"waiting": why}
+    period = replace(fact.period, validity="superseded" if same else "waiting")
+    fact = replace(fact, period=period, metadata=noted)
+    now = fact.created_at
+    await facts.insert(tx, fact, embedded)
+    if fact.source_episode_id is not None:
+        await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
+    payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
+    await events.record(tx, principal.actor, [("fact_created", payload)], now)
+    near = await facts.nearness(tx, holder.id, embedded)
+    parts = (row["subject"], row["predicate"], row["content"])
+    alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near),)
+    await link_contradicted(tx, fact, alike)
+    return Written(None, alike, beside=holder.id)
 
 
 async def replace_fact(
@@ -272,7 +329,7 @@ async def replace_fact(
         InvalidInput: the entity or episode that it names does not exist; nothing was written.
     """
     await _require_named(tx, fact)
-    await _write_fact(tx, principal, fact, embedded, old)
+    await _write_fact(tx, principal, fact, embedded, [old])
 
 
 async def _require_named(tx: Transaction, fact: NewFact) -> None:
@@ -287,31 +344,53 @@ async def _write_fact(
     principal: Principal,
     fact: NewFact,
     embedded: Embedded,
-    holder: facts.Holder | None,
+    holders: Sequence[facts.Holder],
     replaced: UUID | None = None,
 ) -> Written:
     happened: list[events.Event] = []
     alike: tuple[Like, ...] = ()
     if fact.period.validity == "active":
-        gone = {replaced, None if holder is None else holder.id}
-        alike = await find_like(tx, fact, embedded, gone)
+        alike = await find_like(tx, fact, embedded, {replaced, *(one.id for one in holders)})
         fact = replace(fact, metadata=fact.metadata | marks(alike))
-    if holder is not None:
-        fact = _after(holder, replace(fact, supersedes_id=holder.id))
+    for holder in holders:
+        fact = _after(holder, fact)
+    for place, holder in enumerate(holders):
+        if place == 0:
+            fact = replace(fact, supersedes_id=holder.id)
         await versions.keep(tx, "fact", [holder.id], fact.created_at)
         await facts.supersede(tx, holder.id, fact.created_at, fact.period.valid_from)
         old = {"memory_type": "fact", "memory_id": str(holder.id), "superseded_by": str(fact.id)}
         happened.append(("fact_superseded", old))
     now = fact.created_at
     await facts.insert(tx, fact, embedded)
-    if holder is not None:
+    for holder in holders:
         await links.insert(tx, ("fact", fact.id), ("fact", holder.id), "supersedes", now)
     if fact.source_episode_id is not None:
         await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
     payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
+    if fact.period.validity == "waiting":
+        payload["waiting"] = str(fact.metadata.get("waiting", ""))
     await events.record(tx, principal.actor, [("fact_created", payload), *happened], now)
     await link_contradicted(tx, fact, alike)
+    if fact.period.validity == "active":
+        await _end_waiting(tx, principal, fact)
     return Written(fact.supersedes_id, alike)
+
+
+async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> None:
+    """What waited for somebody to say just this has found its witness."""
+    for row in await facts.waiting_alike(tx, fact.subject, fact.predicate):
+        if row["id"] != fact.id and same_words(row["content"], fact.content):
+            await versions.keep(tx, "fact", [row["id"]], fact.created_at)
+            await facts.witness(tx, row["id"], fact.created_at)
+            await links.insert(
+                tx, ("fact", fact.id), ("fact", row["id"]), "supersedes", fact.created_at
+            )
+            payload = {"memory_type": "fact", "memory_id": str(row["id"])}
+            payload["superseded_by"] = str(fact.id)
+            await events.record(
+                tx, principal.actor, [("fact_superseded", payload)], fact.created_at
+            )
 
 
 def _after(holder: facts.Holder, fact: NewFact) -> NewFact:

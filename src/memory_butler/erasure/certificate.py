@@ -80,7 +80,7 @@ def verify(file: Path, key: str | None = None) -> Verified:
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise InvalidInput(f"{file} is too large for a certificate")
-        said = json.loads(file.read_text(encoding="utf-8"))
+        said = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
         named, signature = said["public_key"], said["signature"]
         public = Ed25519PublicKey.from_public_bytes(base64.b64decode(named, validate=True))
         unsigned = {name: value for name, value in said.items() if name != "signature"}
@@ -96,6 +96,14 @@ def verify(file: Path, key: str | None = None) -> Verified:
             f"{file} is signed with the key {fingerprint(named)}, not with the one expected"
         )
     return Verified(said, named, pinned=key is not None)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a key that stands twice a reader and this check could take another value."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def public_key(data_dir: Path) -> str:

@@ -16,6 +16,7 @@ from memory_butler import __version__
 from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import leftovers
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
 from memory_butler.erasure.certificate import Certificate
@@ -23,7 +24,7 @@ from memory_butler.erasure.probes import MAX_PROBED, MAX_SEARCHED, Probe, probe
 from memory_butler.erasure.scope import Scope, Target, scope_of
 from memory_butler.journal import erasing as journal
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.store import erasure, scrubbing
+from memory_butler.store import dump, erasure, scrubbing
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import one_bulk_writer, transaction
 
@@ -43,6 +44,10 @@ _BEYOND: Final = (
 _OTHERS_SPOOLED: Final = (
     "episodes that wait in the spools of this data directory (`spooled_left`) and are of no erased "
     "session: a spool does not say whose they are, so look at them"
+)
+_KEPT_BY_RESTORE: Final = "what a restore keeps of before, until you delete it"
+_LEFT_ON_SERVER: Final = (
+    "databases beside this one whose names begin with its own, which restores may have left"
 )
 _SERVER_OF_YOURS: Final = (
     "the files of the PostgreSQL server, where `bytes` does not say that they were rewritten",
@@ -195,7 +200,13 @@ async def _complete(
         spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
     )
     scrubbed = None
+    left: leftovers.Found | None = None
+    removed: tuple[str, ...] = ()
     if admin_dsn is not None:
+        tell("removing what restores have left")
+        name = dump.database_of(admin_dsn)
+        removed = await leftovers.remove_unfinished(_data_dir(memory), admin_dsn, name)
+        left = await leftovers.find(_data_dir(memory), admin_dsn, name)
         touched = {name for name, count in report["rows"].items() if count} - {"tokens"}
         # The state of a fact that was rewritten in place is in its old row, too.
         scrubbed = await scrubbing.scrub(admin_dsn, touched | {"memory_versions"}, tell)
@@ -218,9 +229,12 @@ async def _complete(
             "probes": report["probes"],
             "probed_at_most": report["probed_at_most"],
             "bytes": _bytes(scrubbed),
+            "leftovers_removed": list(removed),
             "cannot_reach": [
                 *_BEYOND,
                 *((_OTHERS_SPOOLED,) if spooled.left else ()),
+                *(() if left is None else (f"{_KEPT_BY_RESTORE}: {one}" for one in left.kept)),
+                *((_LEFT_ON_SERVER,) if left is None else ()),
                 *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS),
             ],
         },

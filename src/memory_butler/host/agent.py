@@ -12,7 +12,11 @@ from typing import Any, Final
 
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.inference.language_models import bounded_process
-from memory_butler.inference.language_models.agent_tools import TOOLS, read_claude
+from memory_butler.inference.language_models.agent_tools import (
+    NETWORK_VARIABLES,
+    TOOLS,
+    read_claude,
+)
 from memory_butler.inference.language_models.bounded_process import OutputBoundPassed
 from memory_butler.inference.language_models.port import ModelAnswerUnreadable
 from memory_butler.inference.language_models.sanitize import tail
@@ -43,8 +47,8 @@ _INSTALL: Final = {
     "codex": "npm install -g @openai/codex, then start `codex` once and log in",
     "gemini": "npm install -g @google/gemini-cli, then start `gemini` once and log in",
 }
-# What any program needs to start, to find its login and to write UTF-8.
-_SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG", "USER", "TMPDIR")
+# What any program needs to start, to find its login, to write UTF-8 and to reach its provider.
+_SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG", "USER", "TMPDIR", *NETWORK_VARIABLES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from memory_butler.inference.language_models.choose import find_model
 from memory_butler.surfaces.guard import is_loopback
 from memory_butler.surfaces.http import behind_the_door, build_app, mcp_routes
 from memory_butler.surfaces.listening import listen, url_of
-from memory_butler.surfaces.mcp import INSTRUCTIONS
+from memory_butler.surfaces.mcp import instructions
 from memory_butler.surfaces.running import Stop, run
 
 log = structlog.get_logger()
@@ -95,7 +95,11 @@ async def _run(
         mcp = MCPServer[Any](
             butler.name,
             version=__version__,
-            instructions=INSTRUCTIONS if butler.hosts_memory else butler.table.description or None,
+            instructions=(
+                instructions(butler.settings.toolsets)
+                if butler.hosts_memory
+                else butler.table.description or None
+            ),
             log_level="WARNING",
         )
         modules = await stack.enter_async_context(loaded(butler, mcp, db))

@@ -28,9 +28,11 @@ decided, with the names and numbers that matter; "importance", 1 (trivial) to 10
 """
 
 _SUMMARY = re.compile(
-    r"^\W*session summary\W*:[\s*_]*(?P<said>.+?)\s*$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*+session summary[^\w\n:]*+:[\s*_]*+(?P<said>.+)$", re.IGNORECASE | re.MULTILINE
 )
-_IMPORTANCE = re.compile(r"^\W*importance\W*:\W*(?P<number>\d+(?:\.\d+)?)", re.I | re.MULTILINE)
+_IMPORTANCE = re.compile(
+    r"^[^\w\n]*+importance[^\w\n:]*+:\W*+(?P<number>\d++(?:\.\d++)?)", re.IGNORECASE | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

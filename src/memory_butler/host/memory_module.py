@@ -24,6 +24,7 @@ from memory_butler.inference.embedder import Embedder
 from memory_butler.operations.operation import Toolset
 from memory_butler.operations.registry import of_toolsets
 from memory_butler.store import schema
+from memory_butler.surfaces.mcp import describe_all
 
 
 class MemoryModule(Module):
@@ -95,8 +96,9 @@ class MemoryModule(Module):
     ) -> None:
         """The registry's operations as tools; their defaults are those of the configuration."""
         configured = config if isinstance(config, MemoryModuleConfig) else self._config
-        for operation in of_toolsets(self._toolsets):
-            add_operation(mcp, operation, configured, lambda: self.memory)
+        tools = describe_all(self._toolsets, configured)
+        for operation, tool in zip(of_toolsets(self._toolsets), tools, strict=True):
+            add_operation(mcp, operation, tool, lambda: self.memory)
 
     async def on_shutdown(self) -> None:
         """Close the pool; the references are gone, whatever happens (MOD-03)."""

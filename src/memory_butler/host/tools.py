@@ -7,14 +7,14 @@ from typing import Annotated, Any, Final
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, Tool
+from pydantic import WithJsonSchema
 
-from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation
-from memory_butler.surfaces.mcp import answer, describe
+from memory_butler.operations.operation import STRUCTURED, Operation
+from memory_butler.surfaces.mcp import answer
 
 # How a tool's function takes its request; filled by the server, not by the caller.
 _CONTEXT: Final = "request_context"
@@ -52,35 +52,40 @@ def sent(context: Caller) -> dict[str, Any]:
 
 
 def add_operation(
-    mcp: MCPServer[Any],
-    operation: Operation[Any, Any],
-    config: MemoryModuleConfig,
-    memory: Callable[[], Memory],
+    mcp: MCPServer[Any], operation: Operation[Any, Any], tool: Tool, memory: Callable[[], Memory]
 ) -> None:
     """Add one operation of the registry as a tool.
 
     Pool and embedder are not parameters of the tool: it asks `memory` for them when it is called.
     """
 
-    tool = describe(operation, config)
-
     async def run(request_context: Caller, **_: Any) -> CallToolResult:
         # The server drops what it does not know, and a misspelt argument is to be refused.
         given = sent(request_context)
-        return await answer(operation, memory(), principal_of(request_context), given)
+        meta = (request_context.request_context.params or {}).get("_meta") or {}
+        return await answer(
+            operation,
+            memory(),
+            principal_of(request_context),
+            given,
+            structured=bool(meta.get(STRUCTURED)),
+        )
 
-    defaults = {name: one.get("default") for name, one in tool.input_schema["properties"].items()}
+    required = tool.input_schema.get("required", [])
     parameters = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[field.rebuild_annotation(), field],
-            default=inspect.Parameter.empty if field.is_required() else defaults[name],
+            # Checked by `answer`, which takes null for left out.
+            annotation=Annotated[Any, WithJsonSchema(schema)],
+            default=inspect.Parameter.empty if name in required else schema.get("default"),
         )
-        for name, field in operation.input_model.model_fields.items()
+        for name, schema in tool.input_schema["properties"].items()
     ]
     own = inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=Caller)
-    result = Annotated[CallToolResult, operation.output_model]
+    result: Any = CallToolResult
+    if tool.output_schema is not None:
+        result = Annotated[CallToolResult, operation.output_model]
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [own, *parameters], return_annotation=result
     )

@@ -102,7 +102,8 @@ class BatchingEmbedder:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
-        self._cache: OrderedDict[str, Vectors] = OrderedDict()
+        # By whose it is, too: how fast an answer comes must not tell what others have asked.
+        self._cache: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._cache_size = query_cache
         self._computed = 0
 
@@ -131,16 +132,19 @@ class BatchingEmbedder:
         vector: Vectors = vectors[0]
         return vector
 
-    async def embed_query(self, text: str | None) -> Vectors:
-        """Like `embed`, remembering recent queries. The array is shared: it is read-only."""
-        key = text or ""
+    async def embed_query(self, text: str | None, of: str = "") -> Vectors:
+        """Like `embed`, remembering recent queries of each tenant (`of`) by themselves.
+
+        The array is shared: it is read-only.
+        """
+        key = of, text or ""
         known = self._cache.get(key)
         if known is not None:
             self._cache.move_to_end(key)
             return known
         vector = await self.embed(text)
         vector.flags.writeable = False
-        if self._cache_size > 0 and len(key) <= MAX_CACHED_CHARACTERS:
+        if self._cache_size > 0 and len(key[1]) <= MAX_CACHED_CHARACTERS:
             self._cache[key] = vector
             self._cache.move_to_end(key)
             if len(self._cache) > self._cache_size:

@@ -1,7 +1,6 @@
 """The programs that can be connected: where their configuration is, and what belongs into it.
 
-Taken from the programs' documentation; none of them ran when this was written (docs/integrations.md
-says what was read).
+Taken from the programs' documentation; `tests/clients` runs those that can be had from npm.
 """
 
 import os
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory_butler.domain.choices import choose
+from memory_butler.domain.errors import InvalidInput
 
 NAME: Final = "memory"
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
@@ -60,7 +60,10 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program; `edits` says what connecting it changes, given the home folder and environment."""
+    """A program; `edits` says what connecting it changes, given the home folder and environment.
+
+    It raises InvalidInput where the program cannot reach such a server.
+    """
 
     name: str
     title: str
@@ -112,7 +115,9 @@ def _hook(event: str, server: Server, seconds: int) -> dict[str, Any]:
 def _codex(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     folder = Path(env["CODEX_HOME"]) if env.get("CODEX_HOME") else home / ".codex"
     if server.command:
-        entry = _command(server)
+        # Codex waits for no server that is not required, and its first request would be without
+        # memory. A cold start on a busy machine takes longer than the 10 s that it grants.
+        entry = {**_command(server), "required": True, "startup_timeout_sec": 60}
     else:
         entry = {"url": server.mcp_url}
         if server.token_env is not None:
@@ -137,27 +142,106 @@ def _gemini(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdi
     return (FileEdit(home / ".gemini" / "settings.json", (Member(("mcpServers", NAME), entry),)),)
 
 
-def _vscode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+def _applications(home: Path, env: Mapping[str, str]) -> Path:
+    """Where programs with a window keep their settings."""
     if sys.platform == "darwin":
-        folder = home / "Library" / "Application Support"
-    elif sys.platform == "win32":
-        folder = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
-    else:
-        folder = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+        return home / "Library" / "Application Support"
+    if sys.platform == "win32":
+        return Path(env.get("APPDATA") or home / "AppData" / "Roaming")
+    return _xdg(home, env)
+
+
+def _xdg(home: Path, env: Mapping[str, str]) -> Path:
+    return Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+
+
+def _vscode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     if server.command:
         entry = {"type": "stdio", **_command(server)}
     else:
         entry = {"type": "http", "url": server.mcp_url, **_bearer(server, "${{env:{}}}")}
-    file = folder / "Code" / "User" / "mcp.json"
+    file = _applications(home, env) / "Code" / "User" / "mcp.json"
     return (FileEdit(file, (Member(("servers", NAME), entry),)),)
+
+
+def _in_vscode(
+    home: Path, env: Mapping[str, str], file: str, entry: dict[str, Any]
+) -> tuple[FileEdit, ...]:
+    """The settings of an extension of VS Code."""
+    path = _applications(home, env) / "Code" / "User" / "globalStorage" / file
+    return (FileEdit(path, (Member(("mcpServers", NAME), entry),)),)
+
+
+def _cline(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    _without_token(server, "Cline")
+    # Without the type it would be taken for the older transport, server-sent events.
+    entry = {"type": "streamableHttp", "url": server.mcp_url}
+    file = "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+    return _in_vscode(home, env, file, _command(server) if server.command else entry)
+
+
+def _roo(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    url = {"type": "streamable-http", "url": server.mcp_url}
+    entry = _command(server) if server.command else {**url, **_bearer(server, "${{env:{}}}")}
+    return _in_vscode(home, env, "rooveterinaryinc.roo-cline/settings/mcp_settings.json", entry)
+
+
+def _windsurf(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    url = {"serverUrl": server.mcp_url}
+    entry = _command(server) if server.command else {**url, **_bearer(server, "${{env:{}}}")}
+    file = home / ".codeium" / "windsurf" / "mcp_config.json"
+    return (FileEdit(file, (Member(("mcpServers", NAME), entry),)),)
+
+
+def _zed(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    _without_token(server, "Zed")
+    entry = _command(server) if server.command else {"url": server.mcp_url}
+    windows = sys.platform == "win32"
+    folder = _applications(home, env) / "Zed" if windows else _xdg(home, env) / "zed"
+    return (FileEdit(folder / "settings.json", (Member(("context_servers", NAME), entry),)),)
+
+
+def _claude_desktop(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    if not server.command:
+        raise InvalidInput("Claude Desktop starts its servers itself: add --stdio")
+    file = _applications(home, env) / "Claude" / "claude_desktop_config.json"
+    return (FileEdit(file, (Member(("mcpServers", NAME), _command(server)),)),)
+
+
+def _without_token(server: Server, title: str) -> None:
+    if server.token_env is not None and not server.command:
+        raise InvalidInput(
+            f"{title} cannot take a token from a variable, and none is written into a file: add "
+            "--stdio, or let the server run without tokens"
+        )
+
+
+def _opencode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
+    folder = _xdg(home, env) / "opencode"
+    if server.command:
+        entry: dict[str, Any] = {"type": "local", "command": list(server.command)}
+    else:
+        entry = {"type": "remote", "url": server.mcp_url, **_bearer(server, "{{env:{}}}")}
+        if server.token_env is not None:
+            entry["oauth"] = False  # else it would ask for a login before it sends the token
+    # Whichever of the two is there; it reads both.
+    names = ("opencode.jsonc", "opencode.json")
+    file = next((folder / name for name in names if (folder / name).exists()), folder / names[1])
+    return (FileEdit(file, (Member(("mcp", NAME), {**entry, "enabled": True}),)),)
 
 
 CLIENTS: Final[tuple[Client, ...]] = (
     Client("claude-code", "Claude Code", _claude_code, "Start Claude Code anew."),
+    Client("claude-desktop", "Claude Desktop", _claude_desktop, "Start Claude Desktop anew."),
+    Client("cline", "Cline", _cline, "Switch the server on among Cline's MCP servers."),
     Client("codex", "Codex", _codex, "Start Codex anew."),
     Client("cursor", "Cursor", _cursor, "Start Cursor anew, and switch the server on in its MCPs."),
     Client("gemini", "Gemini CLI", _gemini, "Start Gemini CLI anew."),
+    Client("opencode", "OpenCode", _opencode, "Start OpenCode anew."),
+    Client("roo", "Roo Code", _roo, "Switch the server on among Roo Code's MCP servers."),
     Client("vscode", "VS Code", _vscode, "VS Code asks whether to trust the server."),
+    Client("windsurf", "Windsurf", _windsurf, "Refresh the servers in Windsurf's Cascade."),
+    Client("zed", "Zed", _zed, "Zed starts it by itself."),
 )
 
 

@@ -3,7 +3,6 @@
 agent = Agent(model, toolsets=[memory_toolset(memory)], instructions=memory_instructions(...))
 """
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, Tool
 
 from memory_butler.client import MemoryClient
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.operations.lean import rounded
 from memory_butler.operations.operation import Operation, Toolset
 from memory_butler.operations.registry import of_toolsets
 
@@ -34,8 +34,9 @@ def _tool(client: MemoryClient, operation: Operation[Any, Any]) -> Tool[Any]:
             raise ModelRetry(str(error)) from error
         except MemoryButlerError as error:
             return f"{error.code}: {error}"
-        rendered = None if operation.render is None else operation.render(output)
-        return rendered or json.loads(output.model_dump_json(exclude_none=True))
+        if operation.render is not None:
+            return operation.render(output)
+        return rounded(output.model_dump(mode="json", exclude_none=True))
 
     return Tool.from_schema(
         call, operation.name, operation.description, operation.input_model.model_json_schema()

@@ -9,7 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.calibration import MAX_DAYS, MAX_OUTCOMES, calibrated
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Moment, Output, Rounded
 
 
 class CalibrationInput(Input):
@@ -29,10 +29,10 @@ class CalibrationBin(Output):
     high: float
     outcomes: int
     held: int
-    claimed: float | None = Field(description="The mean of what was claimed.")
-    rate: float | None = Field(description="The share that held.")
-    least: float | None = Field(description="Of the 95 % interval around the rate (Wilson).")
-    most: float | None
+    claimed: Rounded | None = Field(description="The mean of what was claimed.")
+    rate: Rounded | None = Field(description="The share that held.")
+    least: Rounded | None = Field(description="Of the 95 % interval around the rate (Wilson).")
+    most: Rounded | None
 
 
 class CalibrationOutput(Output):
@@ -43,11 +43,11 @@ class CalibrationOutput(Output):
     memories: int = Field(description="How many memories they are of.")
     held: int
     complete: bool = Field(description=f"False: these are the newest {MAX_OUTCOMES:,}.")
-    claimed: float | None = Field(description="The mean of what was claimed.")
-    brier: float | None = Field(
+    claimed: Rounded | None = Field(description="The mean of what was claimed.")
+    brier: Rounded | None = Field(
         description="The mean squared error of what was claimed; 0 is best, null without outcomes."
     )
-    base_rate_brier: float | None = Field(
+    base_rate_brier: Rounded | None = Field(
         description="That of claiming for every memory the share that held; be below it."
     )
     bins: list[CalibrationBin] = Field(

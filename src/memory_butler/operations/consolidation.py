@@ -10,7 +10,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import host
 from memory_butler.engine.consolidation.history import dead_letters, retry_dead_letters
 from memory_butler.engine.consolidation.prompt import output_schema
-from memory_butler.engine.consolidation.run import Report, run_consolidation
+from memory_butler.engine.consolidation.run import Report, RunEnd, run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
@@ -36,8 +36,11 @@ class ConsolidatedGroup(Output):
 class RunConsolidationOutput(Output):
     """C-62: without a language model, what would be consolidated."""
 
-    status: Literal["dry_run", "done"]
+    status: RunEnd = Field(
+        description="failed: nothing worked; partly: some did; waiting: all did, and more waits."
+    )
     message: str
+    left: dict[str, int] = Field(default={}, description="How many wait still, by butler.")
     episodes: int = Field(description="Episodes that waited.")
     groups: dict[str, int] = Field(description="How many waited, by butler.")
     consolidated: list[ConsolidatedGroup] = Field(default=[], description="What was done.")
@@ -53,15 +56,19 @@ async def _consolidate(
 ) -> RunConsolidationOutput:
     return _shown(
         await run_consolidation(
-            memory, principal, memory.language_model, trigger_source="tool:consolidation"
+            memory,
+            principal,
+            memory.language_model,
+            trigger_source=f"manual:{principal.actor}",
         )
     )
 
 
 def _shown(report: Report) -> RunConsolidationOutput:
     return RunConsolidationOutput(
-        status="dry_run" if report.dry_run else "done",
+        status=report.status,
         message=report.message,
+        left=report.left,
         episodes=sum(report.waiting.values()),
         groups=report.waiting,
         consolidated=[
@@ -96,6 +103,8 @@ RUN_CONSOLIDATION = Operation(
     output_model=RunConsolidationOutput,
     handler=_consolidate,
     needs="admin",
+    open_world=True,
+    uses_model=True,
     routes=(Route("POST", "/api/memory/consolidation"),),
 )
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import faded
 from memory_butler.engine.curate import (
     confirm_memory,
     forget_memory,
@@ -15,6 +16,7 @@ from memory_butler.engine.curate import (
 )
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
+from memory_butler.operations.lean import GET_CHARS, details, line
 from memory_butler.operations.operation import Method, Operation, Route
 from memory_butler.operations.views import (
     SESSION,
@@ -57,6 +59,10 @@ class MemoryReference(Input):
 class GetInput(MemoryReference):
     """TOOL-07, at a moment."""
 
+    offset: int = Field(0, ge=0, description="Begin at this character of the content.")
+    max_chars: int | None = Field(
+        None, ge=1, description=f"How many of them; a tool shows {GET_CHARS:,} at most."
+    )
     session_id: UUID | None = Field(None, description=SESSION)
     known_at: KnownAt = None
     as_of: AsOf = None
@@ -66,6 +72,10 @@ class GetOutput(Output):
     """`memory` is null where there is none under that id."""
 
     memory: MemoryView | None = None
+    content_length: int | None = Field(
+        None, description="Characters of the whole content, of which `memory` has those asked for."
+    )
+    offset: int = Field(0, description="Where in the whole content that of `memory` begins.")
     deleted: DeletedEpisode | None = Field(
         None, description="Where it was known at that moment, and was deleted since."
     )
@@ -78,24 +88,32 @@ async def _get(memory: Memory, principal: Principal, given: GetInput) -> GetOutp
     gone = None
     if row is None and given.memory_type == "episode":
         gone = await deleted_episode(memory, principal, given.memory_id)
+    if row is None:
+        return GetOutput(deleted=None if gone is None else DeletedEpisode.model_validate(gone))
+    content: str = row["content"]
+    end = None if given.max_chars is None else given.offset + given.max_chars
+    part = row | {"content": content[given.offset : end]}
     return GetOutput(
-        memory=None if row is None else view(given.memory_type, row),
-        deleted=None if gone is None else DeletedEpisode.model_validate(gone),
+        memory=view(given.memory_type, faded(part, memory.clock())),
+        content_length=len(content),
+        offset=min(given.offset, len(content)),
     )
 
 
-def _got(output: GetOutput) -> str | None:
+def _got(output: GetOutput) -> str:
     if output.deleted is not None:
         return output.deleted.sentence()
-    return None if output.memory else "There is no such memory."
+    if output.memory is None or output.content_length is None:
+        return "There is no memory with this id."
+    return details(output.memory, output.offset, output.content_length)
 
 
 GET = Operation(
     name="memory_get",
     title="Get one memory",
     description=(
-        "One episode, fact or rule by its id, whole and in whatever state it is: also superseded, "
-        "expired or forgotten. Follow source_episode_id and supersedes_id with it."
+        "One episode, fact or rule by its id, in full and in whatever state it is: also "
+        "superseded, expired or forgotten. Follow source_episode_id and supersedes_id with it."
     ),
     input_model=GetInput,
     output_model=GetOutput,
@@ -103,6 +121,7 @@ GET = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
+    core=("memory_type", "memory_id", "offset", "max_chars"),
     render=_got,
 )
 
@@ -120,9 +139,13 @@ class ConfirmOutput(Output):
     memory: Fact | Rule
 
 
+def _confirmed(output: ConfirmOutput) -> str:
+    return f"Confirmed; its decay starts anew.\n{line(output.memory)}"
+
+
 async def _confirm(memory: Memory, principal: Principal, given: ConfirmInput) -> ConfirmOutput:
     row = await confirm_memory(memory, principal, given.memory_type, given.memory_id)
-    confirmed = view(given.memory_type, row)
+    confirmed = view(given.memory_type, faded(row, memory.clock()))
     assert isinstance(confirmed, Fact | Rule)  # noqa: S101 -- episodes are refused
     return ConfirmOutput(memory=confirmed)
 
@@ -139,7 +162,7 @@ CONFIRM = Operation(
     output_model=ConfirmOutput,
     handler=_confirm,
     needs="write",
-    idempotent=True,
+    render=_confirmed,
     routes=_routes("POST", "confirm", "Confirm {}", "fact", "rule"),
 )
 
@@ -174,6 +197,7 @@ FORGET = Operation(
     needs="write",
     destructive=True,
     idempotent=True,
+    core=("memory_type", "memory_id"),
     routes=_routes("DELETE", "forget", "Forget {}", "fact", "rule", "episode"),
 )
 

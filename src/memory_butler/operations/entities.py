@@ -1,13 +1,14 @@
 """Entities: the people, organisations and places that facts are about."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic import Field
 
 from memory_butler.domain.entities import EntityType, NameMatch
 from memory_butler.domain.errors import PermissionDenied
-from memory_butler.domain.principals import DEFAULT_TENANT, Principal
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import one_line
 from memory_butler.engine.entities import (
     create_entity,
     get_entity,
@@ -16,14 +17,13 @@ from memory_butler.engine.entities import (
     update_entity,
 )
 from memory_butler.engine.memory import Memory
+from memory_butler.operations.lean import fields, number
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, KnownAt, Moment, Output
-
-_TENANT = "Your tenant; left out, it is the one you are in."
+from memory_butler.operations.views import Input, KnownAt, Moment, Output, Rounded
 
 
 class _OfTenant(Input):
-    tenant_id: str = Field(DEFAULT_TENANT, description=_TENANT)
+    tenant_id: str | None = Field(None, description="Leave it out: it is that of your token.")
 
 
 class Entity(Output):
@@ -45,16 +45,32 @@ class EntityOutput(Output):
     entity: Entity | None = None
 
 
-def _told(output: EntityOutput) -> str | None:
-    return None if output.entity else "There is no such entity; nothing was changed."
+def _got(output: EntityOutput) -> str:
+    if output.entity is None:
+        return "There is no entity with this id."
+    entity = output.entity
+    told = f"{entity.entity_type} {one_line(entity.canonical_name)} [{entity.id}]"
+    more = fields(entity, _NOT_DETAILS)
+    return f"{told}\n{more}" if more else told
 
 
-class CreateEntityInput(Input):
+_NOT_DETAILS: Final = {"id", "tenant_id", "canonical_name", "entity_type"}
+
+
+def _updated(output: EntityOutput) -> str:
+    return _got(output) if output.entity else f"{_got(output)} Nothing was changed."
+
+
+def _created(output: EntityOutput) -> str:
+    assert output.entity is not None  # noqa: S101 -- a new one is always told
+    return f"Registered {_got(output)}"
+
+
+class CreateEntityInput(_OfTenant):
     """TOOL-14."""
 
     canonical_name: str = Field(description="The full, usual name.")
     entity_type: EntityType
-    tenant_id: str = Field(description='Your tenant; "default" unless you were told another.')
     aliases: list[str] | None = Field(None, description="Other names for it.")
     metadata: dict[str, Any] | None = None
 
@@ -84,6 +100,7 @@ CREATE = Operation(
     output_model=EntityOutput,
     handler=_create,
     needs="write",
+    render=_created,
     routes=(Route("POST", "/api/memory/entities", status=201),),
 )
 
@@ -114,7 +131,7 @@ GET = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
-    render=_told,
+    render=_got,
 )
 
 
@@ -148,8 +165,9 @@ UPDATE = Operation(
     output_model=EntityOutput,
     handler=_update,
     needs="write",
+    destructive=True,
     idempotent=True,
-    render=_told,
+    render=_updated,
     routes=(Route("PATCH", "/api/memory/entities/{entity_id}"),),
 )
 
@@ -176,7 +194,7 @@ class EntityCandidate(Output):
     entity_id: UUID
     canonical_name: str
     entity_type: EntityType
-    score: float
+    score: Rounded
     name_match: NameMatch
     aliases: list[str]
 
@@ -185,6 +203,18 @@ class ResolveOutput(Output):
     """The likeliest first; empty when nothing matches."""
 
     candidates: list[EntityCandidate]
+
+
+def _resolved(output: ResolveOutput) -> str:
+    if not output.candidates:
+        return "No entity has this name."
+    return "\n".join(_candidate(one) for one in output.candidates)
+
+
+def _candidate(one: EntityCandidate) -> str:
+    aliases = f", also {', '.join(map(one_line, one.aliases))}" if one.aliases else ""
+    told = f"- {one.entity_type} {one_line(one.canonical_name)}{aliases}"
+    return f"{told} [{one.entity_id}, {one.name_match}, score {number(one.score)}]"
 
 
 async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) -> ResolveOutput:
@@ -216,6 +246,7 @@ RESOLVE = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
+    render=_resolved,
     routes=(Route("POST", "/api/memory/entities/resolve"),),
 )
 
@@ -227,9 +258,7 @@ class MergeInput(_OfTenant):
     target_entity_id: UUID = Field(description="The entity that stays.")
     expected_revision: str | None = Field(
         None,
-        description=(
-            "The revision of a preview: refused if an entity or a fact of it has changed since."
-        ),
+        description=("Of a preview: refused if an entity or a fact of it has changed since."),
     )
 
 
@@ -272,9 +301,9 @@ MERGE = Operation(
 )
 
 
-def _own_tenant(principal: Principal, given: _OfTenant | CreateEntityInput) -> None:
+def _own_tenant(principal: Principal, given: _OfTenant) -> None:
     """The tenant comes from the caller's token; one that was passed must agree (C-18)."""
-    if "tenant_id" in given.model_fields_set and given.tenant_id != principal.tenant:
+    if given.tenant_id is not None and given.tenant_id != principal.tenant:
         raise PermissionDenied(
             f"tenant_id {given.tenant_id[:60]!r} is not yours; leave it out, or pass "
             f"{principal.tenant!r}"

@@ -26,6 +26,7 @@ from memory_butler.operations.views import (
     Episode,
     GivenMoment,
     GivenTrust,
+    Importance,
     Input,
     KnownAt,
     Listing,
@@ -43,9 +44,9 @@ class StoreEpisodeInput(Input):
     content: str = Field(description="What happened: a brief summary, not the whole transcript.")
     butler: str = Field(description="Your own name, as the agent in whose session it happened.")
     session_id: UUID | None = Field(None, description="The session, where you have its UUID.")
-    importance: float = Field(5.0, description="1 (trivial) to 10 (life-changing).")
+    importance: Importance = Field(5.0, description="1 (trivial) to 10 (life-changing).")
     occurred_at: GivenMoment | None = Field(
-        None, description="When it happened, with time zone; now when left out."
+        None, description="When it happened, in UTC without a time zone; now when left out."
     )
     speaker: str | None = Field(None, description="Who said it, for a single utterance.")
     turn: int | None = Field(
@@ -101,6 +102,7 @@ STORE_EPISODE = Operation(
     output_model=StoredEpisode,
     handler=_store,
     needs="write",
+    core=("content", "butler", "importance", "occurred_at"),
     when_unavailable=_not_stored,
     routes=(Route("POST", "/api/memory/episodes", status=201),),
 )

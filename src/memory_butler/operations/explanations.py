@@ -9,14 +9,14 @@ from pydantic import Field
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.engine.browse import decay as browsed
 from memory_butler.engine.browse.provenance import Graph
-from memory_butler.operations.views import Moment, Output
+from memory_butler.operations.views import Moment, Output, Rounded
 
 
 class CurvePoint(Output):
     """A point of a decay curve."""
 
     at: Moment
-    effective: float
+    effective: Rounded
 
 
 class Decay(Output):
@@ -25,8 +25,8 @@ class Decay(Output):
     confidence: float
     decay_rate: float = Field(description="Per day; 0 never decays.")
     last_confirmed_at: Moment | None
-    effective_now: float
-    effective_if_confirmed: float = Field(description="What it would be if confirmed now.")
+    effective_now: Rounded
+    effective_if_confirmed: Rounded = Field(description="What it would be if confirmed now.")
     retrieval_threshold: float = Field(description="Below this it fades from recall.")
     expiry_threshold: float = Field(description="Below this the sweep retires it.")
     fades_at: Moment | None = Field(description="Null: never.")

@@ -12,8 +12,9 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.criteria import Part, faded
 from memory_butler.engine.browse.facts import list_facts, look_at_fact
+from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep_fact
@@ -24,9 +25,11 @@ from memory_butler.operations.views import (
     CONTENT_LENGTH,
     AsOf,
     Direction,
+    EditedTrust,
     Fact,
     GivenMoment,
     GivenTrust,
+    Importance,
     Input,
     KnownAt,
     Listing,
@@ -35,6 +38,7 @@ from memory_butler.operations.views import (
     Output,
     Period,
     Revised,
+    Rounded,
 )
 from memory_butler.store.facts import FactFilter, FactOrder
 
@@ -45,7 +49,7 @@ class StoreFactInput(Input):
     subject: str = Field(description='Whom or what it is about, for example "user".')
     predicate: str = Field(description='Which property, in snake_case: "favorite_color".')
     content: str = Field(description='The value, readable by itself: "Prefers dark green".')
-    importance: float = Field(5.0, description="1 (trivial) to 10 (vital).")
+    importance: Importance = Field(5.0, description="1 (trivial) to 10 (vital).")
     permanence: Permanence = Field(
         "standard",
         description=(
@@ -76,7 +80,7 @@ class LikeFact(Output):
     subject: str
     predicate: str
     content: str
-    nearness: float = Field(description="Cosine of the two facts' embeddings.")
+    nearness: Rounded = Field(description="Cosine of the two facts' embeddings.")
 
 
 class StoredFact(Output):
@@ -108,15 +112,16 @@ STORE_FACT = Operation(
     name="memory_store_fact",
     title="Store a fact",
     description=(
-        "Record something true about the user or the world. There is one active fact per subject, "
-        "predicate and scope: storing another supersedes it, so reuse the subject and predicate "
-        "of a fact that has changed, and choose a new predicate for something additional. When a "
-        "known fact merely turned out to be still true, call memory_confirm instead."
+        "Record something true about the user or the world. One fact is active per subject, "
+        "predicate and scope, and storing another supersedes it: reuse subject and predicate when "
+        "a fact has changed, choose a new predicate for something additional. For a known fact "
+        "that still holds, call memory_confirm instead."
     ),
     input_model=StoreFactInput,
     output_model=StoredFact,
     handler=_store,
     needs="write",
+    core=("subject", "predicate", "content", "importance", "permanence", "scope"),
     routes=(Route("POST", "/api/memory/facts", status=201),),
 )
 
@@ -124,11 +129,20 @@ STORE_FACT = Operation(
 # active has fading ones among it; forgotten is another word for retracted (C-14); the archive is
 # what no longer holds (DASH-15).
 Shown = Literal[
-    "active", "fading", "superseded", "expired", "retracted", "forgotten", "archive", "all"
+    "active",
+    "fading",
+    "waiting",
+    "superseded",
+    "expired",
+    "retracted",
+    "forgotten",
+    "archive",
+    "all",
 ]
 _VALIDITIES: Final[dict[Shown, tuple[Validity, ...] | None]] = {
     "active": ("active",),
     "fading": ("active",),
+    "waiting": ("waiting",),
     "superseded": ("superseded",),
     "expired": ("expired",),
     "retracted": ("retracted",),
@@ -152,7 +166,8 @@ class ListFactsInput(Period):
     permanence: list[Permanence] | None = Field(None, description="Of one of these levels.")
     validity: Shown = Field(
         "active",
-        description="active includes fading; archive is superseded, expired and retracted.",
+        description="active includes fading; waiting is in doubt until somebody accepts it; "
+        "archive is superseded, expired and retracted.",
     )
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Effective confidence of at least this."
@@ -285,7 +300,7 @@ class EditFactInput(OfRevision):
     subject: str | None = Field(None, description="Whom or what it is about.")
     predicate: str | None = Field(None, description="Which property, in snake_case.")
     content: str | None = Field(None, description="The value, readable by itself.")
-    importance: float | None = Field(None, description="1 (trivial) to 10 (vital).")
+    importance: Importance | None = Field(None, description="1 (trivial) to 10 (vital).")
     permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
     scope: str | None = Field(None, description='"global", or the one butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group facts by.")
@@ -298,6 +313,7 @@ class EditFactInput(OfRevision):
     valid_until: GivenMoment | None = Field(
         None, description="Until when; null where no end is known."
     )
+    trust: EditedTrust = None
 
 
 # Where null is an answer, and not the same as saying nothing.
@@ -308,7 +324,7 @@ class EditedFact(Revised):
     """The fact that holds now, and the one that it replaced."""
 
     fact: Fact
-    supersedes_id: UUID
+    supersedes_id: UUID | None
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
@@ -320,9 +336,7 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
     state = lifecycle_state(row["validity"], row["metadata"])
     return EditedFact(
         revision=revision,
-        fact=Fact.model_validate(
-            row | {"lifecycle_state": state, "effective_confidence": row["confidence"]}
-        ),
+        fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
         supersedes_id=given.fact_id,
     )
 
@@ -341,4 +355,31 @@ EDIT = Operation(
     needs="write",
     toolset=None,
     routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
+)
+
+
+async def _accept(memory: Memory, principal: Principal, given: FactReference) -> EditedFact:
+    row = await accept_fact(memory, principal, given.fact_id)
+    revision = revision_of(row)
+    shown = {name: value for name, value in row.items() if name != "superseded_by"}
+    return EditedFact(
+        revision=revision,
+        fact=Fact.model_validate(faded(shown, memory.clock())),
+        supersedes_id=row["supersedes_id"],
+    )
+
+
+ACCEPT = Operation(
+    name="fact_accept",
+    title="Accept a fact that waits",
+    description=(
+        "Believe a statement that memory holds back because its evidence is in doubt. It becomes "
+        "active and supersedes what it would have replaced. Forget it to dismiss it."
+    ),
+    input_model=FactReference,
+    output_model=EditedFact,
+    handler=_accept,
+    needs="admin",
+    toolset=None,
+    routes=(Route("POST", "/api/memory/facts/{fact_id}/accept"),),
 )

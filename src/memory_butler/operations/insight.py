@@ -11,7 +11,7 @@ from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.statistics import memory_statistics
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import AsOf, Input, KnownAt, Moment, Output
+from memory_butler.operations.views import AsOf, Input, KnownAt, Moment, Output, Rounded
 
 _SCOPE = "Count only global facts and rules and this scope's."
 
@@ -32,7 +32,7 @@ class EpisodeStats(Output):
     consolidated: int
     failed: int
     dead_letter: int
-    backlog_age_hours: float | None = Field(description="Age of the oldest that waits.")
+    backlog_age_hours: Rounded | None = Field(description="Age of the oldest that waits.")
 
 
 class ConfidenceDistribution(Output):
@@ -53,6 +53,7 @@ class FactStats(Output):
     superseded: int
     expired: int
     retracted: int
+    waiting: int = Field(0, description="Held back until somebody accepts them.")
     confidence_distribution: ConfidenceDistribution
     by_permanence: dict[str, int]
 
@@ -62,7 +63,7 @@ class RuleEffectiveness(Output):
 
     applied: int
     helping: int = Field(description="Those with an effectiveness of at least 0.6.")
-    mean_effectiveness: float | None
+    mean_effectiveness: Rounded | None
 
 
 class RuleStats(Output):

@@ -9,7 +9,7 @@ from memory_butler.engine import items as engine
 from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Moment, Output, Rounded
 
 PLACE: Final = 'Like folders: ["users", "ana"]; 1 to 20 labels.'
 
@@ -46,7 +46,7 @@ class StoredItem(Output):
 class FoundItem(StoredItem):
     """A record that was searched for."""
 
-    score: float | None = Field(
+    score: Rounded | None = Field(
         description="Cosine similarity with the query; null where there is nothing to compare."
     )
 

@@ -109,6 +109,7 @@ JOBS = Operation(
     toolset=None,
     read_only=True,
     idempotent=True,
+    uses_model=True,
     routes=(Route("GET", "/api/memory/jobs"),),
 )
 
@@ -147,5 +148,6 @@ RUN_JOB = Operation(
     handler=_run,
     needs="admin",
     toolset=None,
+    uses_model=True,
     routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
 )

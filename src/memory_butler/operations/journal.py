@@ -6,7 +6,7 @@ from pydantic import Field
 
 from memory_butler.companions import bridge, opening
 from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
-from memory_butler.domain.errors import NotFound
+from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.journal import sessions
@@ -93,7 +93,11 @@ class LogInput(OfCompanion):
     """A message."""
 
     content: str = Field(description="The message as it was sent, with its tags.")
-    actor: str | None = Field(None, description="Who sent it; the user when left out.")
+    actor: str | None = Field(
+        None,
+        description="Who sent it: assistant or user, or a name of the configuration; the user when "
+        "left out.",
+    )
     image_path: str | None = Field(None, description="Where its picture lies.")
 
 
@@ -112,7 +116,7 @@ class LogOutput(Output):
     actor: str
     shown: list[ShownPiece] = Field(description="What of it is to be shown.")
     changed: list[WorkingItem] = Field(description="Items that came, went or were refreshed.")
-    unmatched: list[str] = Field(description="Commands that fitted no active item.")
+    unmatched: list[str] = Field(description="Commands that changed nothing, and why.")
     recalled: list[LoggedAnswer]
     decayed: int = Field(description="Items that have faded altogether.")
 
@@ -120,6 +124,14 @@ class LogOutput(Output):
 async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
     def log(companion: Companion) -> LogOutput:
         actor = given.actor or companion.policy.user_actors[0]
+        policy = companion.policy
+        known = (*policy.assistant_actors, *policy.user_actors)
+        if actor.casefold() not in {one.casefold() for one in known}:
+            # Whoever is neither would count as a user, and a companion's replies as questions.
+            raise InvalidInput(
+                f"unknown actor {actor[:64]!r}; here speak {', '.join(known)} (more: "
+                "assistant_actors and user_actors in [modules.memory.journal] of butler.toml)"
+            )
         logged = companion.live.log(given.content, actor, given.image_path)
         ids = {one.item_id for one in logged.changes}
         changed = [one for one in companion.live.history(200) if one.id in ids]
@@ -130,7 +142,10 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
             shown=shown(logged.actor, logged.reading, companion.policy),
             # Whoever logs a message knows what is in it.
             changed=[item_view(one, secrets=True) for one in reversed(changed)],
-            unmatched=[f"{one.type}>{one.verb} {one.text}".strip() for one in logged.unmatched],
+            unmatched=[
+                f"{one.command.type}>{one.command.verb} {one.command.text}: {one.why()}"
+                for one in logged.unmatched
+            ],
             recalled=[LoggedAnswer(call=one.call, lines=list(one.lines)) for one in logged.answers],
             decayed=len(logged.decayed),
         )
@@ -165,6 +180,7 @@ class StreamInput(OfCompanion):
     actor: str | None = Field(None, description="Of this speaker alone.")
     tag: str | None = Field(None, description="With this tag alone, such as plan or say.")
     limit: int = Field(50, ge=1, le=200, description="How many at most.")
+    secrets: bool = Field(False, description="Whether the text of secrets is told.")
     known_at: KnownAt = None
 
 
@@ -183,7 +199,7 @@ async def _stream(memory: Memory, principal: Principal, given: StreamInput) -> S
         )
         rows = found[: given.limit]
         return StreamOutput(
-            events=[event_view(one, companion.policy) for one in rows],
+            events=[event_view(one, companion.policy, secrets=given.secrets) for one in rows],
             next=rows[-1].id if len(found) > given.limit else None,
             total=companion.live.extent()[0],
         )
@@ -259,6 +275,9 @@ class PromptInput(OfCompanion):
     """Which message is to be answered."""
 
     event_id: Serial | None = Field(None, description="The latest of a user when left out.")
+    secrets: bool = Field(
+        True, description="Whether secrets are told: to the companion; false to look at it only."
+    )
     known_at: KnownAt = None
 
 
@@ -271,7 +290,7 @@ async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> A
         also = await bridge.recalled(memory, principal, hot.content)
 
     def assemble(companion: Companion) -> AssembledPrompt:
-        prompt = companion.live.assemble(given.event_id, also_recalled=also)
+        prompt = companion.live.assemble(given.event_id, also_recalled=also, secrets=given.secrets)
         return prompt_view(prompt, companion.policy)
 
     return await use(memory, principal, given.companion, assemble)
@@ -299,7 +318,7 @@ PROMPT = Operation(
 class RecallKeyInput(OfCompanion):
     """What to look up."""
 
-    key: str = Field(description="A key of the ambient prose, exactly as in its brackets.")
+    key: str = Field(description="A key of the ambient prose, as in its brackets.")
     deep: bool = Field(False, description="Every detail, instead of the story.")
     known_at: KnownAt = None
 
@@ -312,7 +331,7 @@ async def _recall(memory: Memory, principal: Principal, given: RecallKeyInput) -
         lambda one: one.live.recall(given.key, deep=given.deep),
     )
     if found is None:
-        raise NotFound(f"there is no fragment {given.key[:64]!r}; keys are exact, case too")
+        raise NotFound(f"there is no fragment {given.key[:64]!r}; the map has the keys in brackets")
     return recalled_view(found)
 
 

@@ -14,11 +14,8 @@ from memory_butler.journal.lookups import Recollection, Tier
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.runs import Run
 from memory_butler.journal.tags import Reading, read
-from memory_butler.journal.wording import shown_pieces
+from memory_butler.journal.wording import WITHHELD, shown_pieces, withheld
 from memory_butler.operations.views import Moment, Output
-
-# What stands for a secret that was not asked for.
-WITHHELD = "(secret)"
 
 
 class ShownPiece(Output):
@@ -35,7 +32,7 @@ class JournalEvent(Output):
     ts: Moment
     actor: str | None
     by_companion: bool
-    content: str = Field(description="Untouched, with its tags.")
+    content: str = Field(description="With its tags; untouched, but for secrets not asked for.")
     image_path: str | None
     tags: list[str]
     shown: list[ShownPiece] = Field(description="Empty where all of it is thinking.")
@@ -169,7 +166,7 @@ class AssembledPrompt(Output):
     warnings: list[str]
 
 
-def event_view(event: Event, policy: JournalPolicy) -> JournalEvent:
+def event_view(event: Event, policy: JournalPolicy, *, secrets: bool = False) -> JournalEvent:
     """A message; reading it again tells what of it is shown."""
     reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
     return JournalEvent(
@@ -177,7 +174,7 @@ def event_view(event: Event, policy: JournalPolicy) -> JournalEvent:
         ts=event.ts,
         actor=event.actor,
         by_companion=is_assistant(event.actor, policy.assistant_actors),
-        content=event.content,
+        content=event.content if secrets else withheld(event.content),
         image_path=event.image_path,
         tags=list(event.tags),
         shown=shown(event.actor, reading, policy),

@@ -16,9 +16,12 @@ Input = TypeVar("Input", bound=BaseModel)
 Output = TypeVar("Output", bound=BaseModel)
 
 # MCP offers operations in toolsets that an operator turns on; `memory` is the default one (C-63).
-# An operation of no toolset is not offered over MCP.
-Toolset = Literal["memory", "consolidation", "journal", "trust"]
+# An operation of no toolset is not offered over MCP. `core` is the least that a memory is worked
+# with, for clients that put all their tools before the model: six of `memory`, with few inputs.
+Toolset = Literal["memory", "consolidation", "journal", "trust", "core"]
 
+# What a call's `_meta` holds where a program asks for the whole answer as JSON (C-152).
+STRUCTURED: Final = "memory-butler/structured"
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -65,8 +68,15 @@ class Operation(Generic[Input, Output]):
     Attributes:
         description: for a model that must choose among the tools: when to use it, and when not.
         configured_defaults: defaults of the input that come from the configuration (CFG-03).
-        render: the answer as the text that a model should read; JSON where there is none, or where
-            it gives None.
+        read_only: it changes no memory. What reading leaves behind (a count of references, a note
+            of what was served, a receipt) is no change of what is remembered (C-153).
+        destructive: it may take away or overwrite what is there, not only add to it.
+        idempotent: a second call with the same inputs changes nothing more.
+        open_world: it may reach out, to the provider of a model.
+        core: the inputs that the toolset `core` shows; without any it does not offer the operation.
+        render: the answer as the text that a model reads in its place; where there is none, it
+            reads JSON.
+        uses_model: whether a language model may be asked.
         when_unavailable: the answer while the database is away, for operations that must never
             block their caller (FAIL-03, FAIL-04); the error is logged by whoever runs it.
     """
@@ -82,9 +92,12 @@ class Operation(Generic[Input, Output]):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    open_world: bool = False
     routes: tuple[Route, ...] = ()
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
-    render: Callable[[Output], str | None] | None = None
+    core: tuple[str, ...] = ()
+    render: Callable[[Output], str] | None = None
+    uses_model: bool = False
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None
 
     async def run(self, memory: Memory, principal: Principal, given: Input) -> Output:

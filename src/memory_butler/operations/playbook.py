@@ -9,7 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import Maturity, rule_state
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.criteria import Part, faded
 from memory_butler.engine.browse.rules import list_rules, look_at_rule
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.memory import Memory
@@ -18,6 +18,7 @@ from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
     Direction,
+    EditedTrust,
     Input,
     KnownAt,
     Listing,
@@ -186,6 +187,7 @@ class EditRuleInput(OfRevision):
     content: str | None = Field(None, description="What to do and when.")
     scope: str | None = Field(None, description='"global", or the one butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
+    trust: EditedTrust = None
 
 
 class EditedRule(Revised):
@@ -194,15 +196,15 @@ class EditedRule(Revised):
     rule: StatedRule
 
 
-def _edited(row: Row) -> EditedRule:
-    stated = row | {"state": rule_state(row["metadata"])}
+def _edited(memory: Memory, row: Row) -> EditedRule:
+    stated = faded(row, memory.clock()) | {"state": rule_state(row["metadata"])}
     return EditedRule(revision=revision_of(row), rule=StatedRule.model_validate(stated))
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
     changes = given.model_dump(exclude_none=True, exclude={"rule_id", "expected_revision"})
     return _edited(
-        await edit_rule(memory, principal, given.rule_id, changes, given.expected_revision)
+        memory, await edit_rule(memory, principal, given.rule_id, changes, given.expected_revision)
     )
 
 
@@ -232,7 +234,8 @@ class MoveRuleInput(OfRevision):
 
 async def _move(memory: Memory, principal: Principal, given: MoveRuleInput) -> EditedRule:
     return _edited(
-        await move_rule(memory, principal, given.rule_id, given.act, given.expected_revision)
+        memory,
+        await move_rule(memory, principal, given.rule_id, given.act, given.expected_revision),
     )
 
 

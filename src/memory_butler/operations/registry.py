@@ -80,6 +80,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     facts.LIST,
     facts.LOOK,
     facts.EDIT,
+    facts.ACCEPT,
     conflicts.LIST,
     conflicts.SETTLE,
     playbook.LIST,
@@ -127,4 +128,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 def of_toolsets(toolsets: Collection[Toolset]) -> tuple[Operation[Any, Any], ...]:
     """The operations that MCP offers when these toolsets are on."""
-    return tuple(one for one in OPERATIONS if one.toolset in toolsets)
+    return tuple(
+        one for one in OPERATIONS if one.toolset in toolsets or (one.core and "core" in toolsets)
+    )

@@ -14,6 +14,7 @@ from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
+from memory_butler.operations.lean import listed
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     SESSION,
@@ -23,6 +24,7 @@ from memory_butler.operations.views import (
     Input,
     KnownAt,
     MemoryView,
+    MinRelevance,
     MinTrust,
     Output,
     Rule,
@@ -31,7 +33,7 @@ from memory_butler.operations.views import (
 )
 from memory_butler.retrieval_config import SearchMode
 
-_SCOPE = "Your butler name, to see global memories and your own; left out, all scopes."
+_SCOPE = "Your butler name, to see global memories and your own; else all."
 _EXPLAIN = "Return every part of every score."
 
 
@@ -44,15 +46,16 @@ class SearchInput(Input):
     mode: SearchMode | None = Field(
         "hybrid",
         description=(
-            "hybrid: meaning and words; deep: these and the conversation around, and the people "
-            "and times that the query names, best for episodes; semantic: meaning; keyword: words."
+            "hybrid: meaning and words; deep: also the conversation around, people and times, best "
+            "for episodes."
         ),
     )
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(
-        0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
+        0.2, ge=0, le=1, description="Leave out what has faded below this."
     )
     min_trust: MinTrust = None
+    min_relevance: MinRelevance = None
     session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
     known_at: KnownAt = None
@@ -79,6 +82,7 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         limit=_limit(memory, given.limit),
         min_confidence=given.min_confidence,
         min_trust=given.min_trust,
+        min_relevance=given.min_relevance,
         session_id=given.session_id,
     )
     gone = None
@@ -88,6 +92,12 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         results=[found(hit, explain=given.explain) for hit in hits],
         deleted=deleted(gone),
     )
+
+
+def _searched(output: SearchOutput) -> str:
+    told = listed(output.results)
+    gone = 0 if output.deleted is None else output.deleted.total
+    return f"{told}\n{gone} episodes that were known then are deleted since." if gone else told
 
 
 SEARCH = Operation(
@@ -108,6 +118,8 @@ SEARCH = Operation(
         "mode": config.retrieval.default_mode,
         "min_confidence": config.facts.retrieval_confidence_threshold,
     },
+    core=("query", "types", "scope", "limit"),
+    render=_searched,
     routes=(Route("POST", "/api/memory/search"),),
 )
 
@@ -119,9 +131,10 @@ class RecallInput(Input):
     scope: str | None = Field(None, description=_SCOPE)
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(
-        0.2, ge=0, le=1, description="Leave out what has faded below this; 0 shows all."
+        0.2, ge=0, le=1, description="Leave out what has faded below this."
     )
     min_trust: MinTrust = None
+    min_relevance: MinRelevance = None
     session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(False, description=_EXPLAIN)
     known_at: KnownAt = None
@@ -143,10 +156,15 @@ async def _recall(memory: Memory, principal: Principal, given: RecallInput) -> R
         limit=_limit(memory, given.limit),
         min_confidence=given.min_confidence,
         min_trust=given.min_trust,
+        min_relevance=given.min_relevance,
         session_id=given.session_id,
     )
     views = [found(hit, explain=given.explain) for hit in hits]
     return RecallOutput(results=[one for one in views if isinstance(one, Fact | Rule)])
+
+
+def _recalled(output: RecallOutput) -> str:
+    return listed(output.results)
 
 
 RECALL = Operation(
@@ -167,6 +185,8 @@ RECALL = Operation(
     configured_defaults=lambda config: {
         "min_confidence": config.facts.retrieval_confidence_threshold
     },
+    core=("topic", "scope", "limit"),
+    render=_recalled,
     routes=(Route("POST", "/api/memory/recall"),),
 )
 
@@ -183,6 +203,7 @@ class ContextInput(Input):
         description="The block has at most four characters a token.",
     )
     min_trust: MinTrust = None
+    min_relevance: MinRelevance = None
     session_id: UUID | None = Field(None, description=SESSION)
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
@@ -214,6 +235,7 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         token_budget=given.token_budget,
         session_id=given.session_id,
         min_trust=given.min_trust,
+        min_relevance=given.min_relevance,
     )
     return ContextOutput(
         context=block.text,
@@ -224,6 +246,13 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
             [found(hit, explain=True) for hit in block.considered] if given.explain else None
         ),
     )
+
+
+def _block(output: ContextOutput) -> str:
+    """The block as it goes into a prompt; below it, where that was asked for, what was weighed."""
+    if output.considered is None:
+        return output.context
+    return f"{output.context}\nWeighed for it:\n{listed(output.considered)}"
 
 
 BARE_HEADER = "# Memory Context\n"
@@ -254,7 +283,7 @@ CONTEXT = Operation(
     read_only=True,
     idempotent=True,
     configured_defaults=_context_defaults,
-    render=lambda output: output.context,
+    render=_block,
     when_unavailable=_bare,
     routes=(Route("POST", "/api/memory/context"),),
 )

@@ -5,9 +5,11 @@ from uuid import UUID
 from pydantic import Field
 
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import faded
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_rule
+from memory_butler.operations.lean import line
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import GivenTrust, Input, Output, Rule
 
@@ -74,13 +76,19 @@ class MarkedRule(Output):
     rule: Rule
 
 
+def _marked(output: MarkedRule) -> str:
+    rule = output.rule
+    return f"{line(rule)}\nHelped {rule.success_count} times, harmed {rule.harmful_count} times."
+
+
 async def _helped(memory: Memory, principal: Principal, given: MarkHelpfulInput) -> MarkedRule:
-    return MarkedRule(rule=Rule.model_validate(await rule_helped(memory, principal, given.rule_id)))
+    row = await rule_helped(memory, principal, given.rule_id)
+    return MarkedRule(rule=Rule.model_validate(faded(row, memory.clock())))
 
 
 async def _harmed(memory: Memory, principal: Principal, given: MarkHarmfulInput) -> MarkedRule:
     row = await rule_harmed(memory, principal, given.rule_id, given.reason)
-    return MarkedRule(rule=Rule.model_validate(row))
+    return MarkedRule(rule=Rule.model_validate(faded(row, memory.clock())))
 
 
 MARK_HELPFUL = Operation(
@@ -94,6 +102,7 @@ MARK_HELPFUL = Operation(
     output_model=MarkedRule,
     handler=_helped,
     needs="write",
+    render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/helpful"),),
 )
 
@@ -108,5 +117,6 @@ MARK_HARMFUL = Operation(
     output_model=MarkedRule,
     handler=_harmed,
     needs="write",
+    render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/harmful"),),
 )

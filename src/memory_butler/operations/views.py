@@ -1,10 +1,19 @@
 """Memories as callers see them: every column but the vectors (JSON-01..03)."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from datetime import UTC, datetime
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, get_args
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 
 from memory_butler.domain.facts import LifecycleState, Validity
 from memory_butler.domain.links import MemoryType
@@ -12,15 +21,26 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity, RuleState
 from memory_butler.domain.trust import Trust, TrustName
 from memory_butler.engine.history import DeletedSince
-from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
+from memory_butler.engine.inputs import (
+    MAX_IMPORTANCE,
+    MAX_LIMIT,
+    MAX_OFFSET,
+    MIN_IMPORTANCE,
+)
 from memory_butler.engine.recall import Hit
 from memory_butler.store.rows import Row
+
+# After the point: relevance and confidence differ by more where it matters.
+DIGITS: Final = 6
 
 # JSON-02 asks for isoformat()'s form ("+00:00"), where pydantic would write "Z".
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 
 
 def _no_number(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        # A program's own; it may mean any clock.
+        raise ValueError(f"needs a time zone, for example {value.isoformat()}Z")
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -30,22 +50,38 @@ def _no_number(value: object) -> object:
     raise ValueError("a moment is given as ISO 8601, not as a number")
 
 
-# pydantic would take 0.0 for 1970, and its description tells nobody so.
-GivenMoment = Annotated[datetime, BeforeValidator(_no_number)]
+def _in_utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value
+
+
+# pydantic would take 0.0 for 1970, and its description tells nobody so. A model seldom writes a
+# time zone, least of all to a date: without one a text is in UTC (C-175).
+GivenMoment = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 KnownAt = Annotated[
     GivenMoment | None,
-    Field(description="Memory as it was known at this moment; left out, as it is known now."),
+    Field(description="Memory as it was known at this moment."),
 ]
 AsOf = Annotated[
     GivenMoment | None,
-    Field(description="What was true at this moment, as far as is known; left out, what holds."),
+    Field(description="What was true at this moment, as far as is known."),
+]
+MinRelevance = Annotated[
+    float | None, Field(ge=0, le=1, description="Leave out what bears on it less; 0 shows all.")
 ]
 MinTrust = Annotated[
     TrustName | None,
     Field(
         description=(
-            "Only what is trusted at least so far, from the most to the least: user_said, "
-            "agent_inferred, tool_output, imported, untrusted_web; left out, all."
+            "Only what is trusted at least so far; user_said is trusted most, untrusted_web least."
+        )
+    ),
+]
+EditedTrust = Annotated[
+    TrustName | None,
+    Field(
+        description=(
+            "On whose word it says something else. user_said: the user corrects it; left out: an "
+            "agent's, or trusted as little as what it corrects."
         )
     ),
 ]
@@ -53,11 +89,23 @@ GivenTrust = Annotated[
     TrustName | None,
     Field(
         description=(
-            "Where it is from: user_said, in the user's own words; agent_inferred, your own "
-            "account, which it is when left out; tool_output; imported; untrusted_web. Nothing "
-            "drawn from it is ever trusted further."
+            "Where it is from. user_said: the user's own words; agent_inferred, the default: your "
+            "own account. Nothing drawn from it is ever trusted further."
         )
     ),
+]
+
+
+# Checked by the engine, whose refusal names the whole range.
+Importance = Annotated[
+    float, Field(json_schema_extra={"minimum": MIN_IMPORTANCE, "maximum": MAX_IMPORTANCE})
+]
+
+
+# Digits that nobody reads, and a model pays for, are no part of an answer (C-151).
+Rounded = Annotated[
+    float,
+    PlainSerializer(lambda value: round(value, DIGITS), return_type=float, when_used="json"),
 ]
 
 
@@ -74,6 +122,21 @@ class Input(BaseModel):
     """What an operation takes; unknown keys are refused, so that a typo is not ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_null_for_left_out(cls, given: Any) -> Any:
+        """Strict clients name every input, with null for what they leave out."""
+        if not isinstance(given, dict):
+            return given
+        left_out = {
+            key
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and NoneType not in get_args(field.annotation)
+            for key in (name, field.alias)
+            if key in given and given[key] is None
+        }
+        return {key: value for key, value in given.items() if key not in left_out}
 
     @model_validator(mode="before")
     @classmethod
@@ -137,7 +200,7 @@ class Listing(Output):
     offset: int
 
 
-SESSION = "Your session, so that memory knows what it has told you."
+SESSION = "Your session."
 CONTENT_LENGTH = "Characters of the whole content; a list shows 2,000 at most."
 
 Direction = Literal["asc", "desc"]
@@ -146,27 +209,30 @@ Direction = Literal["asc", "desc"]
 class Scores(Output):
     """Why a memory was found, and where it stands among the answers."""
 
-    score: float = Field(
+    score: Rounded = Field(
         description=(
             "What the answers are ordered by, the highest first; in keyword mode those with every "
             "word of the query come before the others, in deep mode those with a rerank_score."
         )
     )
-    rrf_score: float | None = Field(None, description="Fused rank of both search arms.")
+    rrf_score: Rounded | None = Field(None, description="Fused rank of both search arms.")
     semantic_rank: int | None = None
     keyword_rank: int | None = None
-    similarity: float | None = Field(None, description="1 - cosine distance.")
-    rank: float | None = Field(
+    similarity: Rounded | None = Field(None, description="1 - cosine distance.")
+    rank: Rounded | None = Field(
         None,
         description="ts_rank of the words, each by how rare it is, for the length of the text.",
     )
+    relevance: float | None = Field(
+        None, description="Probability that it bears on the query; None in keyword mode."
+    )
     matches_all: bool | None = Field(None, description="Whether it has every word of the query.")
-    deep_score: float | None = Field(None, description="Deep mode only: the sum of its parts.")
-    rerank_score: float | None = Field(
+    deep_score: Rounded | None = Field(None, description="Deep mode only: the sum of its parts.")
+    rerank_score: Rounded | None = Field(
         None, description="Deep mode only: what the configured reranker says of it."
     )
-    composite_score: float | None = Field(None, description="Recall only: the weighted sum.")
-    explain: dict[str, float | int | bool | None] | None = Field(
+    composite_score: Rounded | None = Field(None, description="Recall only: the weighted sum.")
+    explain: dict[str, Rounded | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
     )
 
@@ -212,8 +278,8 @@ class Fact(_Memory):
     subject: str
     predicate: str
     importance: float
-    confidence: float
-    effective_confidence: float | None = Field(None, description="Confidence after decay.")
+    confidence: Rounded
+    effective_confidence: Rounded = Field(description="Confidence after decay.")
     decay_rate: float
     permanence: Permanence
     source_butler: str | None
@@ -236,11 +302,11 @@ class Rule(_Memory):
     memory_type: Literal["rule"] = "rule"
     scope: str
     maturity: Maturity
-    confidence: float
-    effective_confidence: float | None = Field(None, description="Confidence after decay.")
+    confidence: Rounded
+    effective_confidence: Rounded = Field(description="Confidence after decay.")
     decay_rate: float
     permanence: Permanence
-    effectiveness_score: float
+    effectiveness_score: Rounded
     applied_count: int
     success_count: int
     harmful_count: int
@@ -300,7 +366,7 @@ def deleted(gone: DeletedSince | None) -> Deleted | None:
 
 
 def view(memory_type: MemoryType, row: Row) -> Episode | Fact | Rule:
-    """A row as callers see it."""
+    """A row as callers see it; of a fact or a rule with the confidence that it has now."""
     return _VIEWS[memory_type].model_validate(row)
 
 
@@ -314,6 +380,7 @@ def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
         keyword_rank=match.keyword_rank,
         similarity=match.found.similarity,
         rank=match.found.text_rank,
+        relevance=match.relevance,
         matches_all=match.found.matches_all,
         deep_score=None if match.deep is None else match.deep.total,
         rerank_score=match.rerank_score,

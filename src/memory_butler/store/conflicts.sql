@@ -1,5 +1,5 @@
 -- name: list
--- Pairs of active facts of which one says the same as the other, or contradicts it. What a newer
+-- Pairs of facts that could hold, of which one says the same as the other, or contradicts it. What a newer
 -- fact resembles stands in its metadata; contradictions are links, whoever made them, and stay when
 -- they are settled: one of the two is then retired, or says that both hold.
 WITH pairs AS (
@@ -16,9 +16,15 @@ SELECT p.kind,
        CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN b.id ELSE a.id END AS later_id,
        count(*) OVER () AS total
 FROM pairs p
-JOIN facts a ON a.tenant_id = $1 AND a.id = p.one AND a.validity = 'active'
-JOIN facts b ON b.tenant_id = $1 AND b.id = p.other AND b.validity = 'active'
-WHERE NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
+JOIN facts a ON a.tenant_id = $1 AND a.id = p.one
+JOIN facts b ON b.tenant_id = $1 AND b.id = p.other
+WHERE (a.validity = 'active' AND b.validity = 'active'
+    -- Or one waits beside the other.
+    OR a.validity = 'active' AND b.validity = 'waiting'
+       AND b.metadata->'waiting'->>'target' = a.id::text
+    OR b.validity = 'active' AND a.validity = 'waiting'
+       AND a.metadata->'waiting'->>'target' = b.id::text)
+  AND NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
   AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
 ORDER BY greatest(a.created_at, b.created_at) DESC, a.id, b.id
 LIMIT $2 OFFSET $3

@@ -49,6 +49,12 @@ async def waiting(tx: Transaction, now: datetime) -> dict[tuple[str, Trust], int
     return {(row["butler"], Trust(row["trust"])): row["episodes"] for row in found}
 
 
+async def left(tx: Transaction, now: datetime) -> dict[str, int]:
+    """How many episodes are not consolidated, by butler, whether they may be claimed now or not."""
+    found = await tx.connection.fetch(SQL["left"], tx.tenant, now)
+    return {row["butler"]: row["episodes"] for row in found}
+
+
 async def exhausted(tx: Transaction, butler: str, now: datetime, max_attempts: int) -> list[UUID]:
     """Episodes whose workers died more often than is allowed, locked."""
     found = await tx.connection.fetch(SQL["exhausted"], tx.tenant, butler, now, max_attempts)
@@ -216,6 +222,16 @@ async def extend(tx: Transaction, ids: Sequence[UUID], ttl: timedelta) -> None:
     await tx.connection.execute(SQL["extend"], tx.tenant, ttl, list(ids))
 
 
+@dataclass(frozen=True, slots=True)
+class ServedAnswer:
+    """What memory handed over in one answer, as a sketch."""
+
+    shingles: Sequence[int]
+    item_ids: Sequence[UUID]
+    session_id: UUID | None
+    served_at: datetime
+
+
 async def served_to(
     tx: Transaction,
     sessions: Sequence[UUID],
@@ -223,16 +239,41 @@ async def served_to(
     since: datetime,
     until: datetime,
     limit: int,
-) -> tuple[frozenset[int], list[UUID]]:
-    """Shingles and ids of what memory handed to these sessions until a moment; and since another to
-    the butler, or to nobody in particular. Of the newest `limit` answers; the newest id first."""
-    found: list[Any] = await tx.connection.fetch(
+) -> list[ServedAnswer]:
+    """What memory handed to these sessions until a moment; and since another to the butler, or to
+    nobody in particular. The newest `limit` answers, the newest first."""
+    found = await tx.connection.fetch(
         SQL["served_to"], tx.tenant, list(sessions), butler, since, until, limit
     )
-    hashes = frozenset(hash for row in found for hash in row["shingles"])
-    return hashes, list(dict.fromkeys(id for row in found for id in row["item_ids"]))
+    return [ServedAnswer(**dict(row)) for row in found]
 
 
 async def served_memories(tx: Transaction, ids: Sequence[UUID], version_id: int) -> list[Row]:
     """Facts and rules among these, with vectors of the given model."""
     return rows(await tx.connection.fetch(SQL["served_memories"], tx.tenant, list(ids), version_id))
+
+
+async def bearing_facts(
+    tx: Transaction,
+    butler: str,
+    episodes: Sequence[UUID],
+    trust: Trust,
+    now: datetime,
+    depth: int,
+    version_id: int,
+    limit: int,
+) -> list[Row]:
+    """Active facts that bear on these episodes, `depth` a retriever and episode, the best first."""
+    return rows(
+        await tx.connection.fetch(
+            SQL["bearing_facts"],
+            tx.tenant,
+            butler,
+            list(episodes),
+            trust,
+            now,
+            depth,
+            version_id,
+            limit,
+        )
+    )

@@ -5,6 +5,11 @@ WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2
   AND (claimed_until IS NULL OR claimed_until <= $2)
 GROUP BY butler, trust ORDER BY butler, trust DESC
 
+-- name: left
+SELECT butler, count(*)::integer AS episodes FROM episodes
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2
+GROUP BY butler ORDER BY butler
+
 -- name: exhausted
 -- Claimed once more than is allowed, and the claim ran out: its worker was killed every time.
 SELECT id FROM episodes
@@ -131,9 +136,9 @@ ORDER BY id FOR NO KEY UPDATE
 UPDATE episodes SET expires_at = created_at + $2::interval WHERE tenant_id = $1 AND id = ANY($3)
 
 -- name: served_to
--- Sketches of what memory handed to a session, to the butler in any session, or to nobody in
--- particular, before or while the episodes happened.
-SELECT shingles, item_ids FROM served
+-- Sketches of what memory handed to a session; or to the butler, or to nobody in particular, outside
+-- any session; before the episodes were stored.
+SELECT shingles, item_ids, session_id, served_at FROM served
 WHERE tenant_id = $1
   AND (session_id = ANY($2::uuid[])
        OR (served_at >= $4 AND (butler = $3 OR (butler IS NULL AND session_id IS NULL))))
@@ -141,9 +146,26 @@ WHERE tenant_id = $1
 ORDER BY served_at DESC, id LIMIT $6
 
 -- name: served_memories
--- What of it a statement may be a rewording of, as it is now.
-SELECT id, subject, predicate, content, embedding, trust FROM facts
+-- What of it a statement may be a rewording of, and whether memory has it still.
+SELECT id, subject, predicate, content, embedding, trust, validity = 'active' AS holds FROM facts
 WHERE tenant_id = $1 AND id = ANY($2) AND embedding_version_id = $3 AND embedding IS NOT NULL
 UNION ALL
-SELECT id, '', '', content, embedding, trust FROM rules
+SELECT id, '', '', content, embedding, trust, metadata->>'forgotten' IS DISTINCT FROM 'true' FROM rules
 WHERE tenant_id = $1 AND id = ANY($2) AND embedding_version_id = $3 AND embedding IS NOT NULL
+
+-- name: bearing_facts
+-- The active facts that bear on the episodes, by meaning or by words, best first.
+WITH bearing AS (
+    SELECT n.id, n.rank FROM episodes e
+    CROSS JOIN LATERAL nearest_facts(e.embedding, $2, 0, $5, $6, $7) n
+    WHERE e.tenant_id = $1 AND e.id = ANY($3) AND e.embedding IS NOT NULL
+    UNION ALL
+    SELECT w.id, w.rank FROM episodes e
+    CROSS JOIN LATERAL worded_facts(left(e.content, 4000), $2, 0, $5, $6) w
+    WHERE e.tenant_id = $1 AND e.id = ANY($3)
+)
+SELECT f.id, f.subject, f.predicate, f.content, f.scope, f.permanence, f.entity_id, f.trust
+FROM (SELECT id, min(rank) AS place FROM bearing GROUP BY id) b
+JOIN facts f ON f.tenant_id = $1 AND f.id = b.id
+WHERE f.trust >= $4
+ORDER BY b.place, f.created_at DESC, f.id LIMIT $8

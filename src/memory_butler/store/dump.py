@@ -7,15 +7,22 @@ which is dropped or put in another's place as a whole: nothing is ever half rest
 
 import asyncio
 import os
+import re
+import secrets
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 from urllib.parse import quote, unquote, urlsplit
 
 import asyncpg
 
-from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    IntegrityViolation,
+    Unavailable,
+)
 from memory_butler.store import schema
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.schema import Roles, quoted
@@ -27,6 +34,48 @@ Counts = Mapping[str, tuple[int, str]]
 _TAIL: Final = 1_000
 # What is made beforehand, since only an administrator may, or is there in any database.
 _NOT_OURS: Final = ("EXTENSION", "SCHEMA")
+# Everything else that a database of ours consists of.
+_KINDS: Final = (
+    "ACL",
+    "AGGREGATE",
+    "CHECK CONSTRAINT",
+    "CONSTRAINT",
+    "DEFAULT",
+    "DEFAULT ACL",
+    "DOMAIN",
+    "ENCODING",
+    "FK CONSTRAINT",
+    "FUNCTION",
+    "INDEX",
+    "POLICY",
+    "PROCEDURE",
+    "ROW SECURITY",
+    "SEARCHPATH",
+    "SEQUENCE",
+    "SEQUENCE OWNED BY",
+    "SEQUENCE SET",
+    "STATISTICS",
+    "STDSTRINGS",
+    "TABLE",
+    "TABLE DATA",
+    "TRIGGER",
+    "TYPE",
+    "VIEW",
+)
+_ENTRY: Final = re.compile(r"\d++; \d++ \d++ (?P<kind>[A-Z]++(?: [A-Z]++)*)")
+_COPY: Final = re.compile(
+    rb'COPY (?P<schema>\w++|"[^"]++")\.(?P<table>\w++|"[^"]++") \((?P<columns>[^()]++)\)'
+    rb" FROM stdin;\r?\n"
+)
+# Lines of the script that are for psql alone, to keep it from commands: nothing here reads such.
+_GUARDS: Final = (b"\\restrict ", b"\\unrestrict ")
+_ROWS_AT_ONCE: Final = 200
+_DATABASES: Final = "SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY datname"
+_MAY_RUN_PROGRAMS: Final = """
+SELECT rolsuper OR pg_has_role('pg_execute_server_program', 'MEMBER')
+FROM pg_roles WHERE rolname = current_user
+"""
+_REFUSED: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, UnicodeDecodeError)
 
 _TABLES: Final = """
 SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -79,6 +128,34 @@ async def _count(connection: asyncpg.Connection) -> Counts:
     return counts
 
 
+async def databases(dsn: str) -> list[str]:
+    """The names of all databases of the server, by any login."""
+    async with _connected(dsn) as connection:
+        return [row["datname"] for row in await connection.fetch(_DATABASES)]
+
+
+async def read_everything(admin_dsn: str) -> int:
+    """Read every row of every tenant, and so every page that holds one; how many there are.
+
+    Raises:
+        IntegrityViolation: a page cannot be read; the first that was met.
+    """
+    owner = Roles.of(database_of(admin_dsn)).owner
+    async with _connected(admin_dsn) as connection:
+        await connection.execute(f"SET ROLE {quoted(owner)}")
+        try:
+            counts = await _count(connection)
+        except (
+            asyncpg.DataCorruptedError,
+            asyncpg.IndexCorruptedError,
+            asyncpg.InternalServerError,
+        ):
+            raise IntegrityViolation(
+                "a page of the database is damaged: restore the newest backup"
+            ) from None
+        return sum(rows for rows, _ in counts.values())
+
+
 @asynccontextmanager
 async def loaded(
     admin_dsn: str, source: Path, *, roles_of: str, runtime_password: str | None = None
@@ -96,7 +173,7 @@ async def loaded(
     maintenance = with_database(admin_dsn, "postgres")
     scratch_dsn = with_database(admin_dsn, scratch)
     with _told_what_it_may_not():
-        await _drop(maintenance, scratch)
+        await drop(maintenance, scratch)
     try:
         with _told_what_it_may_not():
             await schema.ensure_database(maintenance, scratch)
@@ -108,7 +185,7 @@ async def loaded(
             counts = await _count(connection)
         yield scratch_dsn, counts
     finally:
-        await _to_its_end(_drop(maintenance, scratch))
+        await _to_its_end(drop(maintenance, scratch))
 
 
 async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
@@ -153,29 +230,114 @@ async def is_empty(admin_dsn: str) -> bool:
 
 
 async def _restore(scratch_dsn: str, source: Path, owner: str) -> None:
-    """Load a dump as the owner, in one transaction."""
+    """Load a dump as the owner, in one transaction, by a login that may do nothing else.
+
+    A backup may come from anybody, and a dump is a program: no client reads it that would run
+    commands of the shell, and no statement of it meets a login that may run programs, whatever role
+    it sets or resets.
+    """
     listed = await _run("pg_restore", None, ["--list", str(source)])
-    wanted = [line for line in listed.splitlines() if not _is_not_ours(line)]
+    wanted = [line for line in listed.splitlines() if _is_wanted(line)]
     chosen, script = source.with_suffix(".list"), source.with_suffix(".sql")
     try:
         chosen.write_text("\n".join(wanted), encoding="utf-8")
         options = ["--no-owner", "--enable-row-security", f"--use-list={chosen}"]
         await _run("pg_restore", None, [*options, f"--file={script}", str(source)])
-        # Through psql, which can use a vector first: until its library is loaded, only a superuser
-        # may make functions that carry settings of it.
-        steps = [f"--command=SET ROLE {quoted(owner)}", "--command=SELECT '[1]'::public.vector"]
-        how = ["--no-psqlrc", "--quiet", "--output=/dev/null", "--single-transaction"]
-        how += ["--set=ON_ERROR_STOP=1", "--set=VERBOSITY=terse"]
-        await _run("psql", scratch_dsn, [*how, *steps, f"--file={script}"])
+        async with _loader(scratch_dsn, owner) as dsn, _connected(dsn) as connection:
+            await connection.execute(f"SET ROLE {quoted(owner)}")
+            # Until its library is loaded, only a superuser may make functions with settings of it.
+            await connection.execute("SELECT '[1]'::public.vector")
+            with script.open("rb") as file:
+                async with connection.transaction():
+                    await _load(connection, file)
+    except _REFUSED as error:
+        # The first line alone: what follows quotes statements, and with these memories.
+        told = str(error).partition("\n")[0][:_TAIL]
+        raise Conflict(f"the dump does not load: {type(error).__name__}: {told}") from error
     finally:
         chosen.unlink(missing_ok=True)
         script.unlink(missing_ok=True)
 
 
-def _is_not_ours(line: str) -> bool:
-    """`123; 456 789 EXTENSION - vector`: the kind is the fourth word."""
-    words = line.split()
-    return not line.startswith(";") and len(words) > 3 and words[3] in _NOT_OURS
+async def _load(connection: asyncpg.Connection, script: IO[bytes]) -> None:
+    """Run what `pg_restore` wrote: statements, and rows in the text format of COPY."""
+    statements: list[bytes] = []
+    for line in script:
+        copy = _COPY.fullmatch(line)
+        if copy is None:
+            if not line.startswith((*_GUARDS, b"--")) and line.strip():
+                statements.append(line)
+            continue
+        if statements:
+            await connection.execute(b"".join(statements).decode())
+        statements = []
+        columns = [_unquoted(name) for name in copy["columns"].decode().split(", ")]
+        await connection.copy_to_table(
+            _unquoted(copy["table"].decode()),
+            schema_name=_unquoted(copy["schema"].decode()),
+            columns=columns,
+            source=_rows(script),
+        )
+    if statements:
+        await connection.execute(b"".join(statements).decode())
+
+
+async def _rows(script: IO[bytes]) -> AsyncIterator[bytes]:
+    """The lines up to the one that ends a COPY."""
+    lines: list[bytes] = []
+    for line in script:
+        if line.rstrip(b"\r\n") == b"\\.":
+            break
+        lines.append(line)
+        if len(lines) == _ROWS_AT_ONCE:
+            yield b"".join(lines)
+            lines = []
+    yield b"".join(lines)
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+@asynccontextmanager
+async def _loader(admin_dsn: str, owner: str) -> AsyncIterator[str]:
+    """A login that may act as the owner and is nothing itself; gone when the block ends.
+
+    An administrator's login that may run no programs loads by itself: it may not be able to make
+    another.
+    """
+    name = f"{database_of(admin_dsn)}_loader"
+    async with _connected(admin_dsn) as admin:
+        if not await admin.fetchval(_MAY_RUN_PROGRAMS):
+            yield admin_dsn
+            return
+        password = secrets.token_urlsafe(24)
+        await admin.execute(f"DROP ROLE IF EXISTS {quoted(name)}")
+        await admin.execute(
+            f"CREATE ROLE {quoted(name)} LOGIN NOSUPERUSER NOINHERIT"
+            f" PASSWORD '{schema.scram_verifier(password)}' IN ROLE {quoted(owner)}"
+        )
+        try:
+            yield schema.with_login(admin_dsn, name, password)
+        finally:
+            await admin.execute(f"DROP ROLE IF EXISTS {quoted(name)}")
+
+
+def _is_wanted(line: str) -> bool:
+    """`123; 456 789 TABLE DATA public facts owner`: the kind follows the third word.
+
+    Raises:
+        Conflict: it is of a kind that no backup of ours has.
+    """
+    if line.startswith(";") or not line.strip():
+        return True
+    entry = _ENTRY.match(line)
+    kind = "" if entry is None else entry["kind"]
+    if kind in _NOT_OURS:
+        return False
+    if kind not in _KINDS:
+        raise Conflict(f"the dump holds what no backup of ours has: {line.strip()[:100]!r}")
+    return True
 
 
 @contextmanager
@@ -196,7 +358,8 @@ async def _to_its_end(work: Coroutine[None, None, None]) -> None:
         raise
 
 
-async def _drop(maintenance_dsn: str, name: str) -> None:
+async def drop(maintenance_dsn: str, name: str) -> None:
+    """Drop a database, if it is there, whoever is connected to it."""
     async with _connected(maintenance_dsn) as connection:
         await connection.execute(f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
 

@@ -54,6 +54,12 @@ async def named(tx: Transaction, canonical_name: str, entity_type: str) -> Row |
     )
 
 
+async def exactly_named(tx: Transaction, name: str) -> UUID | None:
+    """The one entity of this name or alias, kept from being merged away until commit."""
+    found = await tx.connection.fetch(SQL["exactly_named"], tx.tenant, name)
+    return found[0]["id"] if len(found) == 1 else None
+
+
 async def lock(tx: Transaction, ids: list[UUID]) -> dict[UUID, Row]:
     """Those of the entities that exist, locked in id order (MRG-01)."""
     return {row["id"]: row for row in rows(await tx.connection.fetch(SQL["lock"], tx.tenant, ids))}

@@ -18,6 +18,15 @@ SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = $2 FOR SHARE
 -- name: named
 SELECT {columns} FROM entities WHERE tenant_id = $1 AND canonical_name = $2 AND entity_type = $3
 
+-- name: exactly_named
+-- Whom a text names in full, by name or alias, whatever its case and spaces; two are enough to know
+-- that it is not one.
+SELECT id FROM entities
+WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL
+  AND (key_of(canonical_name) = key_of($2)
+       OR EXISTS (SELECT FROM unnest(aliases) a WHERE key_of(a) = key_of($2)))
+LIMIT 2 FOR SHARE
+
 -- name: lock
 SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 

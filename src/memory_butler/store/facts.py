@@ -74,10 +74,11 @@ class FactFilter:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The fact that is active under a key, and since when it is known as it is now."""
+    """The fact that is active under a key, since when it is known as it is now, and its trust."""
 
     id: UUID
     known_since: datetime
+    trust: Trust
 
 
 async def lock_key(tx: Transaction, key: FactKey) -> None:
@@ -90,15 +91,34 @@ async def lock_many(tx: Transaction, ids: list[UUID]) -> None:
     await tx.connection.execute(SQL["lock_many"], tx.tenant, ids)
 
 
-async def active_of(tx: Transaction, key: FactKey) -> Holder | None:
-    """The active fact that holds the key, locked."""
+async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
+    """The active facts under a key, locked: one; or more where some are from before the entity."""
     args: tuple[object, ...]
     if key.entity_id is None:
         query, args = SQL["active_of_subject"], (key.scope, key.subject, key.predicate)
     else:
         query, args = SQL["active_of_entity"], (key.scope, key.entity_id, key.predicate)
-    found = await tx.connection.fetchrow(query, tx.tenant, *args)
-    return None if found is None else Holder(*found)
+    return [
+        Holder(id, since, Trust(trust))
+        for id, since, trust in await tx.connection.fetch(query, tx.tenant, *args)
+    ]
+
+
+async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[Row]:
+    """Statements that wait under this subject and predicate, locked: `id`, `content`."""
+    return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
+
+
+async def witness(tx: Transaction, id: UUID, now: datetime) -> None:
+    """Retire a statement that waited, for one that a second witness made."""
+    await tx.connection.execute(SQL["witness"], tx.tenant, id, now)
+
+
+async def accept(
+    tx: Transaction, id: UUID, now: datetime, trust: Trust, supersedes: UUID | None
+) -> None:
+    """Believe a statement that waited; the caller holds the lock of its key."""
+    await tx.connection.execute(SQL["accept"], tx.tenant, id, now, trust, supersedes)
 
 
 async def supersede(tx: Transaction, id: UUID, now: datetime, true_until: datetime) -> None:
@@ -147,6 +167,19 @@ async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
 async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are still active; no reference is counted."""
     return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+
+
+async def of_any_state(tx: Transaction, ids: list[UUID]) -> list[Row]:
+    """Those that are there, active or not; no reference is counted."""
+    return rows(await tx.connection.fetch(SQL["of_any_state"], tx.tenant, ids))
+
+
+async def nearness(tx: Transaction, id: UUID, embedded: Embedded) -> float:
+    """The cosine of a fact's vector and another; 0.0 where either has none, or of another model."""
+    found = await tx.connection.fetchval(
+        SQL["nearness"], tx.tenant, id, embedded.vector, embedded.version_id
+    )
+    return float(found or 0.0)
 
 
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:

@@ -20,15 +20,42 @@ coalesce((SELECT max(v.known_until) FROM memory_versions v
           WHERE v.tenant_id = facts.tenant_id AND v.kind = 'fact' AND v.id = facts.id), created_at)
 
 -- name: active_of_subject
-SELECT id, {known_since} FROM facts
-WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4
+SELECT id, {known_since}, trust FROM facts
+WHERE tenant_id = $1 AND scope = $2 AND subject_key = key_of($3) AND predicate_key = key_of($4)
   AND entity_id IS NULL AND validity = 'active'
 FOR UPDATE
 
 -- name: active_of_entity
-SELECT id, {known_since} FROM facts
-WHERE tenant_id = $1 AND scope = $2 AND entity_id = $3 AND predicate = $4 AND validity = 'active'
+-- Under the entity, or under one of its names since before it was registered; the newest first.
+SELECT id, {known_since}, trust FROM facts
+WHERE tenant_id = $1 AND validity = 'active' AND id = ANY (ARRAY(
+    SELECT f.id FROM facts f
+    WHERE f.tenant_id = $1 AND f.scope = $2 AND f.entity_id = $3
+      AND f.predicate_key = key_of($4) AND f.validity = 'active'
+    UNION ALL
+    SELECT f.id FROM facts f
+    WHERE f.tenant_id = $1 AND f.scope = $2 AND f.predicate_key = key_of($4)
+      AND f.entity_id IS NULL AND f.validity = 'active'
+      AND f.subject_key = ANY (ARRAY(
+          SELECT key_of(n) FROM entities e, unnest(e.aliases || e.canonical_name) n
+          WHERE e.tenant_id = $1 AND e.id = $3))))
+ORDER BY created_at DESC, id FOR UPDATE
+
+-- name: waiting_alike
+-- What waits for somebody to say just this.
+SELECT id, content FROM facts
+WHERE tenant_id = $1 AND validity = 'waiting'
+  AND subject_key = key_of($2) AND predicate_key = key_of($3)
 FOR UPDATE
+
+-- name: witness
+UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2
+
+-- name: accept
+UPDATE facts
+SET validity = 'active', retired_at = NULL, confidence = 1.0, last_confirmed_at = $3,
+    trust = greatest(trust, $4), metadata = metadata - 'waiting', supersedes_id = $5
+WHERE tenant_id = $1 AND id = $2 AND validity = 'waiting'
 
 -- name: supersede
 -- What a change ended was true until the new fact began. A correction (the new fact begins no later)
@@ -57,6 +84,13 @@ RETURNING {columns}
 
 -- name: many
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
+
+-- name: of_any_state
+SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: nearness
+SELECT 1 - (embedding <=> $3) FROM facts
+WHERE tenant_id = $1 AND id = $2 AND embedding_version_id = $4
 
 -- name: bump
 WITH locked AS (

@@ -16,7 +16,10 @@ MIN_POSTGRESQL = 16
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a login finds; `pgvector` and `revision` are None where there is none."""
+    """What a login finds; `pgvector` and `revision` are None where there is none.
+
+    `damaged`: pages whose checksum was wrong when they were read, since the statistics began.
+    """
 
     server_version: str
     server_major: int
@@ -24,6 +27,7 @@ class Inspection:
     role: str
     bypasses: bool
     revision: str | None
+    damaged: int = 0
     head: str = HEAD
 
     @property
@@ -49,6 +53,8 @@ async def inspect(dsn: str) -> Inspection:
                    current_setting('server_version_num')::integer / 10000 AS server_major,
                    (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
                    current_user AS role,
+                   coalesce((SELECT checksum_failures FROM pg_stat_database
+                             WHERE datname = current_database()), 0) AS damaged,
                    r.rolsuper OR r.rolbypassrls OR EXISTS (
                        SELECT 1 FROM pg_class c WHERE c.oid = to_regclass('public.facts')
                        AND pg_has_role(current_user, c.relowner, 'MEMBER')) AS bypasses

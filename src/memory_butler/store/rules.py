@@ -103,9 +103,15 @@ async def for_update(tx: Transaction, id: UUID) -> Row | None:
 
 
 async def apply_mark(
-    tx: Transaction, id: UUID, standing: RuleStanding, now: datetime, metadata: dict[str, Any]
+    tx: Transaction,
+    id: UUID,
+    standing: RuleStanding,
+    now: datetime,
+    metadata: dict[str, Any],
+    *,
+    confirms: bool,
 ) -> Row:
-    """Write what a mark made of a rule."""
+    """Write what a mark made of a rule; one that helped `confirms` it."""
     row = await tx.connection.fetchrow(
         SQL["apply_mark"],
         tx.tenant,
@@ -117,6 +123,7 @@ async def apply_mark(
         standing.harmful_count,
         now,
         metadata,
+        confirms,
     )
     return dict(row)
 
@@ -168,9 +175,15 @@ async def count_applications(tx: Transaction, rule_id: UUID) -> int:
     return total
 
 
-async def flagged(tx: Transaction, limit: int) -> list[Row]:
-    """Rules that did so much harm that they are to be turned around."""
-    return rows(await tx.connection.fetch(SQL["flagged"], tx.tenant, limit))
+async def harmful(
+    tx: Transaction, limit: int, min_harmful: int, max_effectiveness: float
+) -> list[Row]:
+    """Rules that did so much harm that they are to be turned around, but for those that a person
+    has corrected since."""
+    found = await tx.connection.fetch(
+        SQL["harmful"], tx.tenant, limit, min_harmful, max_effectiveness
+    )
+    return rows(found)
 
 
 async def invert(
@@ -204,6 +217,7 @@ async def edit(
     scope: str,
     tags: list[str],
     metadata: dict[str, Any],
+    trust: Trust,
     now: datetime,
 ) -> Row:
     """Give a rule another text, which makes it a candidate that was confirmed now (C-37)."""
@@ -219,6 +233,7 @@ async def edit(
         tags,
         metadata,
         now,
+        trust,
     )
     return dict(row)
 

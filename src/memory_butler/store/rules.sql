@@ -47,9 +47,13 @@ RETURNING {columns}
 SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 
 -- name: apply_mark
+-- What helped holds: a helpful mark confirms, and clears the mark of fading.
 UPDATE rules
 SET maturity = $3, effectiveness_score = $4, applied_count = $5, success_count = $6,
-    harmful_count = $7, last_applied_at = $8, last_evaluated_at = $8, metadata = $9
+    harmful_count = $7, last_applied_at = $8, last_evaluated_at = $8,
+    last_confirmed_at = CASE WHEN $10 THEN $8 ELSE last_confirmed_at END,
+    metadata = CASE WHEN $10 AND $9::jsonb->>'status' = 'fading' THEN $9::jsonb - 'status'
+                    ELSE $9::jsonb END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
@@ -70,16 +74,19 @@ WHERE tenant_id = $1 AND rule_id = $2 ORDER BY created_at DESC, id LIMIT $3
 -- name: count_applications
 SELECT count(*)::integer FROM rule_applications WHERE tenant_id = $1 AND rule_id = $2
 
--- name: flagged
+-- name: harmful
 SELECT {columns} FROM rules
-WHERE tenant_id = $1 AND metadata->>'needs_inversion' = 'true' AND maturity <> 'anti_pattern'
+WHERE tenant_id = $1 AND harmful_count >= $3 AND effectiveness_score < $4
+  AND maturity <> 'anti_pattern' AND metadata->>'needs_inversion' IS DISTINCT FROM 'false'
   AND metadata->>'forgotten' IS DISTINCT FROM 'true'
 ORDER BY id LIMIT $2
 
 -- name: invert
+-- A warning does not decay (C-26): it lives while its subject comes up.
 UPDATE rules
 SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
-    embedding_version_id = $6, maturity = 'anti_pattern', last_evaluated_at = $7, metadata = $8
+    embedding_version_id = $6, maturity = 'anti_pattern', last_evaluated_at = $7, metadata = $8,
+    last_confirmed_at = $7, decay_rate = 0
 WHERE tenant_id = $1 AND id = $2
 
 -- name: edit
@@ -87,7 +94,8 @@ WHERE tenant_id = $1 AND id = $2
 UPDATE rules
 SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
     embedding_version_id = $6, scope = $7, tags = $8, metadata = $9, maturity = 'candidate',
-    last_evaluated_at = $10, last_confirmed_at = $10
+    last_evaluated_at = $10, last_confirmed_at = $10, trust = $11,
+    decay_rate = CASE WHEN maturity = 'anti_pattern' THEN 0.01 ELSE decay_rate END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 

@@ -47,6 +47,7 @@ CHAIN = (
     "mem_029",
     "mem_027",
     "mem_030",
+    "mem_031",
 )
 HEAD = CHAIN[-1]
 

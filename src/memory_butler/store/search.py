@@ -20,6 +20,8 @@ PAST = load("history")
 # How many memories the arm of words reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
 
+SAMPLED: Final = 256  # memories around a question, by the queries named bearing
+
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
 
@@ -231,3 +233,75 @@ async def _found(
             *(() if told is None else (told,)),
         )
     return [Found(*record) for record in records]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A question as a store takes it, and the store as the question finds it.
+
+    `words` are the question's telling words, stemmed, `names` those of them that are names;
+    `memories` an estimate of how many the caller may see; `spread` the standard deviation of the
+    cosines of `sampled` of them.
+    """
+
+    words: frozenset[str]
+    names: frozenset[str]
+    names_entity: bool
+    memories: int
+    spread: float
+    sampled: int
+
+
+async def bearings(
+    tx: Transaction,
+    wanted: Wanted,
+    question: str,
+    embedding: Vector,
+    names: Sequence[str],
+    spellings: Sequence[str],
+    found: Mapping[MemoryType, Iterable[UUID]],
+) -> tuple[Around, dict[UUID, tuple[float | None, frozenset[str]]]] | None:
+    """The cosine of each of these memories to the question, and the question's words that it has.
+
+    Args:
+        names: words of the question that are names.
+        spellings: of what in the question may be an entity's name.
+        found: what to look at, by type; without any, None.
+    """
+    types = [memory_type for memory_type, ids in found.items() if ids]
+    if not types:
+        return None
+    with span("sql bearing"):
+        records: Records = await tx.connection.fetch(
+            _of_types("bearing", types),
+            embedding,
+            question,
+            " ".join(names),
+            spellings or None,
+            tx.tenant,
+            wanted.scope,
+            wanted.now,
+            [id for ids in found.values() for id in ids],
+            wanted.version_id,
+        )
+    if not records:
+        return None
+    parts = {row["memory_type"]: row for row in records}.values()
+    sampled = sum(part["seen"] for part in parts)
+    first = records[0]
+    around = Around(
+        words=frozenset(first["words"]),
+        names=frozenset(first["names"]),
+        names_entity=first["names_entity"],
+        memories=sum(_estimated(part["seen"], part["reach"]) for part in parts),
+        spread=sum(part["seen"] * part["spread"] for part in parts) / max(1, sampled),
+        sampled=sampled,
+    )
+    return around, {row["id"]: (row["similarity"], frozenset(row["shared"])) for row in records}
+
+
+def _estimated(seen: int, reach: str | None) -> int:
+    """How many there are, from how far the first `SAMPLED` ids reach in the space of ids."""
+    if seen < SAMPLED or reach is None:
+        return seen
+    return round(seen / max(int(reach[:8], 16) / 2**32, 1e-9))

@@ -1,3 +1,8 @@
+-- The queries named bearing say what decides whether a candidate bears on a question: its nearness, whichever arm found it, and which
+-- of the question's words it has. With each comes what the question itself is: its words, those of them
+-- that are names, whether it names a known entity; and the store around, from its first ids, which are
+-- random: how many there are, how far they reach, how their nearness spreads.
+
 -- name: found_episode
 SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
@@ -24,3 +29,65 @@ SELECT 'fact' AS memory_type, n.* FROM nearest_facts($1, $2, $3, $4, $5, $6) n
 
 -- name: nearest_rule
 SELECT 'rule' AS memory_type, n.* FROM nearest_rules($1, $2, $3, $4, $5, $6) n
+
+-- fragment: asked
+(
+    SELECT tsvector_to_array(to_tsvector('english', left($2::text, 20000))) AS words,
+           tsvector_to_array(to_tsvector('english', $3::text)) AS names,
+           entities_named($4::text[]) IS NOT NULL AS names_entity
+    OFFSET 0
+) a
+
+-- fragment: bearing
+m.id,
+CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
+     THEN 1 - (m.embedding <=> $1::vector) END AS similarity,
+ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector))) AS shared,
+a.words, a.names, a.names_entity, s.seen, s.reach, s.spread
+
+-- fragment: around
+count(*)::integer AS seen, max(s.id::text) AS reach,
+       coalesce(stddev_pop(s.embedding <=> $1::vector)
+           FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS spread
+
+-- name: bearing_episode
+SELECT 'episode' AS memory_type, {bearing}
+FROM {asked}
+CROSS JOIN (
+    SELECT {around} FROM (
+        SELECT m.id, m.embedding, m.embedding_version_id FROM episodes m
+        WHERE m.tenant_id = $5::text AND m.expires_at > $7::timestamptz
+          AND ($6::text IS NULL OR m.butler = $6::text)
+        ORDER BY m.id LIMIT 256
+    ) s
+) s
+JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
+
+-- name: bearing_fact
+SELECT 'fact' AS memory_type, {bearing}
+FROM {asked}
+CROSS JOIN (
+    SELECT {around} FROM (
+        SELECT m.id, m.embedding, m.embedding_version_id FROM facts m
+        WHERE m.tenant_id = $5::text AND m.validity = 'active'
+          AND (m.valid_until IS NULL OR m.valid_until > $7::timestamptz)
+          AND ($6::text IS NULL OR m.scope IN ('global', $6::text))
+        ORDER BY m.id LIMIT 256
+    ) s
+) s
+JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
+
+-- name: bearing_rule
+SELECT 'rule' AS memory_type, {bearing}
+FROM {asked}
+CROSS JOIN (
+    SELECT {around} FROM (
+        SELECT m.id, m.embedding, m.embedding_version_id FROM rules m
+        WHERE m.tenant_id = $5::text AND $7::timestamptz IS NOT NULL
+          AND m.metadata->>'forgotten' IS DISTINCT FROM 'true'
+          AND m.metadata->>'disabled' IS DISTINCT FROM 'true'
+          AND ($6::text IS NULL OR m.scope IN ('global', $6::text))
+        ORDER BY m.id LIMIT 256
+    ) s
+) s
+JOIN rules m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])

@@ -20,6 +20,7 @@ SELECT count(*) FILTER (WHERE validity = 'active' AND fading IS NOT TRUE)::integ
        count(*) FILTER (WHERE validity = 'superseded')::integer AS superseded,
        count(*) FILTER (WHERE validity = 'expired')::integer AS expired,
        count(*) FILTER (WHERE validity = 'retracted')::integer AS retracted,
+       count(*) FILTER (WHERE validity = 'waiting')::integer AS waiting,
        count(*) FILTER (WHERE validity = 'active' AND effective > 0.8)::integer AS above_080,
        count(*) FILTER (WHERE validity = 'active' AND effective BETWEEN 0.5 AND 0.8)::integer
            AS from_050_to_080,

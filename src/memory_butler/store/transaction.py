@@ -29,6 +29,7 @@ Ready = Callable[["asyncpg.Connection[asyncpg.Record]"], Awaitable[None]]
 CONNECT_TIMEOUT = 10.0
 COMMAND_TIMEOUT = 60.0
 ACQUIRE_TIMEOUT = 5.0
+BEGIN_TIMEOUT = 10.0  # a beginning waits for nobody's locks
 
 # What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
 _DEFAULTS: dict[str, Any] = {
@@ -189,8 +190,7 @@ async def _open(
             metrics.POOL_WAIT.observe(time.perf_counter() - began)
             if ready is not None:
                 await ready(connection)
-            async with connection.transaction(**options):
-                await connection.execute(settings, tenant)
+            async with _begun(connection, settings, tenant, **options):
                 tx = Transaction(connection, tenant)
                 yield tx
             if changes and isinstance(pool, Pool) and pool.after_commit is not None:
@@ -211,6 +211,32 @@ async def _open(
         # A missing right, function or page of memory: whoever must never be blocked by memory
         # should not be blocked by these either (FAIL-01).
         raise Unavailable(f"the database refused: {describe(error)}") from error
+
+
+@asynccontextmanager
+async def _begun(
+    connection: "asyncpg.Connection[asyncpg.Record]", settings: str, tenant: str, **options: Any
+) -> AsyncIterator[None]:
+    """A transaction on this connection, which is dropped where the database stops answering.
+
+    A server that is stopped, and not gone, keeps its sockets open: each further statement, the
+    rollback first of all, would wait its whole time-out.
+    """
+    begun, started = connection.transaction(**options), False
+    try:
+        async with asyncio.timeout(BEGIN_TIMEOUT):
+            await begun.start()
+            started = True
+            await connection.execute(settings, tenant)
+        yield
+    except TimeoutError:
+        connection.terminate()
+        raise
+    except BaseException:
+        if started:
+            await begun.rollback()
+        raise
+    await begun.commit()
 
 
 @asynccontextmanager

@@ -116,12 +116,12 @@ WITH before AS (
 )
 SELECT 'fact' AS kind, b.id, h.id AS holder FROM before b
 JOIN facts h ON h.tenant_id = $1 AND h.validity = 'active' AND h.scope = b.scope
- AND h.predicate = b.predicate AND h.entity_id = b.entity_id
+ AND h.predicate_key = key_of(b.predicate) AND h.entity_id = b.entity_id
 WHERE h.id <> ALL($6::uuid[])
 UNION ALL
 SELECT 'fact', b.id, h.id FROM before b
 JOIN facts h ON h.tenant_id = $1 AND h.validity = 'active' AND h.scope = b.scope
- AND h.predicate = b.predicate AND h.subject = b.subject AND h.entity_id IS NULL
+ AND h.predicate_key = key_of(b.predicate) AND h.subject_key = key_of(b.subject) AND h.entity_id IS NULL
 WHERE b.entity_id IS NULL AND h.id <> ALL($6::uuid[])
 UNION ALL
 SELECT 'entity', b.id, h.id

@@ -15,8 +15,8 @@ WHERE f.tenant_id = $1 AND f.id = ANY($2) AND since.known_from < $3
 -- name: fact
 {keep}
 SELECT f.tenant_id, 'fact', f.id, since.known_from, $3,
-       to_jsonb(f) - ARRAY['tenant_id', 'id', 'subject', 'predicate', 'content', 'embedding',
-                           'search_vector', 'reference_count', 'last_referenced_at', 'created_at']
+       to_jsonb(f) - ARRAY['tenant_id', 'id', 'subject', 'predicate', 'subject_key', 'predicate_key',
+                           'content', 'embedding', 'search_vector', 'reference_count', 'last_referenced_at', 'created_at']
 {fact_since}
 
 -- name: whole_fact

@@ -5,7 +5,8 @@
 * Origin: a page of another site may send requests, but not from an origin allowed here: else 403.
 * Token, in the header Authorization or in the dashboard's cookie: sha256(token) names the tenant
   and the rights. A wrong one in the header is refused everywhere; a missing one is refused unless
-  the server is bound to loopback and demands none: else 401.
+  the server is bound to loopback and demands none: else 401. A request that a proxy passed on comes
+  from elsewhere, whatever address it is sent from: it always needs a token.
 """
 
 import ipaddress
@@ -14,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_butler.domain.errors import Unavailable
@@ -36,12 +38,31 @@ RETRY_AFTER_SECONDS: Final = 2
 
 # Title and code of the problems (RFC 9457) that are answered before any route.
 _REFUSALS: Final = {
+    400: ("Bad Request", "ambiguous_body"),
     401: ("Unauthorized", "unauthenticated"),
     403: ("Forbidden", "foreign_origin"),
+    408: ("Request Timeout", "too_slow"),
     413: ("Content Too Large", "too_large"),
     421: ("Misdirected Request", "foreign_host"),
+    429: ("Too Many Requests", "too_many"),
     503: ("Unavailable", "unavailable"),
 }
+
+# What proxies add to what they pass on. nginx adds none of them by itself, and speaks HTTP/1.0 to
+# the server behind it, as no client of ours does.
+_FORWARDING: Final = frozenset(
+    {
+        "forwarded",
+        "via",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "x-forwarded-server",
+        "x-real-ip",
+    }
+)
+
+log = structlog.get_logger()
 
 Authenticate = Callable[[str], Awaitable[Principal | None]]
 
@@ -80,6 +101,7 @@ class Guard:
         self._token_required = demands_token(token_required, bound_to)
         # Requests for what holds no one's data, the dashboard's own files.
         self._is_public = is_public
+        self._warned_of_proxy = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -87,7 +109,10 @@ class Guard:
             return
         headers = _headers(scope)
         hosts, origins = headers.get("host", []), headers.get("origin", [])
-        if len(hosts) != 1 or not self._is_ours(_host_name(hosts[0])):
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Two programs may read two bodies out of it, and the second request of one's choice.
+            await refuse(scope, send, 400, "Send Content-Length or Transfer-Encoding, not both.")
+        elif len(hosts) != 1 or not self._is_ours(_host_name(hosts[0])):
             await refuse(
                 scope,
                 send,
@@ -113,7 +138,14 @@ class Guard:
             await refuse(scope, send, 503, str(error))
             return
         # A cookie that stands for nobody any more is none; a wrong token is an error everywhere.
-        needed = "authorization" in headers or self._token_required
+        forwarded = _is_forwarded(scope, headers)
+        if forwarded and not self._token_required and not self._warned_of_proxy:
+            self._warned_of_proxy = True
+            log.warning(
+                "a proxy passes requests on; each needs a token",
+                advice="serve with --require-token, and with --trusted-proxy its address",
+            )
+        needed = "authorization" in headers or self._token_required or forwarded
         if principal is None and not needed:
             principal = Principal()
         if principal is None and ("authorization" in headers or scope["path"] not in PUBLIC_PATHS):
@@ -121,7 +153,9 @@ class Guard:
                 scope, send, 401, "A valid token is needed: Authorization: Bearer <token>."
             )
             return
-        scope.setdefault("state", {})["principal"] = principal or NOBODY
+        state = scope.setdefault("state", {})
+        state["principal"] = principal or NOBODY
+        state["still"] = lambda: self.still(scope)
         await self._app(scope, receive, send)
 
     async def _principal(self, headers: Mapping[str, list[str]]) -> Principal | None:
@@ -130,6 +164,13 @@ class Guard:
             return await self._by_token(headers["authorization"])
         token = _cookie(headers.get("cookie", []))
         return None if token is None else await self._authenticate(token)
+
+    async def still(self, scope: Scope) -> bool:
+        """Whether the token that a request came with still stands for somebody."""
+        headers = _headers(scope)
+        if "authorization" not in headers and _cookie(headers.get("cookie", [])) is None:
+            return True  # it needed none
+        return await self._principal(headers) is not None
 
     async def _by_token(self, authorization: list[str]) -> Principal | None:
         scheme, _, token = authorization[0].partition(" ")
@@ -153,6 +194,10 @@ class Guard:
 def demands_token(setting: bool, bound_to: str) -> bool:
     """Whether a token is demanded: whatever the setting says, where others reach the address."""
     return setting or not is_loopback(bound_to)
+
+
+def _is_forwarded(scope: Scope, headers: Mapping[str, list[str]]) -> bool:
+    return not _FORWARDING.isdisjoint(headers) or scope.get("http_version") == "1.0"
 
 
 def _cookie(headers: list[str]) -> str | None:
@@ -181,9 +226,11 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _host_name(host: str) -> str:
-    """A Host header without its port: `[::1]:8150` is `::1`."""
+    """A Host header without its port: `[::1]:8150` is `::1`; "" where it is no name."""
     if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
+        address, _, rest = host[1:].partition("]")
+        has_port = rest.startswith(":") and rest[1:].isdigit()
+        return address.lower() if not rest or has_port else ""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() else host).lower()
 
@@ -196,7 +243,7 @@ async def refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
     headers = [(b"content-type", b"application/problem+json")]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="memory-butler"'))
-    if status == 503:
+    if status in (429, 503):
         headers.append((b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
     title, code = _REFUSALS[status]
     body = {

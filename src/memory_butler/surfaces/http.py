@@ -1,8 +1,9 @@
 """The HTTP application: the guard, then REST and MCP behind it."""
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 from mcp.server import MCPServer, Server
@@ -10,6 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from memory_butler import __version__
 from memory_butler.config import Settings
@@ -19,17 +21,19 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
 from memory_butler.surfaces import figures, mcp, overload, web
 from memory_butler.surfaces.body_limit import BodyLimit
-from memory_butler.surfaces.guard import Authenticate, Guard, demands_token
+from memory_butler.surfaces.guard import PUBLIC_PATHS, Authenticate, Guard, demands_token
 from memory_butler.surfaces.overload import OverloadLimit
 from memory_butler.surfaces.packing import Packing
+from memory_butler.surfaces.public_door import PublicDoor
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
 from memory_butler.surfaces.web import Dashboard
 
-# Above the largest content that is stored, so that a call with too much of it still reaches the
-# check that says so; beyond this the connection is refused with 413.
-MAX_BODY_BYTES = 64 * 1024 * 1024
+# Room for the longest message of a journal (a million characters, which JSON may write in six bytes
+# each), so that a call with too long a text still reaches the check that says so. Reading so much
+# holds everybody up for a tenth of a second; beyond this the connection is refused with 413.
+MAX_BODY_BYTES = 8 * 1024 * 1024
 
 
 def build_app(
@@ -96,8 +100,9 @@ def behind_the_door(
     is_public: Callable[[Scope], bool] = lambda _: False,
 ) -> ASGIApp:
     """The application as others reach it: bounded and guarded, each request with an id."""
+    with_token = OverloadLimit(BodyLimit(app, MAX_BODY_BYTES), overload.MAX_TOGETHER)
     guard = Guard(
-        OverloadLimit(BodyLimit(app, MAX_BODY_BYTES), overload.MAX_TOGETHER),
+        PublicDoor(with_token, app, PUBLIC_PATHS, time.monotonic),
         authenticate=authenticate,
         bound_to=settings.host,
         token_required=settings.require_token,
@@ -105,7 +110,11 @@ def behind_the_door(
         origins=settings.allowed_origins,
         is_public=is_public,
     )
-    return RequestIds(guard)
+    # Outside of all: who asks, and over which scheme, is known to the others then.
+    # Its types are those of another package, and say the same.
+    inner: Any = RequestIds(guard)
+    outer = ProxyHeadersMiddleware(inner, list(settings.trusted_proxies))
+    return cast(ASGIApp, outer)
 
 
 def principal_of(context: ServerRequestContext[Any]) -> Principal:

@@ -68,6 +68,8 @@ async def run(
         access_log=False,
         log_config=None,
         server_header=False,
+        # Whose headers are believed is for the settings to say: see `behind_the_door`.
+        proxy_headers=False,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
     stop.server = _Server(config, announce, before_stopping)

@@ -26,6 +26,15 @@ _REASON: Final = "not-built.txt"
 # Paths of the other surfaces: a mistyped one is an error, not a page.
 _NOT_OURS: Final = ("/api", "/mcp", "/healthz", "/readyz", "/metrics", "/assets")
 
+_WHERE: Final = """\
+Memory Butler is running.
+
+Dashboard  /         in a browser
+MCP        /mcp
+REST       /api      described in /api/openapi.json
+Health     /healthz and /readyz
+"""
+
 # Of every file; the others are of what a browser shows as a page.
 _FILE_HEADERS: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
@@ -111,7 +120,7 @@ class Dashboard:
         """Whether a request is for the page, which holds no one's data."""
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return False
-        return scope["path"] in self._files or _asks_for_a_page(scope)
+        return scope["path"] in ("/", *self._files) or _asks_for_a_page(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.serves(scope):
@@ -120,6 +129,8 @@ class Dashboard:
         await self._response(scope)(scope, receive, send)
 
     def _response(self, scope: Scope) -> Response:
+        if scope["path"] == "/" and not _asks_for_a_page(scope):
+            return PlainTextResponse(_WHERE)  # curl, or a probe: no browser
         file = self._files.get(scope["path"], self._index)
         if file is None:
             said = "\n\n".join(part for part in (_NOT_BUILT, self._reason) if part)

@@ -218,8 +218,8 @@ async def test_a_retold_page_does_not_retire_what_the_user_said(
     await tell(memory, principal, "EVIL-01 is where refunds are paid.", session_id=session)
     said = fact("Refunds for the user go to account EVIL-01", "E1", predicate="bank")
     report, _ = await consolidate(memory, principal, answer(new_facts=[said]))
-    assert report.total("refused") == 1
-    assert {one["validity"] for one in await facts(admin)} == {"active"}
+    assert report.total("waiting") == 1
+    assert [one["validity"] for one in await facts(admin)] == ["active", "active", "waiting"]
 
 
 async def test_what_was_served_afterwards_is_no_echo(

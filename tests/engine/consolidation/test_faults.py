@@ -28,7 +28,11 @@ from memory_butler.engine.consolidation.run import run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.inference.language_models.port import Completion, ModelUnreachable, Request
+from memory_butler.inference.language_models.port import (
+    Completion,
+    ModelTimedOut,
+    Request,
+)
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import open_pool
 
@@ -219,7 +223,7 @@ async def test_a_clock_that_went_back_only_delays_the_retry(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     (id,) = await tell(memory, principal, "tea")
-    await consolidate(memory, principal, ModelUnreachable("down"))
+    await consolidate(memory, principal, ModelTimedOut("slow"))
     clock.advance(hours=-1)
     assert (await consolidate(memory, principal, TEA))[1] == []
     clock.advance(hours=1, minutes=15)

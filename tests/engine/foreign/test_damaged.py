@@ -190,3 +190,29 @@ def test_a_damaged_line_of_our_own_is_read_or_told(data: st.DataObject) -> None:
     damaged = data.draw(_damaged(text))
     for one in read_lines(BytesIO(damaged), "default"):
         assert not isinstance(one.line, BadLine) or one.line.reason
+
+
+def test_a_link_out_of_the_export_is_not_followed(tmp_path: Path) -> None:
+    folder = MAKERS["basic-memory"](tmp_path / "notes")
+    secret = tmp_path / "elsewhere.md"
+    secret.write_text("- [secret] The vault opens with 4711\n")
+    (folder / "linked.md").symlink_to(secret)
+    found = list(open_export(folder, format_named("basic-memory")).candidates("t"))
+    assert found
+    assert "4711" not in str(found)
+
+
+def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path) -> None:
+    folder = MAKERS["claude-code"](tmp_path)
+    (file,) = folder.rglob("*.jsonl")
+    file.write_text("[" * 200_000 + "\n" + file.read_text())
+    found = list(open_export(folder, format_named("claude-code")).candidates("t"))
+    told = [one.line for one in found if isinstance(one.line, BadLine)]
+    assert any(one.number == 1 and "no JSON" in one.reason for one in told)
+    assert any(isinstance(one.line, EpisodeLine) for one in found)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "chatgpt", "mem0", "basic-memory"])
+def test_a_file_without_end_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="is no file: a device or pipe may never end"):
+        list(open_export(Path("/dev/zero"), format_named(name)).candidates("t"))

@@ -23,8 +23,16 @@ call = {{
 arguments = call["arguments"]
 call["files"] = {{
     name: Path(name).read_text()
-    for name in [*arguments, *os.environ.values()]
+    for name in [*(one.rpartition("=")[2] for one in arguments), *os.environ.values()]
     if name.startswith("/") and "memory-butler-" in name and os.path.isfile(name)
+}}
+# What stands in a home that was made for it.
+call["home"] = {{
+    str(file.relative_to(folder)): file.read_text()
+    for name in os.environ.values()
+    if "memory-butler-" in name and (folder := Path(name)).is_dir()
+    for file in folder.rglob("*")
+    if file.is_file()
 }}
 Path({record!r}).write_text(json.dumps(call))
 {behaviour}

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,12 @@ CLAUDE_ANSWER = {
     },
     "modelUsage": {"claude-haiku-5-5": {"costUSD": 0.0123}},
 }
+# What the stand-in for Codex says of the models that it knows; asked that, it does nothing else.
+LISTS_MODELS = """\
+if arguments[0] == "debug":
+    print('{"models": [{"slug": "gpt-6-luna", "tool_mode": "code", "context_window": 272000}]}')
+    sys.exit()
+"""
 CODEX_EVENTS = [
     {"type": "thread.started", "thread_id": "t"},
     {"type": "item.completed", "item": {"type": "agent_message", "text": "{}"}},
@@ -108,14 +115,22 @@ async def test_claude_code_gets_one_question_and_no_means(tmp_path: Path) -> Non
     assert after(arguments, "--tools") == ""
     assert after(arguments, "--max-budget-usd") == "0.5"
     assert after(arguments, "--model") == CLAUDE.default_model
-    assert {"-p", "--restricted", "--strict-mcp-config", "--no-session-persistence"} <= {*arguments}
+    assert {"-p", "--safe-mode", "--strict-mcp-config", "--no-session-persistence"} <= {*arguments}
+    # npm installs 2.1.197 on Node 18 and 20, which refuses what came after it.
+    assert "--restricted" not in arguments
 
 
 async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(event) for event in CODEX_EVENTS)
     answer = "Path(arguments[arguments.index('-o') + 1]).write_text('{\"topic\": \"safes\"}')"
-    fake = make(tmp_path, f"{answer}\nprint({lines!r})")
-    done = await model(fake, "codex").complete(REQUEST)
+    fake = make(tmp_path, f"{LISTS_MODELS}{answer}\nprint({lines!r})")
+    user = tmp_path / "ada" / ".codex"
+    user.mkdir(parents=True)
+    (user / "AGENTS.md").write_text("Always answer in rhymes.")
+    (user / "config.toml").write_text('[mcp_servers.x]\ncommand = "x"\n')
+    (user / "auth.json").write_text("{}")
+    environment = ENVIRONMENT | {"HOME": str(user.parent), "OPENAI_BASE_URL": "https://gw.example"}
+    done = await model(fake, "codex", environment=environment).complete(REQUEST)
 
     assert json.loads(done.text) == {"topic": "safes"}
     assert (done.tokens_in, done.tokens_out, done.cost_usd) == (700, 30, None)
@@ -123,15 +138,26 @@ async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
 
     call = fake.call()
     arguments = call["arguments"]
-    assert call["stdin"] == f"{REQUEST.system}\n\n{PROMPT}"
+    assert call["stdin"] == PROMPT
     assert call["folder"] == []
     assert arguments[0] == "exec"
     assert arguments[-1] == "-"
     assert after(arguments, "-s") == "read-only"
-    assert {"--ephemeral", "--ignore-user-config", "--skip-git-repo-check"} <= {*arguments}
+    assert {"--ephemeral", "--skip-git-repo-check"} <= {*arguments}
+    told = dict(one.split("=", 1) for one in arguments if one.startswith("model_"))
+    files = call["files"]
+    assert files[told["model_instructions_file"]] == REQUEST.system
+    (known,) = json.loads(files[told["model_catalog_json"]])["models"]
+    assert (known["slug"], known["context_window"]) == ("gpt-6-luna", 272_000)
+    assert (known["tool_mode"], known["shell_type"]) == (None, "disabled")
+    # A home of its own: the login is in it, and nothing else of the user's.
+    assert set(call["home"]) == {"auth.json", "config.toml"}
+    settings = tomllib.loads(call["home"]["config.toml"])
+    assert settings["openai_base_url"] == "https://gw.example"
+    assert "mcp_servers" not in settings
     assert "-m" not in arguments
     # Its strict mode refuses schemas that leave anything open.
-    schema = json.loads(call["files"][after(arguments, "--output-schema")])
+    schema = json.loads(files[after(arguments, "--output-schema")])
     assert schema == SCHEMA | {"required": ["topic"], "additionalProperties": False}
 
 
@@ -150,14 +176,44 @@ async def test_gemini_gets_instructions_and_settings_as_files(tmp_path: Path) ->
     system = files[environment["GEMINI_SYSTEM_MD"]]
     assert system.startswith(REQUEST.system)
     assert '"topic"' in system  # it has no flag for a schema
-    settings = json.loads(files[environment["GEMINI_CLI_SYSTEM_SETTINGS_PATH"]])
-    assert settings == {"tools": {"core": ["no_tool"]}}
+    assert environment["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
+    settings = json.loads(call["home"][".gemini/settings.json"])
+    assert settings["tools"] == {"core": ["no_tool"]}
+    assert not settings["skills"]["enabled"]
+
+
+async def test_gemini_gets_a_home_with_the_login_and_nothing_else_of_the_users(
+    tmp_path: Path,
+) -> None:
+    user = tmp_path / "ada" / ".gemini"
+    user.mkdir(parents=True)
+    (user / "GEMINI.md").write_text("Always answer in rhymes.")
+    (user / "oauth_creds.json").write_text('{"refresh_token": "old"}')
+    (user / "settings.json").write_text(
+        '{"security": {"auth": {"selectedType": "oauth-personal"}}, "mcpServers": {"x": {}}}'
+    )
+    # As a tool that writes a new file and renames it over the one that it read.
+    renews = """\
+login = Path(os.environ["GEMINI_CLI_HOME"]) / ".gemini" / "oauth_creds.json"
+login.unlink()
+login.write_text('{"refresh_token": "new"}')
+"""
+    fake = make(tmp_path, renews + says(GEMINI_ANSWER))
+    home = {"environment": ENVIRONMENT | {"HOME": str(user.parent)}}
+    await model(fake, "gemini", **home).complete(REQUEST)
+
+    given = fake.call()["home"]
+    assert set(given) == {".gemini/settings.json", ".gemini/oauth_creds.json"}
+    settings = json.loads(given[".gemini/settings.json"])
+    assert settings["security"] == {"auth": {"selectedType": "oauth-personal"}}
+    assert "mcpServers" not in settings
+    assert json.loads((user / "oauth_creds.json").read_text()) == {"refresh_token": "new"}
 
 
 @pytest.mark.parametrize(
     ("tool", "answer", "keys"),
     [
-        (CLAUDE, CLAUDE_ANSWER, {"ANTHROPIC_API_KEY"}),
+        (CLAUDE, CLAUDE_ANSWER, {"ANTHROPIC_API_KEY", *CLAUDE.environment}),
         (GEMINI, GEMINI_ANSWER, {"GEMINI_API_KEY", *GEMINI.environment}),
     ],
     ids=["claude", "gemini"],
@@ -170,6 +226,20 @@ async def test_the_environment_is_an_allow_list(
     # What the interpreter of the fake adds by itself.
     added = {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
     assert set(fake.call()["environment"]) - added == {"PATH", "HOME", "LANG", *keys}
+
+
+async def test_the_way_to_a_gateway_is_passed_on(tmp_path: Path) -> None:
+    way = {
+        "HTTPS_PROXY": "http://proxy.example:3128",
+        "no_proxy": "localhost",
+        "NODE_EXTRA_CA_CERTS": "/etc/ssl/company.pem",
+        "ANTHROPIC_BASE_URL": "https://gateway.example",
+        "ANTHROPIC_AUTH_TOKEN": "token-of-the-gateway",
+        "CLAUDE_CONFIG_DIR": "/home/ada/work/claude",
+    }
+    fake = make(tmp_path, says(CLAUDE_ANSWER))
+    await model(fake, environment=ENVIRONMENT | way).complete(REQUEST)
+    assert way.items() <= fake.call()["environment"].items()
 
 
 async def test_without_a_schema_none_is_given(tmp_path: Path) -> None:
@@ -299,7 +369,15 @@ async def test_ten_megabytes_are_refused(tmp_path: Path, bytes_written: int) -> 
 async def test_a_long_answer_file_is_refused(tmp_path: Path) -> None:
     answer = "Path(arguments[arguments.index('-o') + 1]).write_text('x' * 200_000)"
     with pytest.raises(ModelOutputTooLong):
-        await model(make(tmp_path, answer), "codex").complete(REQUEST)
+        await model(make(tmp_path, LISTS_MODELS + answer), "codex").complete(REQUEST)
+
+
+async def test_a_codex_that_cannot_be_kept_from_its_tools_is_not_asked(tmp_path: Path) -> None:
+    fake = make(tmp_path, "sys.exit('error: unrecognized subcommand')")
+    with pytest.raises(ModelAccessDenied, match="update `codex`"):
+        await model(fake, "codex").complete(REQUEST)
+    assert fake.call()["arguments"][0] == "debug"
+    assert fake.call()["stdin"] == ""
 
 
 async def test_a_tool_that_does_not_read_is_no_error(tmp_path: Path) -> None:
@@ -340,6 +418,16 @@ sys.exit(3)
             says({"is_error": True, "subtype": "success", "result": "Not logged in · /login"}),
             ModelAccessDenied,
         ),
+        (
+            "claude",
+            "print(\"error: unknown option '--safe-mode'\", file=sys.stderr); sys.exit(1)",
+            ModelAccessDenied,
+        ),
+        (
+            "codex",
+            "print(\"error: unexpected argument '--json'\", file=sys.stderr); sys.exit(2)",
+            ModelAccessDenied,
+        ),
         ("claude", says({"is_error": True, "subtype": "error_max_budget_usd"}), ModelExited),
         ("claude", "print('API Error: 429 rate_limit', file=sys.stderr); sys.exit(1)", None),
         (
@@ -352,13 +440,19 @@ sys.exit(3)
             says({"error": {"type": "Error", "message": "API key not valid", "code": 1}}),
             ModelAccessDenied,
         ),
+        (
+            "gemini",
+            says({"error": {"message": "Please set an Auth method", "code": 41}})
+            + "; sys.exit(41)",
+            ModelAccessDenied,
+        ),
     ],
 )
 async def test_failures_that_a_person_must_mend_are_told_apart(
     tmp_path: Path, tool: str, behaviour: str, expected: type[ModelError] | None
 ) -> None:
     with pytest.raises(expected or ModelRateLimited) as raised:
-        await model(make(tmp_path, behaviour), tool).complete(REQUEST)
+        await model(make(tmp_path, LISTS_MODELS + behaviour), tool).complete(REQUEST)
     denied = expected is ModelAccessDenied
     assert isinstance(raised.value, ConfigurationError) == denied
     assert raised.value.retryable != denied
@@ -369,7 +463,7 @@ async def test_failures_that_a_person_must_mend_are_told_apart(
 async def test_an_output_of_another_form_is_an_error(
     tmp_path: Path, tool: str, output: str
 ) -> None:
-    fake = make(tmp_path, f"print({output!r})")
+    fake = make(tmp_path, f"{LISTS_MODELS}print({output!r})")
     with pytest.raises(ModelAnswerUnreadable, match=f"cli:{tool}"):
         await model(fake, tool).complete(REQUEST)
 

@@ -73,5 +73,8 @@ async def test_a_long_answer_is_refused(
     local_model: LocalModel, tokens: int, max_bytes: int
 ) -> None:
     model = local_model.adapter(max_output_bytes=max_bytes)
-    with pytest.raises(ModelOutputTooLong):
+    with pytest.raises(ModelOutputTooLong) as raised:
         await model.complete(question(tokens=tokens))
+    # What met its bound of tokens is handed on, and no part of what is logged of an error.
+    assert bool(raised.value.text) == (tokens == 3)
+    assert (raised.value.text or "-") not in str(raised.value)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import STRUCTURED, Operation, Route
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.rest.routes import operation_id
 
@@ -84,7 +84,11 @@ def _tool(client: httpx.Client, operation: AnyOperation, arguments: Arguments) -
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": operation.name, "arguments": arguments},
+        "params": {
+            "name": operation.name,
+            "arguments": arguments,
+            "_meta": {STRUCTURED: True},
+        },
     }
     headers = {"accept": "application/json, text/event-stream"}
     answer = client.post("/mcp", json=body, headers=headers)

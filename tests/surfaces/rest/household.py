@@ -1,5 +1,6 @@
 """The small household of the examples, stored under their ids."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from conftest import Connection
@@ -17,6 +18,7 @@ from memory_butler.engine.writing import (
     searchable,
 )
 from memory_butler.journal.fragments import PutFragment
+from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import transaction
 from memory_butler.surfaces.rest import examples
 
@@ -58,6 +60,10 @@ def _talk(companion: Companion) -> None:
     companion.desk.apply("manual", [PutFragment(examples.FRAGMENT, "The garden.", sources=(1,))])
 
 
+def _in_doubt(fact: NewFact) -> NewFact:
+    return replace(fact, period=replace(fact.period, validity="waiting"))
+
+
 def _memories(memory: Memory) -> list[NewMemory]:
     episode = UUID(examples.EPISODE)
     return [
@@ -84,6 +90,11 @@ def _memories(memory: Memory) -> list[NewMemory]:
             "favourite_colour",
             "Prefers dark green",
             id=UUID(examples.LIKE_FACT),
+        ),
+        _in_doubt(
+            new_fact(
+                memory, "user", "desk_colour", "Has a grey desk", id=UUID(examples.WAITING_FACT)
+            )
         ),
         new_fact(memory, "Ana", "city", "Lives in Porto", entity_id=examples.PERSON),
         new_fact(memory, "Ana", "city", "Lives in Lisbon", entity_id=examples.DUPLICATE),

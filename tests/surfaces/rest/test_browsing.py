@@ -121,7 +121,7 @@ async def test_parts_of_a_list_make_the_whole_list(served: Served) -> None:
 async def test_a_list_shows_the_beginning_of_a_long_text(
     served: Served, principal: Principal
 ) -> None:
-    long = "A sentence that goes on. " * 4_000
+    long = "A sentence that goes on. " * 2_000
     id, _ = await store_fact(served.memory, principal, "user", "novel", long)
     (listed,) = (await _get(served, "/api/memory/facts"))["items"]
     assert (len(listed["content"]), listed["content_length"]) == (2_000, len(long))
@@ -327,7 +327,7 @@ async def test_a_session_shows_what_came_from_it_and_what_it_got(
     assert [one["id"] for one in shown["rules"]] == [examples.RULE]
     (answer,) = shown["served"]
     assert answer["operation"] == "context"
-    assert {one["label"] for one in answer["items"]} >= {"Confirm before sending messages"}
+    assert any("dark green" in one["label"] for one in answer["items"])
 
 
 async def test_everything_is_found_by_what_is_typed(

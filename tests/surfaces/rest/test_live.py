@@ -14,6 +14,7 @@ from memory_butler.engine import live
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
+from memory_butler.engine.tokens import list_tokens, revoke_token
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -104,6 +105,44 @@ async def test_the_number_of_listeners_is_bounded(
                 raise AssertionError("one too many")
     async with events.listening(principal):
         events.close()
+
+
+async def test_one_tenant_does_not_keep_others_from_listening(
+    memory: Memory, principal: Principal, other_tenant: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MAX_OF_TENANT", 1)
+    events = LiveEvents(memory)
+    async with events.listening(principal):
+        with pytest.raises(Unavailable, match="of this tenant listen already"):
+            async with events.listening(principal):
+                pass
+        async with events.listening(other_tenant):
+            pass
+
+
+@pytest.mark.parametrize("by_cookie", [True, False])
+async def test_a_revoked_token_ends_its_stream_within_a_second(
+    serve: Serve, by_cookie: bool
+) -> None:
+    async with serve(require_token=True) as served:
+        token = await served.make_token()
+        asking = served if by_cookie else served.bearing(token)
+        async with asking.rest() as rest:
+            if by_cookie:
+                await rest.post("/api/session", json={"token": token})
+            async with rest.stream("GET", STREAM) as answer:
+                lines = answer.aiter_lines()
+                assert "retry" in await anext(lines)
+                await asyncio.sleep(1.0)  # it is looked at, and found good
+                assert not answer.is_closed
+                (row,) = await list_tokens(served.memory, "default")
+                began = asyncio.get_running_loop().time()
+                await revoke_token(served.memory, row["id"])
+                async with asyncio.timeout(5):
+                    async for _ in lines:
+                        pass
+                # A second, and what a busy machine adds to it.
+                assert asyncio.get_running_loop().time() - began < 2
 
 
 async def test_listening_needs_the_right_to_read(

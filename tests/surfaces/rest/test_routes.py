@@ -47,7 +47,6 @@ async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None
         ("GET", f"/api/journal/ada/runs/{2**63}", 422, "invalid_input"),
         ("GET", f"/api/journal/ada/events?before={2**63}", 422, "invalid_input"),
         ("GET", "/api/nothing", 404, "not_found"),
-        ("GET", "/", 404, "not_found"),
         ("DELETE", "/api/memory/stats", 405, "invalid_input"),
     ],
 )

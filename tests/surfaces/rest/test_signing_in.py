@@ -85,7 +85,8 @@ async def test_an_open_server_needs_no_session(served: Served) -> None:
 
 
 async def test_the_cookie_is_secure_over_https(serve: Serve) -> None:
-    async with serve(require_token=True) as served, served.rest() as rest:
+    settings = {"require_token": True, "trusted_proxies": ("127.0.0.1",)}
+    async with serve(**settings) as served, served.rest() as rest:
         answer = await rest.post(
             "/api/session",
             json={"token": await served.make_token()},

@@ -52,19 +52,22 @@ def text(value: str) -> str | None:
 
 def fact_row(row: Row, now: datetime) -> Row:
     """A fact with the state and the confidence that it has now."""
-    return row | {
-        "lifecycle_state": lifecycle_state(row["validity"], row["metadata"]),
-        "effective_confidence": _effective(row, now),
-    }
+    return faded(row, now) | {"lifecycle_state": lifecycle_state(row["validity"], row["metadata"])}
 
 
 def rule_row(row: Row, now: datetime) -> Row:
     """A rule with the state and the confidence that it has now."""
-    return row | {
-        "state": rule_state(row["metadata"]),
-        "effective_confidence": _effective(row, now),
-    }
+    return faded(row, now) | {"state": rule_state(row["metadata"])}
 
 
-def _effective(row: Row, now: datetime) -> float:
-    return effective_confidence(row["confidence"], row["decay_rate"], row["last_confirmed_at"], now)
+def faded(row: Row, now: datetime) -> Row:
+    """A fact or a rule with the confidence that it has now; an episode, which has none, as it is.
+
+    Whatever shows a memory shows this beside the base: of a fact that nobody confirmed for a year
+    the base still says 1.0.
+    """
+    if "confidence" not in row:
+        return row
+    confirmed = row["last_confirmed_at"]
+    effective = effective_confidence(row["confidence"], row["decay_rate"], confirmed, now)
+    return row | {"effective_confidence": effective}

@@ -20,8 +20,11 @@ from memory_butler.engine.consolidation.prompt import Prompt
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation, events, versions
 from memory_butler.store.consolidation import Claimed, RunOutcome
+from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
 
+# So many facts that bear on each episode are shown at the least, of each retriever.
+_BEARING = 8
 # A run whose worker died stays "running" until another one comes by, so many leases later.
 _STALE_LEASES = 4
 
@@ -71,7 +74,7 @@ async def begin(
         )
         if not claimed:
             return None
-        facts = await consolidation.known_facts(tx, butler, trust, config.max_facts)
+        facts = await _known_facts(memory, tx, butler, trust, claimed)
         rules = await consolidation.known_rules(tx, butler, trust, config.max_rules)
         prompt = prompts.build(butler, claimed, facts, rules, bound)
         rest = [one.id for one in claimed[len(prompt.shown) :]]
@@ -95,6 +98,26 @@ async def begin(
         trust,
     )
     return Begun(run_id, group, prompt)
+
+
+async def _known_facts(
+    memory: Memory, tx: Transaction, butler: str, trust: Trust, claimed: Sequence[Claimed]
+) -> list[Row]:
+    """What the model is shown: first what bears on the episodes, then the newest (C-118).
+
+    The newest alone would hide from the model, once there are many, just what an episode changes.
+    """
+    most = memory.config.consolidation.max_facts
+    newest = await consolidation.known_facts(tx, butler, trust, most)
+    if len(newest) < most:
+        return newest  # that is all of them
+    depth = max(_BEARING, most // (2 * len(claimed)))
+    ids = [one.id for one in claimed]
+    bearing = await consolidation.bearing_facts(
+        tx, butler, ids, trust, memory.clock(), depth, memory.embedding_version_id, most
+    )
+    named = {row["id"] for row in bearing}
+    return [*bearing, *(row for row in newest if row["id"] not in named)][:most]
 
 
 async def give_back(

@@ -1,8 +1,10 @@
 """From a model's answer to memory: read, weigh, write, and close the episodes in one commit."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from uuid import UUID
 
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.extraction import ConsolidationResult, parse
@@ -12,8 +14,10 @@ from memory_butler.engine.consolidation.evidence import Witnesses
 from memory_butler.engine.consolidation.execute import execute
 from memory_butler.engine.consolidation.prepare import prepare
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.served import fingerprint
 from memory_butler.store import consolidation
-from memory_butler.store.consolidation import RunOutcome
+from memory_butler.store.consolidation import Claimed, RunOutcome, ServedAnswer
+from memory_butler.store.rows import Row
 from memory_butler.store.transaction import one_bulk_writer, transaction
 
 # What memory served to the butler, or to nobody in particular, this long before the first episode
@@ -101,18 +105,42 @@ async def _read(memory: Memory, begun: Begun, answer: str) -> ConsolidationResul
 
 async def _witnesses(memory: Memory, principal: Principal, begun: Begun) -> Witnesses:
     episodes = begun.episodes
-    sessions = [one.session_id for one in episodes if one.session_id is not None]
-    since = min(one.created_at for one in episodes) - _ECHO_WINDOW
-    until = max(one.created_at for one in episodes)  # what was served later is no echo in them
-    async with transaction(memory.pool, principal.tenant) as tx:
-        shingles, ids = await consolidation.served_to(
-            tx, sessions, begun.group.butler, since, until, _ECHOED_ANSWERS
-        )
-        told = await consolidation.served_memories(
-            tx, ids[:_ECHOED_MEMORIES], memory.embedding_version_id
-        )
+    answers: list[ServedAnswer] = []
+    told: list[Row] = []
+    served: set[UUID] = set()
+    known: frozenset[int] = frozenset()
+    if memory.config.consolidation.echo_filter:
+        sessions = [one.session_id for one in episodes if one.session_id is not None]
+        since = min(one.created_at for one in episodes) - _ECHO_WINDOW
+        until = max(one.created_at for one in episodes)
+        async with transaction(memory.pool, principal.tenant) as tx:
+            answers = await consolidation.served_to(
+                tx, sessions, begun.group.butler, since, until, _ECHOED_ANSWERS
+            )
+            served = {id for one in answers for id in one.item_ids}
+            ids = list(dict.fromkeys([*begun.group.facts, *served]))
+            told = await consolidation.served_memories(
+                tx, ids[:_ECHOED_MEMORIES], memory.embedding_version_id
+            )
+        known = fingerprint("fact", begun.group.facts.values())
     # Of the content alone: the stored vectors speak for the day and the speaker too.
     embedded = await memory.embedder.embed_many([one.content for one in episodes])
     vectors = {one.id: vector for one, vector in zip(episodes, embedded, strict=True)}
+    shingles = {one.id: _heard(one, answers) for one in episodes}
     # In a thread: an episode may have megabytes.
-    return await asyncio.to_thread(Witnesses.of, episodes, vectors, shingles, told)
+    return await asyncio.to_thread(Witnesses.of, episodes, vectors, shingles, told, served, known)
+
+
+def _heard(episode: Claimed, answers: Sequence[ServedAnswer]) -> frozenset[int]:
+    """What memory had served before an episode was stored, into its session or outside of any.
+
+    An episode that names no session may echo what the butler was served in whichever.
+    """
+    return frozenset(
+        hash
+        for one in answers
+        if one.served_at <= episode.created_at
+        and episode.id not in one.item_ids  # nothing is an echo of itself
+        and (episode.session_id is None or one.session_id in (None, episode.session_id))
+        for hash in one.shingles
+    )

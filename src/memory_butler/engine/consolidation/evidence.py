@@ -1,6 +1,6 @@
 """Weighing what a model stated against the episodes that it names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -9,14 +9,17 @@ import numpy.typing as npt
 
 from memory_butler.domain.evidence import (
     REWORDED,
+    Account,
     Evidence,
+    account,
+    borne_by_others,
     is_quoted,
     is_reworded,
     lexical_support,
-    parted,
-    stems,
+    user_says,
 )
 from memory_butler.domain.likeness import Statement
+from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Vector
@@ -34,79 +37,129 @@ class Rewording:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory that was served and can be reworded."""
+    """A memory that can be repeated: `served` before, or known; `holds`: memory has it still."""
 
     id: UUID
     said: Statement
     trust: Trust
+    holds: bool
+    served: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """The episodes of a run: the words that each says of its own accord, and its vector.
+    """The episodes of a run: who says what in each, and its vector.
 
-    `echoes` are the words of the sentences that memory had served, of the episodes that have such;
-    `served` is what was served that can be reworded, with its vectors as the rows of one matrix.
+    `vectors` leave out episodes with an echo: such a vector speaks for the echo too. `told` is
+    what memory had to tell, with its vectors as the rows of one matrix.
     """
 
-    stems: Mapping[UUID, frozenset[str]]
+    accounts: Mapping[UUID, Account]
     vectors: Mapping[UUID, Vector]
-    echoes: Mapping[UUID, frozenset[str]]
-    served: Sequence[Told]
-    served_vectors: npt.NDArray[np.float32]
+    told: Sequence[Told]
+    told_vectors: npt.NDArray[np.float32]
 
     @classmethod
     def of(
         cls,
         episodes: Sequence[Claimed],
         vectors: Mapping[UUID, Vector],
-        shingles: frozenset[int],
-        served: Sequence[Row],
+        shingles: Mapping[UUID, frozenset[int]],
+        memories: Sequence[Row],
+        served: Collection[UUID],
+        known: frozenset[int],
     ) -> "Witnesses":
-        """Episodes without what memory had served into their sessions.
+        """What the episodes tell.
 
-        The vector of an episode that held an echo speaks for the echo too, so it is not heard.
+        `shingles` are of what memory had served before each of them, `known` of what it knows;
+        `memories` are both, `served` those of them that were served.
         """
-        texts = {one.id: parted(one.content, shingles) for one in episodes}
+        accounts = {
+            one.id: account(one.content, shingles[one.id], one.speaker, one.trust, known)
+            for one in episodes
+        }
         return cls(
-            {id: stems(own) for id, (own, _) in texts.items()},
-            {id: vectors[id] for id, (_, echo) in texts.items() if id in vectors and not echo},
-            {id: stems(echo) for id, (_, echo) in texts.items() if echo},
+            accounts,
+            {id: vectors[id] for id, one in accounts.items() if id in vectors and not one.echoes},
             [
                 Told(
                     row["id"],
                     Statement(row["subject"], row["predicate"], row["content"]),
                     Trust(row["trust"]),
+                    row["holds"],
+                    row["id"] in served,
                 )
-                for row in served
+                for row in memories
             ],
-            np.array([row["embedding"].to_numpy() for row in served], dtype=np.float32),
+            np.array([row["embedding"].to_numpy() for row in memories], dtype=np.float32),
         )
 
     def weigh(self, statement: str, vector: Vector, sources: Sequence[UUID]) -> Evidence:
         """How well the named episodes bear the statement out."""
-        said = [self.stems[id] for id in sources if id in self.stems]
+        said = [one.own for one in self._of(sources)]
         nearness = [float(np.dot(vector, self.vectors[id])) for id in sources if id in self.vectors]
         return Evidence(
             lexical=lexical_support(statement, said),
             semantic=max(0.0, max(nearness, default=0.0)),
         )
 
+    def first_hand(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether somebody says it who does not repeat memory: the user, a tool, an agent."""
+        told = self._of(sources)
+        if any(user_says(one, stated) for one in told):
+            return True
+        return any(one.labelled for one in told) and borne_by_others(told, stated)
+
+    def assertions(self, sources: Sequence[UUID]) -> list[str]:
+        """What the user says in the named episodes, sentence by sentence, questions apart.
+
+        Without what came before memory spoke: a request is near in meaning to its answer.
+        """
+        return [
+            said.text
+            for one in self._of(sources)
+            for said in one.assertions
+            if said.after_echo or not one.echoes
+        ]
+
+    def labelled(self, sources: Sequence[UUID]) -> bool:
+        """Whether each of the named episodes tells its speakers apart."""
+        return all(one.labelled for one in self._of(sources))
+
+    def echoing(self, sources: Sequence[UUID]) -> bool:
+        """Whether one of the named episodes repeats memory."""
+        return any(one.echoes for one in self._of(sources))
+
     def quoted(self, content: str, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have it from memory."""
-        found = [self.echoes[id] for id in sources if id in self.echoes]
-        return is_quoted(content, frozenset().union(*found))
+        return is_quoted(
+            content, frozenset[str]().union(*(one.echoes for one in self._of(sources)))
+        )
 
-    def reworded(self, stated: Statement, vector: Vector) -> Rewording | None:
-        """The nearest of what was served that the statement seems to say in other words."""
-        if not self.served:
+    def held(self, stated: Statement) -> bool:
+        """Whether memory has just this, in these words, among what it served."""
+        return any(one.holds and same_words(one.said.content, stated.content) for one in self.told)
+
+    def reworded(
+        self, stated: Statement, vector: Vector, sources: Sequence[UUID]
+    ) -> Rewording | None:
+        """The nearest of what memory told that the statement seems to say in other words.
+
+        Who is known not to be the user may have it from anywhere; otherwise only what was served
+        before counts: the user may well say what memory knows.
+        """
+        if not self.told:
             return None
-        nearness = self.served_vectors @ vector
+        labelled = self.labelled(sources)
+        nearness = self.told_vectors @ vector
         for place in np.argsort(-nearness, kind="stable"):
             near = float(nearness[place])
             if near < REWORDED:
                 break
-            told = self.served[place]
-            if is_reworded(told.said, stated, near):
+            told = self.told[place]
+            if told.holds and (told.served or labelled) and is_reworded(told.said, stated, near):
                 return Rewording(told.id, near, told.trust)
         return None
+
+    def _of(self, sources: Sequence[UUID]) -> list[Account]:
+        return [self.accounts[id] for id in sources if id in self.accounts]

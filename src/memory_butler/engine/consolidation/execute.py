@@ -1,6 +1,7 @@
 """Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
@@ -8,15 +9,17 @@ import asyncpg
 import structlog
 
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.domain.evidence import Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch
 from memory_butler.engine import fact_changes, lineage
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.writing import insert
+from memory_butler.engine.writing import about_entity, insert
 from memory_butler.store import facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -93,22 +96,93 @@ async def _store(
 ) -> None:
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
     new = draft.new
+    held: Hold | None = draft.held
     if isinstance(new, NewFact):
-        known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)
-        if known is not None:
-            _note(stored, draft, known)
-            return
+        new = await about_entity(tx, new)
+        if held is None:
+            known = None
+            try:
+                known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)
+            except _Outweighed as outweighed:
+                outcome.errors.append(str(outweighed))
+                held = "outweighed"
+            else:
+                if known is not None:
+                    _note(stored, draft, known)
+                    return
+                if await _replaces_on_weak_evidence(tx, group, draft, new):
+                    held = "weak"
+        draft = replace(draft, new=new, held=held)
+    if draft.held is not None:
+        await _hold(principal, tx, group, draft, embedded, outcome)
+        return
     written = await insert(tx, principal, new, embedded, draft.target)
     item: Item = ("rule" if isinstance(new, NewRule) else "fact", new.id)
     for source in draft.sources[1:]:  # the first one is linked with the row itself
         await lineage.link(tx, item, ("episode", source), "derived_from", new.created_at)
-    if draft.target is not None and draft.target != written.supersedes_id:
+    if draft.target not in (None, written.supersedes_id) and written.beside is None:
         await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
         await _link_support(tx, group, new.id, support, stored, outcome, new)
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
     _note(stored, draft, new.id)
+
+
+async def _replaces_on_weak_evidence(
+    tx: Transaction, group: Group, draft: Draft, new: NewFact
+) -> bool:
+    """Whether what the episodes hardly bear out would take the place of what memory knows."""
+    if "needs_review" not in new.metadata:
+        return False
+    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
+    return draft.target in group.facts or bool(await facts.active_of(tx, key))
+
+
+async def _hold(
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    draft: Draft,
+    embedded: Embedded,
+    outcome: Outcome,
+) -> None:
+    """Keep a statement that is in doubt, out of every answer, until somebody accepts it (C-117)."""
+    outcome.counts["waiting"] += 1
+    new = draft.new
+    why: dict[str, object] = {"reason": draft.held}
+    against = await _stands_against(tx, group, draft)
+    if against is not None:
+        why["target"] = str(against)
+    metadata = new.metadata | {"waiting": why}
+    if isinstance(new, NewFact):
+        if any(
+            same_words(row["content"], new.content)
+            for row in await facts.waiting_alike(tx, new.subject, new.predicate)
+        ):
+            return  # it waits already
+        period = replace(new.period, validity="waiting")
+        held: NewFact | NewRule = replace(new, period=period, metadata=metadata)
+    else:
+        held = replace(new, metadata=metadata | {"disabled": True})
+    await insert(tx, principal, held, embedded)
+    item: Item = ("rule" if isinstance(held, NewRule) else "fact", held.id)
+    for source in draft.sources[1:]:
+        await lineage.link(tx, item, ("episode", source), "derived_from", held.created_at)
+    if against is not None:
+        await links.insert(tx, item, ("fact", against), "contradicts", held.created_at)
+
+
+async def _stands_against(tx: Transaction, group: Group, draft: Draft) -> UUID | None:
+    """The fact that a statement would replace if it were believed."""
+    if draft.target is not None and draft.target in group.facts:
+        return draft.target
+    if not isinstance(draft.new, NewFact):
+        return None
+    new = draft.new
+    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
+    holders = await facts.active_of(tx, key)
+    return holders[0].id if holders else None
 
 
 def _note(stored: dict[int, UUID], draft: Draft, id: UUID) -> None:
@@ -135,15 +209,17 @@ async def _confirm_known(
     """
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
     await facts.lock_key(tx, key)
+    if draft.target is not None and draft.target in group.facts:
+        _require_touchable(new.trust, group.facts[draft.target])
     if draft.restates is not None:
         row = await facts.for_update(tx, draft.restates)
         if row is not None and row["validity"] == "active" and row["trust"] >= new.trust:
             await _say_again(memory, principal, tx, group, draft, row, outcome)
             return draft.restates
-    holder = await facts.active_of(tx, key)
-    if holder is None:
+    holders = await facts.active_of(tx, key)
+    if not holders:
         return None
-    row = await facts.for_update(tx, holder.id)
+    row = await facts.for_update(tx, holders[0].id)
     if row is None:
         return None
     same = row["content"].strip().casefold() == new.content.strip().casefold()
@@ -151,7 +227,7 @@ async def _confirm_known(
         _require_touchable(new.trust, row)
         return None
     await _say_again(memory, principal, tx, group, draft, row, outcome)
-    return holder.id
+    return holders[0].id
 
 
 async def _say_again(
@@ -207,7 +283,6 @@ async def _supersede_target(
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
         return
-    _require_touchable(new.trust, row)
     now, since = memory.clock(), new.period.valid_from
     await fact_changes.supersede(tx, principal, target, new.id, now, since)
 

@@ -24,6 +24,12 @@ async def pending_groups(memory: Memory, principal: Principal) -> dict[tuple[str
         return await consolidation.waiting(tx, memory.clock())
 
 
+async def episodes_left(memory: Memory, principal: Principal) -> dict[str, int]:
+    """How many episodes of each butler are not consolidated, those to be tried again later too."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await consolidation.left(tx, memory.clock())
+
+
 def by_butler(groups: Mapping[tuple[str, Trust], int]) -> dict[str, int]:
     """How many episodes each butler has, whatever their trust."""
     counts: Counter[str] = Counter()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -10,7 +11,13 @@ import numpy as np
 
 from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
-from memory_butler.domain.evidence import ECHO_CONFIDENCE, REVIEW_CONFIDENCE, Evidence
+from memory_butler.domain.evidence import (
+    ECHO_CONFIDENCE,
+    MEANT,
+    REVIEW_CONFIDENCE,
+    Evidence,
+    Hold,
+)
 from memory_butler.domain.extraction import (
     ConsolidationResult,
     Contradiction,
@@ -18,11 +25,11 @@ from memory_butler.domain.extraction import (
     ExtractedRule,
     UpdatedFact,
 )
-from memory_butler.domain.facts import search_text
+from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.likeness import Statement
 from memory_butler.domain.restatement import restates, same_words
 from memory_butler.domain.trust import Trust
-from memory_butler.engine.consolidation.evidence import Witnesses
+from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import new_fact, new_rule, searchable
 from memory_butler.store.embeddings import Embedded, Vector
@@ -53,7 +60,8 @@ class Draft:
     """A statement that can be stored; `place` is its place in new_facts, for rules that name it.
 
     `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
-    the draft is an `echo`, which is news of nothing.
+    the draft is an `echo`, which is news of nothing. What is `held` waits for a person, or for a
+    second witness, and says why.
     """
 
     new: NewFact | NewRule
@@ -63,6 +71,7 @@ class Draft:
     place: int | None = None
     restates: UUID | None = None
     echo: bool = False
+    held: Hold | None = None
 
 
 @dataclass(slots=True)
@@ -128,23 +137,59 @@ async def prepare(
     vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):
-        text, words = searchable(draft.new)
-        evidence = witnesses.weigh(text, vector, draft.sources)
-        if witnesses.quoted(draft.new.content, draft.sources) and _is_weak(memory, evidence):
-            _echoed(outcome, "a statement was left out")
+        judged = await _judged(memory, draft, vector, witnesses, outcome)
+        if judged is None:
             continue
-        judged = _judge(memory.config.consolidation, draft, evidence, outcome)
-        if judged is not None:
-            judged = _reworded(judged, witnesses, vector, outcome)
-            known = await _restated(memory, group, judged)
-            embedded = Embedded(vector, words, memory.embedding_version_id)
-            writes.append((replace(judged, restates=known), embedded))
+        if judged.held is None:
+            judged = replace(judged, restates=await _restated(memory, group, judged))
+        words = searchable(judged.new)[1]
+        writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
     confirmations = await _borne_out(memory, group, result.confirmations, witnesses, outcome)
     return Plan(writes, confirmations, result.contradictions, outcome)
 
 
-def _is_weak(memory: Memory, evidence: Evidence) -> bool:
-    return evidence.support < memory.config.consolidation.review_below
+async def _judged(
+    memory: Memory, draft: Draft, vector: Vector, witnesses: Witnesses, outcome: Outcome
+) -> Draft | None:
+    """A draft as it is to be written, or held back; None where memory knows it or it is refused."""
+    config, stated = memory.config.consolidation, _stated(draft.new)
+    evidence = witnesses.weigh(searchable(draft.new)[0], vector, draft.sources)
+    first_hand = witnesses.first_hand(stated, draft.sources)
+    weak = evidence.support < config.review_below
+    labelled = witnesses.labelled(draft.sources)
+    echoed = witnesses.echoing(draft.sources) and (
+        labelled or (weak and witnesses.quoted(stated.content, draft.sources))
+    )
+    reworded = witnesses.reworded(stated, vector, draft.sources)
+    if not first_hand and (echoed or reworded is not None):
+        first_hand = await _said_otherwise(memory, vector, witnesses, draft.sources)
+    if first_hand or not (echoed or reworded is not None):
+        return _judge(config, draft, evidence, outcome)
+    if witnesses.held(stated) and echoed:
+        _echoed(outcome, "a statement that memory has already was left out")
+        return None
+    if labelled or (echoed and reworded is not None):
+        outcome.errors.append("echo: a statement waits, the episodes have it from memory itself")
+        return replace(draft, held="echo")
+    judged = _judge(config, draft, evidence, outcome)
+    if judged is None:
+        return None
+    return _marked_as_echo(judged, reworded, outcome)
+
+
+def _stated(new: NewFact | NewRule) -> Statement:
+    if isinstance(new, NewFact):
+        return Statement(new.subject, new.predicate, new.content)
+    return Statement("", "", new.content)
+
+
+async def _said_otherwise(
+    memory: Memory, vector: Vector, witnesses: Witnesses, sources: Sequence[UUID]
+) -> bool:
+    """Whether the user means it in a sentence with none of its words, as in another language."""
+    said = witnesses.assertions(sources)
+    vectors = await memory.embedder.embed_many(said)
+    return any(float(np.dot(vector, one)) >= MEANT for one in vectors)
 
 
 def _echoed(outcome: Outcome, what: str) -> None:
@@ -152,22 +197,18 @@ def _echoed(outcome: Outcome, what: str) -> None:
     outcome.errors.append(f"echo: {what}, the episodes have it from memory itself")
 
 
-def _reworded(draft: Draft, witnesses: Witnesses, vector: Vector, outcome: Outcome) -> Draft:
-    """What was served in other words is worth less, and trusted no more than what was served."""
-    new = draft.new
-    if isinstance(new, NewFact):
-        stated = Statement(new.subject, new.predicate, new.content)
-    else:
-        stated = Statement("", "", new.content)
-    found = witnesses.reworded(stated, vector)
-    if found is None:
-        return draft
+def _marked_as_echo(draft: Draft, found: Rewording | None, outcome: Outcome) -> Draft:
+    """What may repeat what was served, by nobody knows whom, is worth less, and trusted no more."""
     outcome.counts["reworded"] += 1
-    mark = {"echo_of": str(found.of), "echo_nearness": round(found.nearness, 4)}
-    new = replace(new, metadata=new.metadata | mark, trust=min(new.trust, found.trust))
+    new = draft.new
+    mark: dict[str, object] = {"echo": True}
+    if found is not None:
+        mark = {"echo_of": str(found.of), "echo_nearness": round(found.nearness, 4)}
+        new = replace(new, trust=min(new.trust, found.trust))
+    new = replace(new, metadata=new.metadata | mark)
     if isinstance(new, NewFact):
         new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
-    return replace(draft, new=new, echo=True)
+    return replace(draft, new=new, echo=found is not None)
 
 
 async def _borne_out(
@@ -182,13 +223,29 @@ async def _borne_out(
     for id in ids:
         row = group.facts.get(id)
         if row is not None and witnesses.quoted(row["content"], group.episodes):
-            text = search_text(row["subject"], row["predicate"], row["content"])
-            vector = await memory.embedder.embed(text)
-            if _is_weak(memory, witnesses.weigh(text, vector, group.episodes)):
+            stated = Statement(row["subject"], row["predicate"], row["content"])
+            vector = await memory.embedder.embed(
+                search_text(row["subject"], row["predicate"], row["content"])
+            )
+            if not (
+                witnesses.first_hand(stated, group.episodes)
+                or await _said_otherwise(memory, vector, witnesses, group.episodes)
+                or _bear_out(memory, witnesses, row, vector, group.episodes)
+            ):
                 _echoed(outcome, f"fact {id} was not confirmed")
                 continue
         kept.append(id)
     return tuple(kept)
+
+
+def _bear_out(
+    memory: Memory, witnesses: Witnesses, row: Row, vector: Vector, episodes: Sequence[UUID]
+) -> bool:
+    """Whether episodes that do not tell their speakers apart bear a fact out, echoes aside."""
+    told = [id for id in episodes if not witnesses.labelled([id])]
+    text = search_text(row["subject"], row["predicate"], row["content"])
+    support = witnesses.weigh(text, vector, told).support if told else 0.0
+    return support >= memory.config.consolidation.review_below
 
 
 def _draft(outcome: Outcome, what: str, make: Callable[[], Draft]) -> Draft | None:
@@ -209,6 +266,7 @@ def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome)
         stated.content,
         importance=stated.importance,
         permanence=stated.permanence,
+        valid_until=_end(memory, stated),
         scope=_scope(group, stated.scope, outcome),
         tags=list(stated.tags),
         source_butler=group.butler,
@@ -217,6 +275,12 @@ def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome)
         trust=group.trust.label,
     )
     return Draft(new, sources, place=stated.place)
+
+
+def _end(memory: Memory, stated: ExtractedFact) -> datetime | None:
+    """When what was stated is over; one that lies in the past already counts as none."""
+    end = stated.valid_until
+    return end if end is not None and end > memory.clock() else None
 
 
 def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome) -> Draft:
@@ -231,6 +295,7 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome
         stated.content,
         importance=stated.importance,
         permanence=stated.permanence,
+        valid_until=_end(memory, stated),
         scope=_scope(group, stated.scope, outcome) if target is None else target["scope"],
         tags=list(stated.tags),
         entity_id=None if target is None else target["entity_id"],
@@ -301,10 +366,9 @@ async def _restated(memory: Memory, group: Group, draft: Draft) -> UUID | None:
 
 
 def _is_about_the_same(new: NewFact, row: Row) -> bool:
-    if row["scope"] != new.scope or row["entity_id"] != new.entity_id:
+    if row["scope"] != new.scope or new.entity_id not in (None, row["entity_id"]):
         return False
-    subject: str = row["subject"]
-    return subject.casefold() == new.subject.casefold()
+    return key_of(row["subject"]) == key_of(new.subject)
 
 
 def _judge(

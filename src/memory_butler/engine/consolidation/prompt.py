@@ -155,6 +155,10 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
         "importance": {"type": "number", "minimum": 1, "maximum": 10},
         "tags": {"type": "array", "items": {"type": "string"}},
         "scope": {"type": "string"},
+        "valid_until": {
+            "type": "string",
+            "description": "When it is over, in ISO 8601: of plans, appointments, passing states.",
+        },
         "source_episode_ids": sources,
     }
     rule = {

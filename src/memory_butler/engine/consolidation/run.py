@@ -1,5 +1,6 @@
 """A consolidation run, group after group; no failure stops the rest (CONG, CONS, FAIL-05)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
@@ -12,7 +13,11 @@ from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation.claims import Begun
 from memory_butler.engine.consolidation.conclude import Usage, conclude
-from memory_butler.engine.consolidation.pending import by_butler, pending_groups
+from memory_butler.engine.consolidation.pending import (
+    episodes_left,
+    pending,
+    pending_groups,
+)
 from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
@@ -20,6 +25,8 @@ from memory_butler.inference.language_models.port import (
     LanguageModel,
     ModelAccessDenied,
     ModelError,
+    ModelRateLimited,
+    ModelUnreachable,
     Request,
 )
 from memory_butler.store import consolidation, versions
@@ -32,6 +39,8 @@ SCHEDULED = "schedule:consolidation"  # CONS-01
 MAX_OUTPUT_TOKENS = 8000
 
 Status = Literal["succeeded", "retrying", "failed", "given_back", "lost"]
+# failed: nothing worked; partly: some did; waiting: nothing is wrong, and more waits.
+RunEnd = Literal["dry_run", "done", "partly", "failed", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +57,40 @@ class GroupReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did. A dry run has no groups, only what waits."""
+    """What a run did. A dry run has no groups, only what waits.
+
+    `waiting` are the episodes that waited when it began, `left` those that wait now, by butler.
+    """
 
     dry_run: bool
     waiting: dict[str, int]
     groups: list[GroupReport] = field(default_factory=list)
-    message: str = ""
+    left: dict[str, int] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def status(self) -> RunEnd:
+        """How it ended, all in all."""
+        if self.dry_run:
+            return "dry_run"
+        worked = sum(one.status == "succeeded" for one in self.groups)
+        if worked < len(self.groups):
+            return "partly" if worked else "failed"
+        return "waiting" if self.left else "done"
+
+    @property
+    def message(self) -> str:
+        """The same for a person."""
+        if self.dry_run:
+            return "no language model is configured: nothing was consolidated, nothing changed"
+        waiting = sum(self.left.values())
+        left = (
+            f"; {waiting} {'episode waits' if waiting == 1 else 'episodes wait'}" if waiting else ""
+        )
+        why = f": {self.why}" if self.why else ""
+        if not self.groups:
+            return f"nothing was consolidated{left}{why}" if self.left else "nothing waits"
+        return f"{self.status}{left}{why}"
 
     @property
     def errors(self) -> list[str]:
@@ -72,32 +109,41 @@ async def run_consolidation(
     *,
     trigger_source: str = SCHEDULED,
 ) -> Report:
-    """Consolidate what waits, one session a butler and level of trust (C-111).
+    """Consolidate all that waits, one session a butler and level of trust (C-111).
 
-    Without a model it only counts (CONG-07, C-62).
+    It goes on until nothing waits, a budget is used up, or the model cannot be reached. Without a
+    model it only counts (CONG-07, C-62).
     """
     await _keep_waiting(memory, principal)
-    groups_waiting = await pending_groups(memory, principal)
-    waiting = by_butler(groups_waiting)
+    waiting = await pending(memory, principal)
     if model is None:
-        message = "no language model is configured: nothing was consolidated, nothing changed"
-        return Report(True, waiting, message=message)
+        return Report(True, waiting)
     groups: list[GroupReport] = []
-    spent = 0
-    for butler, trust in groups_waiting:  # in name order (CONG-03)
+    why = ""
+    failed: set[tuple[str, Trust]] = set()
+    while not why and (group := await _next_group(memory, principal, failed)) is not None:
+        spent = sum(one.usage.tokens_in + one.usage.tokens_out for one in groups)
         allowance = await _allowance(memory, principal, spent)
         if allowance <= 0:
-            return Report(False, waiting, groups, "the token budget is used up; the rest waits")
-        report = await _one_group(
-            memory, principal, model, butler, trust, trigger_source, allowance
-        )
-        if report is None:
-            continue
-        groups.append(report)
-        spent += report.usage.tokens_in + report.usage.tokens_out
-        if report.status == "given_back":
-            return Report(False, waiting, groups, report.errors[-1])
-    return Report(False, waiting, groups, "done" if groups else "nothing waits")
+            why = "the token budget is used up"
+            break
+        report = await _one_group(memory, principal, model, *group, trigger_source, allowance)
+        if report is None or report.status != "succeeded":
+            failed.add(group)
+        if report is not None:
+            groups.append(report)
+            if report.status == "given_back":  # by no fault of the episodes: the next fares alike
+                why = report.errors[-1]
+    left = await episodes_left(memory, principal)
+    return Report(False, waiting, groups, left, why)
+
+
+async def _next_group(
+    memory: Memory, principal: Principal, besides: Collection[tuple[str, Trust]]
+) -> tuple[str, Trust] | None:
+    """The first group, in name order (CONG-03), that this run has not failed at."""
+    groups = await pending_groups(memory, principal)
+    return next((one for one in groups if one not in besides), None)
 
 
 async def _one_group(
@@ -169,8 +215,9 @@ async def _write_failure(
     usage: Usage,
 ) -> tuple[Status, dict[str, int]]:
     """Give the episodes back, retry later, or give them up (C-08)."""
-    if isinstance(error, ModelAccessDenied | _OverBudget):
-        # Nothing is wrong with the episodes, and no model has read them: they stay as they were.
+    if isinstance(error, ModelAccessDenied | ModelUnreachable | ModelRateLimited | _OverBudget):
+        # Nothing is wrong with the episodes, and no model has read them: they stay as they were,
+        # however long it is away.
         await claims.give_back(memory, principal, begun, _outcome("failed", why, usage))
         return "given_back", {}
     if isinstance(error, Conflict):

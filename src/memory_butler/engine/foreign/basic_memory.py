@@ -19,9 +19,11 @@ from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine
 
 MAX_NOTE_BYTES: Final = 8 * 1024 * 1024
 
-_FIELD: Final = re.compile(r"^(\w+):\s*(.+?)\s*$")
+_FIELD: Final = re.compile(r"^(\w++):(.*)$")
 _OBSERVATION: Final = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\]\[]{2,})\]\s+(?P<text>\S.*)$")
-_RELATION: Final = re.compile(r"^\s*[-*]\s+(?P<relation>[^\[\]]+?)\s+\[\[(?P<target>[^\]]+)\]\]")
+_RELATION: Final = re.compile(
+    r"^\s*+[-*]\s++(?P<relation>[^\s\[\]][^\[\]]*+)(?<=\s)\[\[(?P<target>[^\]]++)\]\]"
+)
 _TAG: Final = re.compile(r"(?<!\S)#([\w/-]+)")
 
 
@@ -89,7 +91,9 @@ def _parted(lines: list[str]) -> tuple[dict[str, str], int, list[str]]:
         return {}, 1, lines
     end = lines.index("---", 1)
     matches = [match for line in lines[1:end] if (match := _FIELD.match(line))]
-    return {match[1].lower(): match[2].strip("'\"") for match in matches}, end + 2, lines[end + 1 :]
+    fields = {match[1].lower(): said for match in matches if (said := match[2].strip())}
+    stated = {name: said.strip("'\"") for name, said in fields.items()}
+    return stated, end + 2, lines[end + 1 :]
 
 
 def _read(lines: list[str], first: int, title: str) -> tuple[str, list[_Statement]]:

@@ -5,7 +5,6 @@ they returned, thinking, the work of subagents, and what the program itself put 
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from memory_butler.engine.foreign.source import Document, Found, moment, own_id,
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine, EpisodeLine
 
 _SPEAKERS: Final = {"user": "user", "assistant": "assistant"}
-_PUT_IN: Final = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_PUT_IN: Final = ("<system-reminder>", "</system-reminder>")
 # A slash command, what a local command printed, and the note of an interrupted turn.
 _NOT_SAID: Final = (
     "<command-",
@@ -33,7 +32,7 @@ def recognises(document: Document) -> bool:
         for _ in range(20):
             try:
                 entry = json.loads(file.readline(MAX_LINE_BYTES))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(entry, dict) and "sessionId" in entry and "type" in entry:
                 return True
@@ -71,7 +70,7 @@ def _line(
 ) -> EpisodeLine | BadLine | None:
     try:
         entry = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return BadLine(number, f"it is no JSON: {error}", document.name)
     if not isinstance(entry, dict):
         return BadLine(number, "it is no JSON object", document.name)
@@ -119,5 +118,13 @@ def spoken(content: Any) -> str:
         ]
     else:
         return ""
-    said = (_PUT_IN.sub("", text).strip() for text in texts)
+    said = (_without_what_was_put_in(text).strip() for text in texts)
     return "\n\n".join(text for text in said if text and not text.startswith(_NOT_SAID))
+
+
+def _without_what_was_put_in(text: str) -> str:
+    """The text without each element, from its first opening tag to the next closing one."""
+    start, end = _PUT_IN
+    *closed, rest = text.split(end)
+    kept = (part.partition(start)[0] if start in part else part + end for part in closed)
+    return "".join(kept) + rest

@@ -98,6 +98,9 @@ def documents(path: Path, *suffixes: str) -> Iterator[Document]:
         if path.is_dir():
             for one in sorted(_files(path, suffixes)):
                 yield Document(one, one.relative_to(path).as_posix(), one.stat().st_size)
+        elif path.exists() and not path.is_file():
+            # Before anything is read of it: even the look for an archive would not end.
+            raise InvalidInput(f"{path} is no file: a device or pipe may never end")
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 for info in sorted(archive.infolist(), key=lambda info: info.filename):
@@ -120,7 +123,9 @@ def _files(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
                 "name the folder of the export itself"
             )
         for name in names:
-            if name.endswith(suffixes) and (one := Path(parent, name)).is_file():
+            one = Path(parent, name)
+            # A link may lead out of what was named, to files that nobody meant.
+            if name.endswith(suffixes) and not one.is_symlink() and one.is_file():
                 yield one
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from memory_butler.config import ScheduleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.pending import pending
-from memory_butler.engine.consolidation.run import run_consolidation
+from memory_butler.engine.consolidation.run import SCHEDULED, run_consolidation
 from memory_butler.engine.items import count_expired_items, expire_items
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.memory import Memory
@@ -39,8 +39,14 @@ class Job:
 
 
 async def _consolidate(memory: Memory, principal: Principal) -> dict[str, Any]:
-    report = await run_consolidation(memory, principal, memory.language_model)
+    # A person may run a job out of its turn.
+    source = SCHEDULED if principal.actor == ACTOR else f"manual:{principal.actor}"
+    report = await run_consolidation(
+        memory, principal, memory.language_model, trigger_source=source
+    )
     return {
+        "status": report.status,
+        "left": report.left,
         "dry_run": report.dry_run,
         "waiting": report.waiting,
         "groups": [

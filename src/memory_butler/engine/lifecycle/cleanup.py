@@ -41,7 +41,11 @@ async def clean_up(
     """Delete what is expired, then the oldest consolidated episodes over the cap (C-59, C-60).
 
     Interrupted, it has deleted whole batches, each with its event; the next run goes on.
+
+    Raises:
+        Conflict: the clock was set by more than a day since the server started.
     """
+    memory.refuse_after_jump()
     now = memory.clock()
     planned = await plan(memory, principal, max_entries)
     expired = 0

@@ -3,8 +3,7 @@
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.rules import inverted_content, is_forgotten
-from memory_butler.domain.sweep import inverts
+from memory_butler.domain.rules import inverted_content, is_forgotten, may_invert
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
 from memory_butler.engine.curate import missing
@@ -22,10 +21,9 @@ MAX_INVERSIONS = 500
 
 async def to_invert(memory: Memory, principal: Principal) -> list[Row]:
     """The rules that a sweep would turn around now."""
-    policy = memory.config.rules.policy()
+    limits = memory.config.rules.policy().harmful_to_antipattern
     async with transaction(memory.pool, principal.tenant) as tx:
-        flagged = await rules.flagged(tx, MAX_INVERSIONS)
-    return [row for row in flagged if inverts(standing(row), policy)]
+        return await rules.harmful(tx, MAX_INVERSIONS, limits.min_harmful, limits.max_effectiveness)
 
 
 async def invert_flagged(memory: Memory, principal: Principal) -> int:
@@ -48,7 +46,8 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
         before = await rules.for_update(tx, id)
     if before is None:
         raise missing("rule", id)
-    if is_forgotten(before["metadata"]) or not inverts(standing(before), policy):
+    corrected = before["metadata"].get("needs_inversion") is False
+    if is_forgotten(before["metadata"]) or corrected or not may_invert(standing(before), policy):
         return False
     reasons = before["metadata"].get("harmful_reasons")
     content = inverted_content(before["content"], reasons if isinstance(reasons, list) else [])

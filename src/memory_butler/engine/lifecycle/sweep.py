@@ -55,7 +55,12 @@ async def plan(memory: Memory, principal: Principal) -> SweepReport:
 
 
 async def run(memory: Memory, principal: Principal) -> SweepReport:
-    """Sweep. Interrupted, it has changed whole batches; the next run finds the rest."""
+    """Sweep. Interrupted, it has changed whole batches; the next run finds the rest.
+
+    Raises:
+        Conflict: the clock was set by more than a day since the server started.
+    """
+    memory.refuse_after_jump()
     inverted = await invert_flagged(memory, principal)
     facts = await _sweep(memory, principal, "fact")
     rules = await _sweep(memory, principal, "rule")

@@ -1,8 +1,8 @@
 """The command lines of agents, and how each is held to answering one question.
 
-Each is started with no tools, no memory of other sessions and nothing of its user's configuration,
-as far as it can be told so: what it reads are other people's words, which may ask it to act. The
-flags were taken from the tools' own documentation in November 2026.
+Each is started with no tools, no memory of other sessions and nothing of its user's configuration
+but the login: what it reads are other people's words, which may ask it to act. `tests/clients` runs
+the real ones.
 """
 
 import json
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from memory_butler.inference.language_models.own_home import OwnHome, home_in, make_home
 from memory_butler.inference.language_models.port import ModelAnswerUnreadable, Request
 from memory_butler.inference.language_models.told_schema import compact, strict, with_schema
 
@@ -20,9 +21,18 @@ SCHEMA: Final = "{schema}"
 SCHEMA_FILE: Final = "{schema file}"
 ANSWER_FILE: Final = "{answer file}"
 SYSTEM_FILE: Final = "{system file}"
-SETTINGS_FILE: Final = "{settings file}"
+HOME: Final = "{home}"
+CATALOG: Final = "{catalog}"
+INSTRUCTIONS: Final = "{instructions}"
 MAX_COST: Final = "{max cost}"
 MODEL: Final = "{model}"
+
+# What a program needs to reach its provider: the way through a proxy, and whom to trust on it.
+NETWORK_VARIABLES: Final = (
+    *("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("https_proxy", "http_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA"),
+)
 
 Flags = Sequence[tuple[str, ...]]
 
@@ -31,7 +41,9 @@ CLAUDE_FLAGS: Final[Flags] = (
     ("--output-format", "json"),
     ("--json-schema", SCHEMA),
     ("--tools", ""),  # none
-    ("--restricted",),  # no settings of the user's, and so no hooks (since 2.1.248)
+    # No CLAUDE.md, skills, plugins or hooks. Not `--restricted`, which does the same: what npm
+    # installs on Node 18 and 20 does not know it.
+    ("--safe-mode",),
     ("--strict-mcp-config",),  # no servers but those of --mcp-config: none
     ("--no-session-persistence",),
     ("--system-prompt", SYSTEM),
@@ -39,20 +51,51 @@ CLAUDE_FLAGS: Final[Flags] = (
     ("--model", MODEL),
 )
 
+CLAUDE_ENVIRONMENT: Final[Mapping[str, str]] = {
+    # No reports, and no second request that asks for a title of the session.
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
+}
+
 CODEX_FLAGS: Final[Flags] = (
     ("exec",),
     ("--ephemeral",),  # no record of the session
     ("--skip-git-repo-check",),
-    ("--ignore-user-config",),
     ("-s", "read-only"),
-    ("--disable", "shell_tool"),  # even read-only it could read the user's files
-    ("-c", 'web_search="disabled"'),
+    ("-c", CATALOG),
+    ("-c", INSTRUCTIONS),
     ("--json",),  # events on stdout, the usage among them
     ("--output-schema", SCHEMA_FILE),
     ("-o", ANSWER_FILE),
     ("-m", MODEL),
     ("-",),  # the prompt comes on stdin
 )
+
+# What it knows of models decides which tools it offers them; no setting takes all of these away. So
+# it is asked what it knows, and told the same without tools.
+CODEX_MODELS: Final = ("debug", "models", "--bundled")
+CODEX_NO_TOOLS: Final[Mapping[str, Any]] = {
+    "tool_mode": None,
+    "multi_agent_version": None,
+    "experimental_supported_tools": [],
+    "shell_type": "disabled",
+    "apply_patch_tool_type": None,
+    "supports_search_tool": False,
+}
+CODEX_SETTINGS: Final = """\
+web_search = "disabled"
+check_for_update_on_startup = false
+include_apps_instructions = false
+include_collaboration_mode_instructions = false
+include_environment_context = false
+include_permissions_instructions = false
+agents = { enabled = false }
+analytics = { enabled = false }
+skills = { include_instructions = false }  # also those of other agents, in ~/.agents
+tools = { experimental_request_user_input = { enabled = false } }
+features = { apps = false, goals = false, hooks = false, plugins = false, shell_tool = false, \
+view_image = false }
+"""
 
 GEMINI_FLAGS: Final[Flags] = (
     ("--output-format", "json"),
@@ -63,12 +106,21 @@ GEMINI_FLAGS: Final[Flags] = (
 )
 GEMINI_ENVIRONMENT: Final[Mapping[str, str]] = {
     "GEMINI_SYSTEM_MD": SYSTEM_FILE,
-    "GEMINI_CLI_SYSTEM_SETTINGS_PATH": SETTINGS_FILE,
-    # The folder is empty; without this a user with folder trust switched on gets an error.
-    "GEMINI_TRUST_WORKSPACE": "true",
+    # Without it the user's GEMINI.md would be read: its name can be added to, not replaced.
+    "GEMINI_CLI_HOME": HOME,
+    # The folder is empty, and trusted by nobody; without this the program refuses to start in it.
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",
 }
-# An allow-list of tools that names none that exists. An empty one might count as not set.
-GEMINI_SETTINGS: Final = {"tools": {"core": ["no_tool"]}}
+GEMINI_SETTINGS: Final = {
+    # An allow-list of tools that names none that exists. An empty one counts as not set.
+    "tools": {"core": ["no_tool"]},
+    "skills": {"enabled": False},  # also those of other agents, in ~/.agents
+    "hooksConfig": {"enabled": False},
+    "general": {"enableAutoUpdate": False},
+    "privacy": {"usageStatisticsEnabled": False},
+}
+# FatalAuthenticationError, FatalConfigError, FatalUntrustedWorkspaceError: a person must act.
+GEMINI_NO_ACCESS: Final = (41, 52, 55)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,37 +141,58 @@ class AgentTool:
     program: str
     title: str
     flags: Flags
-    # What it may know of our environment beyond PATH, HOME and LANG; the first is its API key.
+    # What it may know of our environment beyond what every program needs: keys, the API key first,
+    # and where a gateway, a login or a cloud is.
     variables: Sequence[str]
     # The model for our purpose; None: the tool's own choice. To be reviewed, as in `choose`.
     default_model: str | None
     # Whether it holds the model to a schema. If not, the instructions tell it.
     takes_schema: bool
-    # Whether it takes the instructions apart from the prompt.
-    takes_system: bool
     read: Callable[[bytes, bytes], Answer]
     environment: Mapping[str, str]
+    own_home: OwnHome | None = None
+    # How it ends when a person must act.
+    no_access: Sequence[int] = ()
+    # What it is asked first: the models that it knows.
+    list_models: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What to start: the arguments after the program, the added environment, the text on stdin."""
+    """What to start: the arguments after the program, the added environment, the text on stdin.
+
+    `catalog` is the file for the models that the tool knows, where it is asked for them first.
+    """
 
     arguments: list[str]
     environment: dict[str, str]
     stdin: str
+    catalog: Path
 
 
 def prepare(
-    tool: AgentTool, request: Request, scratch: Path, max_cost_usd: float, model: str | None
+    tool: AgentTool,
+    request: Request,
+    scratch: Path,
+    max_cost_usd: float,
+    model: str | None,
+    environment: Mapping[str, str],
 ) -> Start:
-    """Fill in the tool's blanks, writing the files that it reads into `scratch`."""
+    """Fill in the tool's blanks, writing the files that it reads into `scratch`.
+
+    `environment` tells where the user's login is.
+    """
     told = None if tool.takes_schema else request.schema
     system = with_schema(request.system, told)
     blanks = {SYSTEM: system, MAX_COST: f"{max_cost_usd:g}", MODEL: model or tool.default_model}
     blanks[ANSWER_FILE] = str(scratch / "answer")
     blanks[SYSTEM_FILE] = _written(scratch / "system.md", system)
-    blanks[SETTINGS_FILE] = _written(scratch / "settings.json", json.dumps(GEMINI_SETTINGS))
+    catalog = scratch / "models.json"
+    # No TOML, and so taken as the text that it is.
+    blanks[CATALOG] = f"model_catalog_json={catalog}"
+    blanks[INSTRUCTIONS] = f"model_instructions_file={blanks[SYSTEM_FILE]}"
+    if tool.own_home is not None:
+        blanks[HOME] = make_home(tool.own_home, home_in(scratch), environment)
     if request.schema is not None:
         blanks[SCHEMA] = compact(request.schema)
         blanks[SCHEMA_FILE] = _written(scratch / "schema.json", compact(strict(request.schema)))
@@ -130,9 +203,39 @@ def prepare(
     for row in tool.flags:
         filled = [blanks.get(part, part) for part in row]
         arguments += [part for part in filled if part is not None] if None not in filled else []
-    environment = {name: blanks.get(value) or value for name, value in tool.environment.items()}
-    stdin = request.prompt if tool.takes_system else f"{system}\n\n{request.prompt}"
-    return Start(arguments, environment, stdin)
+    added = {name: blanks.get(value) or value for name, value in tool.environment.items()}
+    return Start(arguments, added, request.prompt, catalog)
+
+
+def _codex_settings(_: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Ours, with the gateway of the environment, which this program reads only from settings."""
+    gateway = environment.get("OPENAI_BASE_URL")
+    line = "" if gateway is None else f"openai_base_url = {json.dumps(gateway)}\n"
+    return {"config.toml": line + CODEX_SETTINGS}
+
+
+def without_tools(listed: bytes) -> str:
+    """Codex's models as it lists them, so that it offers them no tools.
+
+    Raises:
+        ModelAnswerUnreadable: it is no list of models.
+    """
+    models = _object(listed).get("models")
+    if not isinstance(models, list) or not all(isinstance(one, dict) for one in models):
+        raise ModelAnswerUnreadable("it does not list its models")
+    return json.dumps({"models": [one | CODEX_NO_TOOLS for one in models]})
+
+
+def _gemini_settings(user: Path, _: Mapping[str, str]) -> dict[str, str]:
+    """Ours, with the user's choice of a login, which decides how the key is sent."""
+    settings: dict[str, Any] = dict(GEMINI_SETTINGS)
+    try:
+        chosen = _table(_object((user / "settings.json").read_bytes()), "security").get("auth")
+    except (OSError, ModelAnswerUnreadable):
+        chosen = None
+    if chosen is not None:
+        settings["security"] = {"auth": chosen}
+    return {"settings.json": json.dumps(settings)}
 
 
 def _written(path: Path, text: str) -> str:
@@ -241,33 +344,62 @@ CLAUDE: Final = AgentTool(
     program="claude",
     title="Claude Code",
     flags=CLAUDE_FLAGS,
-    variables=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"),
+    variables=(
+        *("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
+        *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CONFIG_DIR"),
+        *("CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_CLIENT_KEY", "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE"),
+        # Claude in the clouds of others; a gateway in front of one signs the requests itself.
+        *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_SKIP_BEDROCK_AUTH", "ANTHROPIC_BEDROCK_BASE_URL"),
+        *("AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"),
+        *("CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_SKIP_VERTEX_AUTH", "ANTHROPIC_VERTEX_BASE_URL"),
+        *("ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ),
     default_model="haiku",
     takes_schema=True,
-    takes_system=True,
     read=read_claude,
-    environment={},
+    environment=CLAUDE_ENVIRONMENT,
 )
 CODEX: Final = AgentTool(
     program="codex",
     title="Codex",
     flags=CODEX_FLAGS,
-    variables=("CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_HOME"),
+    variables=(
+        *("CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        *("CODEX_HOME", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"),
+    ),
     default_model=None,
     takes_schema=True,
-    takes_system=False,
     read=read_codex,
-    environment={},
+    environment={"CODEX_HOME": HOME},
+    own_home=OwnHome(
+        variable="CODEX_HOME",
+        inside="",
+        usual=".codex",
+        login=("auth.json",),
+        settings=_codex_settings,
+    ),
+    list_models=CODEX_MODELS,
 )
 GEMINI: Final = AgentTool(
     program="gemini",
     title="Gemini CLI",
     flags=GEMINI_FLAGS,
-    variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"),
+    variables=(
+        *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME"),
+        *("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_VERTEX_BASE_URL"),
+        *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ),
     default_model="flash",
     takes_schema=False,
-    takes_system=True,
     read=read_gemini,
     environment=GEMINI_ENVIRONMENT,
+    own_home=OwnHome(
+        variable="GEMINI_CLI_HOME",
+        inside=".gemini",
+        usual=".gemini",
+        login=("oauth_creds.json", "google_accounts.json", "gemini-credentials.json", ".env"),
+        settings=_gemini_settings,
+    ),
+    no_access=GEMINI_NO_ACCESS,
 )
 TOOLS: Final[Mapping[str, AgentTool]] = {tool.program: tool for tool in (CLAUDE, CODEX, GEMINI)}

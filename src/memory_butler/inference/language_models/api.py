@@ -146,9 +146,11 @@ class ApiModel:
     def _completion(self, response: "ModelResponse", request: Request) -> Completion:
         text = response.text or ""
         if response.finish_reason == "length":
-            raise ModelOutputTooLong(
+            cut_off = ModelOutputTooLong(
                 f"{self.name} was cut off after {request.max_output_tokens} tokens"
             )
+            cut_off.text = text
+            raise cut_off
         if response.finish_reason == "content_filter":
             raise ModelRejectedRequest(f"{self.name} filtered the request or its answer")
         if not text.strip():

@@ -8,12 +8,16 @@ from typing import Final
 
 from memory_butler.inference.language_models import bounded_process
 from memory_butler.inference.language_models.agent_tools import (
+    NETWORK_VARIABLES,
     AgentTool,
     Answer,
+    Start,
     prepare,
     reported_failure,
+    without_tools,
 )
 from memory_butler.inference.language_models.bounded_process import Ended, OutputBoundPassed
+from memory_butler.inference.language_models.own_home import home_in, keep_login
 from memory_butler.inference.language_models.port import (
     Completion,
     ModelAccessDenied,
@@ -27,8 +31,12 @@ from memory_butler.inference.language_models.port import (
 )
 from memory_butler.inference.language_models.sanitize import tail
 
-# All that a program needs to start, to find its login and to write UTF-8; keys come on top.
-_SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG")
+# All that a program needs to start, to find its login, to write UTF-8 and to reach its provider;
+# keys come on top.
+_SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG", *NETWORK_VARIABLES)
+
+# Codex's list of models holds their instructions, 0.8 MB in November 2026.
+_MODELS_BYTES: Final = 16 * 1024 * 1024
 
 # How the tools speak of a missing login and of limits, on stderr or in the report of a failure.
 _NO_ACCESS: Final = re.compile(
@@ -38,6 +46,11 @@ _NO_ACCESS: Final = re.compile(
 )
 _LIMITED: Final = re.compile(
     r"rate.?limit|usage limit|quota|too many requests|overloaded|\b429\b|\b529\b", re.IGNORECASE
+)
+# How they refuse an option that they do not know. Without it they are not held to the question.
+_OUTDATED: Final = re.compile(
+    r"^(?:error: )?(?:unknown option|unexpected argument|unknown arguments?:|unrecognized subcomm)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -87,19 +100,51 @@ class CommandLineModel:
             prefix="memory-butler-", ignore_cleanup_errors=True
         ) as created:
             scratch, folder = _two_folders(Path(created))
-            start = prepare(self._tool, request, scratch, self._max_cost_usd, self._model)
-            ended = await self._run(
-                [self._program, *start.arguments],
-                stdin=start.stdin.encode("utf-8", "replace"),
-                environment=self._environment | start.environment,
-                folder=folder,
+            start = prepare(
+                self._tool, request, scratch, self._max_cost_usd, self._model, self._environment
             )
+            environment = self._environment | start.environment
+            try:
+                if self._tool.list_models:
+                    await self._take_tools_away(start, environment, folder)
+                ended = await self._run(
+                    [self._program, *start.arguments],
+                    stdin=start.stdin.encode("utf-8", "replace"),
+                    environment=environment,
+                    folder=folder,
+                    max_output_bytes=self._max_output_bytes,
+                )
+            finally:
+                if self._tool.own_home is not None:
+                    keep_login(self._tool.own_home, home_in(scratch), self._environment)
             self._raise_failure(ended, request)
             answer = self._read(ended, scratch / "answer")
         return self._completion(answer, request)
 
+    async def _take_tools_away(
+        self, start: Start, environment: dict[str, str], folder: Path
+    ) -> None:
+        listed = await self._run(
+            [self._program, *self._tool.list_models],
+            stdin=b"",
+            environment=environment,
+            folder=folder,
+            max_output_bytes=_MODELS_BYTES,
+        )
+        try:
+            start.catalog.write_text(without_tools(listed.stdout), encoding="utf-8")
+        except ModelAnswerUnreadable:
+            # With its tools it could act on what it reads: so not at all.
+            raise self._outdated() from None
+
     async def _run(
-        self, command: list[str], *, stdin: bytes, environment: dict[str, str], folder: Path
+        self,
+        command: list[str],
+        *,
+        stdin: bytes,
+        environment: dict[str, str],
+        folder: Path,
+        max_output_bytes: int,
     ) -> Ended:
         try:
             return await bounded_process.run(
@@ -108,7 +153,7 @@ class CommandLineModel:
                 environment=environment,
                 folder=folder,
                 timeout_seconds=self._timeout_seconds,
-                max_output_bytes=self._max_output_bytes,
+                max_output_bytes=max_output_bytes,
             )
         except TimeoutError:
             raise ModelTimedOut(
@@ -129,7 +174,9 @@ class CommandLineModel:
         # The report is only searched, never shown: it may be the beginning of an answer.
         stderr = ended.stderr_tail.decode("utf-8", "replace")
         complaint = f"{stderr}\n{report or ''}"
-        if _NO_ACCESS.search(complaint):
+        if _OUTDATED.search(stderr):
+            raise self._outdated()
+        if ended.status in self._tool.no_access or _NO_ACCESS.search(complaint):
             raise ModelAccessDenied(
                 f"{self.name} has no access: start `{self._tool.program}` once and log in, or set "
                 f"{self._tool.variables[0]}"
@@ -167,6 +214,12 @@ class CommandLineModel:
             tokens_out = estimate_tokens(answer.text)
         model = answer.model or self.name
         return Completion(answer.text, tokens_in, tokens_out, answer.cost_usd, model, estimated)
+
+    def _outdated(self) -> ModelAccessDenied:
+        return ModelAccessDenied(
+            f"{self.name} does not know an option that keeps it to the question: update "
+            f"`{self._tool.program}` ({self._tool.title})"
+        )
 
     def _too_long(self) -> ModelOutputTooLong:
         return ModelOutputTooLong(

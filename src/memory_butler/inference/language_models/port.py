@@ -107,6 +107,8 @@ class ModelOutputTooLong(ModelError, Unavailable):
     """The answer passed a bound and was cut off. Another attempt may be briefer."""
 
     retryable = True
+    # What there was of it, where the provider gave that; never part of the message.
+    text: str | None = None
 
 
 class ModelAnswerUnreadable(ModelError, Unavailable):

@@ -34,7 +34,7 @@ _SECRETS = re.compile(
 )
 # name=value and "name": "value", where the name says that the value is secret.
 _NAMED_SECRETS = re.compile(
-    r"""([\w-]*(?:key|token|secret|password|authorization)["']?\s*[=:]\s*)["']?[^\s"',;]+""",
+    r"""((?:key|token|secret|password|authorization)["']?\s*+[=:]\s*+)["']?[^\s"',;]++""",
     re.IGNORECASE,
 )
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -15,7 +15,7 @@ DECLARE
 BEGIN
     FOR noun IN SELECT * FROM (VALUES
         ('episodes', 'episode', 'r.occurred_at <= memory_history.as_of()'),
-        ('facts', 'fact', $q$r.validity NOT IN ('retracted', 'expired') AND r.valid_from <= memory_history.as_of()
+        ('facts', 'fact', $q$r.validity NOT IN ('retracted', 'expired', 'waiting') AND r.valid_from <= memory_history.as_of()
             AND (r.valid_until > memory_history.as_of()
                  OR r.valid_until IS NULL AND r.validity = 'active')$q$),
         ('rules', 'rule', 'true'),

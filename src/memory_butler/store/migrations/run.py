@@ -1,26 +1,25 @@
 """Running the migrations from package data, on a connection of our own making."""
 
+from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import asyncpg
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from memory_butler.domain.errors import Unavailable
-from memory_butler.store.schema import LOCK, LOCK_TIMEOUT, Roles, quoted
+from memory_butler.store.schema import CHAIN, LOCK, LOCK_TIMEOUT, Roles, quoted
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 
 async def migrate(admin_dsn: str, roles: Roles, revision: str = "memory@head") -> None:
     """Move the schema to `revision`, up or down (`base`), in one transaction, as the owner role."""
-    engine = create_async_engine(
-        "postgresql+asyncpg://",
-        async_creator=lambda: asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT),
-        poolclass=NullPool,
-    )
+    engine = _engine(admin_dsn)
     try:
         async with engine.begin() as connection:
             await connection.run_sync(_run, roles, revision)
@@ -28,6 +27,64 @@ async def migrate(admin_dsn: str, roles: Roles, revision: str = "memory@head") -
         raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
     finally:
         await engine.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an upgrade would do: the steps, and each event that it would record of stored data."""
+
+    steps: tuple[str, ...]
+    changes: tuple[asyncpg.Record, ...]
+
+
+async def preview(admin_dsn: str, roles: Roles) -> Preview:
+    """Upgrade in a transaction, look at what it did to stored data, and roll it back.
+
+    It holds the locks of an upgrade meanwhile: nothing else is served.
+    """
+    connection = await asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT)
+    try:
+        at = await connection.fetchval("SELECT version_num FROM alembic_version")
+    except asyncpg.UndefinedTableError:
+        return Preview((), ())  # a new database: nothing is stored
+    finally:
+        await connection.close()
+    scripts = ScriptDirectory.from_config(alembic_config())
+    pending = CHAIN[CHAIN.index(at) + 1 :] if at in CHAIN else ()
+    steps = tuple(f"{one}: {scripts.get_revision(one).doc}" for one in pending)
+    if not steps:
+        return Preview((), ())
+    engine = _engine(admin_dsn)
+    try:
+        async with engine.connect() as upgrade:
+            await upgrade.run_sync(_run, roles, "memory@head")
+            raw: Any = (await upgrade.get_raw_connection()).driver_connection
+            changes = await raw.fetch(_CHANGES)
+            await upgrade.rollback()
+    finally:
+        await engine.dispose()
+    return Preview(steps, tuple(changes))
+
+
+# In the transaction of the upgrade its moment is that of every event that it records.
+_CHANGES = """
+SELECT e.tenant_id, e.event_type, f.id, f.subject, f.predicate, f.content,
+       kept.id AS kept_id, kept.content AS kept_content
+FROM memory_events e
+JOIN facts f ON f.tenant_id = e.tenant_id AND f.id = (e.payload->>'memory_id')::uuid
+LEFT JOIN facts kept
+    ON kept.tenant_id = e.tenant_id AND kept.id = (e.payload->>'superseded_by')::uuid
+WHERE e.actor = 'migration' AND e.created_at = now()
+ORDER BY e.tenant_id, f.subject_key, f.predicate_key, f.id
+"""
+
+
+def _engine(admin_dsn: str) -> AsyncEngine:
+    return create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=lambda: asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT),
+        poolclass=NullPool,
+    )
 
 
 def _run(connection: Connection, roles: Roles, revision: str) -> None:

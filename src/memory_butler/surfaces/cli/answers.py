@@ -85,17 +85,25 @@ def _score(one: View) -> str:
 def _facts(facts: Iterable[Fact]) -> Table:
     made = table("Subject", "Predicate", "Fact", "State", "Scope", "Confidence>", "Score>")
     for one in facts:
-        known = one.confidence if one.effective_confidence is None else one.effective_confidence
         made.add_row(
             Text(clean(one.subject)),
             Text(clean(one.predicate)),
             content(one),
             one.lifecycle_state,
             Text(clean(one.scope)),
-            number(known),
+            number(one.effective_confidence),
             _score(one),
         )
     return made
+
+
+def _listed_facts(output: Any) -> None:
+    if not output.items:
+        print("No facts.")
+        return
+    console().print(_facts(output.items))
+    if output.total > len(output.items):
+        print(f"{len(output.items)} of {output.total}; --limit and --offset show others.")
 
 
 def _rules(rules: Iterable[Rule]) -> Table:
@@ -358,6 +366,8 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_run_episode_cleanup": _cleaned,
     "memory_jobs": _jobs,
     "dead_letters_list": _dead_letters,
+    "facts_list": _listed_facts,
+    "fact_accept": lambda output: print(f"Accepted fact {output.fact.id}."),
     "consolidation_begin": _begun,
     "consolidation_submit": _submitted,
     "dead_letters_retry": lambda output: print(f"{len(output.retried)} episodes wait again."),

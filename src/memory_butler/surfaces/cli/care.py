@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✔", "green"), "warning": ("!", "yellow"), "failed": ("✘", "red")}
 
 
-def doctor(place: Place, as_json: AsJson = False) -> None:
+def doctor(
+    place: Place,
+    as_json: AsJson = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read all of the embedded database, too: takes time.")
+    ] = False,
+) -> None:
     """Say what is wrong with this installation, and the line to type.
 
     Nothing needs to be working for it, and nothing is changed by it.
@@ -26,7 +32,8 @@ def doctor(place: Place, as_json: AsJson = False) -> None:
     from memory_butler.engine.diagnosis import diagnose, healthy
 
     settings, problem = _settings(place)
-    findings = complete(diagnose(settings, problem))
+    findings = complete(diagnose(settings, problem, deep=deep))
+    findings.append(_journals(settings))
     if as_json:
         rows = [
             {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
@@ -51,6 +58,25 @@ def _settings(place: Place) -> "tuple[Settings, str | None]":
         if place.data_dir is not None:
             defaults = defaults.model_copy(update={"data_dir": place.data_dir})
         return defaults, str(error)
+
+
+def _journals(settings: "Settings") -> "Finding":
+    """Whether every journal can be read to its last page; the damaged ones by name."""
+    from memory_butler.domain.errors import IntegrityViolation
+    from memory_butler.engine.diagnosis import Finding
+    from memory_butler.journal import snapshots
+
+    files = sorted((settings.data_dir / "journal").rglob("*.sqlite"))
+    damaged = []
+    for file in files:
+        try:
+            snapshots.check(file)
+        except IntegrityViolation:
+            damaged.append(file.relative_to(settings.data_dir).as_posix())
+    if damaged:
+        advice = "move it away, and restore it from the newest backup; the others are not touched"
+        return Finding("journals", "failed", f"damaged: {', '.join(damaged)}", advice)
+    return Finding("journals", "ok", f"{len(files)}, each read through")
 
 
 def _print(findings: "list[Finding]") -> None:

@@ -24,8 +24,9 @@ ClientName = Annotated[
     str,
     typer.Argument(
         metavar="CLIENT",
-        help="claude-code, codex, cursor, gemini or vscode.",
-        autocompletion=lambda: ["claude-code", "codex", "cursor", "gemini", "vscode"],
+        help="claude-code, claude-desktop, cline, codex, cursor, gemini, opencode, roo, vscode, "
+        "windsurf or zed.",
+        autocompletion=lambda: _names(),
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -91,6 +92,12 @@ def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryR
         print(f"{chosen.title} is as it was before.")
 
 
+def _names() -> list[str]:
+    from memory_butler.integrations.clients import CLIENTS
+
+    return [one.name for one in CLIENTS]
+
+
 def _connections(place: Place) -> "Connections":
     from memory_butler.integrations.connections import Connections
 
@@ -106,7 +113,7 @@ def _agreed(diffs: list[str], *, yes: bool, dry_run: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise InvalidInput("nobody can be asked here; look at the changes above and add --yes")
+        raise InvalidInput("not a terminal: look at the changes above, then rerun with --yes")
     if typer.confirm("Write this?", default=True):
         return True
     print("Nothing was written.")

@@ -22,6 +22,7 @@ PSQL_EXAMPLES = epilog(
     'memory-butler psql -c "SELECT subject, predicate, content FROM facts"',
     "memory-butler psql --role owner -- --csv -c 'SELECT DISTINCT tenant_id FROM facts'",
 )
+PREVIEW_EXAMPLES = epilog("memory-butler db preview")
 URL_EXAMPLES = epilog('pg_dump "$(memory-butler db-url --role owner)" > memory.sql')
 
 _ROLES = ("runtime", "owner")
@@ -71,6 +72,29 @@ def init(
     else:
         complain("The database is ready. The role keeps its password, which is left out here:")
     print(prepared.runtime_dsn)
+
+
+def preview(place: Place) -> None:
+    """Show what an update would change in stored data, and change nothing.
+
+    Run it with the new version before you serve with it. With --dsn, an administrator's login.
+    """
+    from memory_butler.engine.administration import preview_update
+
+    seen = complete(preview_update(place.settings()))
+    if not seen.steps:
+        print("The database is up to date.")
+        return
+    print("The update has these steps:")
+    for step in seen.steps:
+        print(f"  {step}")
+    if not seen.changes:
+        print("It changes no memory.")
+        return
+    print(f"It supersedes {len(seen.changes)} of the facts; each can be looked up later:")
+    for one in seen.changes:
+        print(f"  {one['tenant_id']}: {one['subject']} | {one['predicate']}: {one['content']}")
+        print(f"    in favour of: {one['kept_content']}")
 
 
 def psql(

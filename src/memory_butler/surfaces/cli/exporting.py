@@ -88,6 +88,6 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
     from memory_butler.engine.export import export_all
     from memory_butler.engine.opening import open_memory
 
-    async with open_memory(place.settings()) as memory:
+    async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Exporting", "row") as told:
             return await export_all(memory, place.principal(), file, vectors=vectors, progress=told)

@@ -151,7 +151,7 @@ async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreRepor
 
     total = sum(1 for _ in file)
     file.seek(0)
-    async with open_memory(place.settings()) as memory:
+    async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Restoring", "line") as told:
             report = await restore_all(
                 memory, place.principal(), file, progress=lambda reached: told(reached, total)
@@ -191,6 +191,8 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             kept.seek(0)
             yield kept  # type: ignore[misc]
         return
+    if (there := Path(path)).exists() and not there.is_file() and not there.is_dir():
+        raise InvalidInput(f"{path} is no file: a device or pipe may never end; pipe it into `-`")
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
             if not source.seekable():
@@ -210,7 +212,7 @@ async def _import(
     from memory_butler.engine.opening import open_memory
     from memory_butler.engine.reembed import embedding_imported
 
-    async with open_memory(place.settings()) as memory:
+    async with open_memory(place.settings(), with_model=False) as memory:
         # Storing keeps the database busy, and embedding the processor: one need not wait for the
         # other to end.
         meanwhile = (

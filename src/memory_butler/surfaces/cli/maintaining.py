@@ -39,6 +39,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a job of the schedule now, for one tenant."""
+    job = job.replace("_", "-")  # as lists of jobs name it
     if job not in _JOBS:
         raise InvalidInput(f"there is no job {job!r}; use one of: {', '.join(_JOBS)}")
 
@@ -49,7 +50,7 @@ def run(
         act = chosen.plan if dry_run else chosen.run
         return await act(memory, place.principal())
 
-    result = with_memory(place, work)
+    result = with_memory(place, work, with_model=job == "consolidate")
     if as_json:
         print(json.dumps({"job": job, "dry_run": dry_run, "result": result}, indent=2, default=str))
         return
@@ -96,7 +97,7 @@ async def _reembed(place: Place, model: str | None) -> None:
     if model is not None:
         memory_config = settings.memory.model_copy(update={"embedding_model": model})
         settings = settings.model_copy(update={"memory": memory_config})
-    async with open_memory(settings) as memory:
+    async with open_memory(settings, with_model=False) as memory:
         total = sum((await waiting(memory)).values())
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Embedding anew", total=total)

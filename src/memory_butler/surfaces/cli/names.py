@@ -46,6 +46,13 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "The memory block for a prompt, as a session gets it.",
         ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
     ),
+    Named(
+        "facts",
+        "facts_list",
+        FIND,
+        "List facts: active ones, those that wait, or the archive.",
+        ("memory-butler facts --subject user", "memory-butler facts --validity waiting"),
+    ),
     Named("get", "memory_get", FIND, "One memory, whole and in whatever state it is."),
     Named(
         "explain",
@@ -104,6 +111,13 @@ COMMANDS: Final[tuple[Named, ...]] = (
         {"butler": "cli"},
     ),
     Named("confirm", "memory_confirm", CURATE, "Say that a fact or rule still holds."),
+    Named(
+        "accept",
+        "fact_accept",
+        CURATE,
+        "Believe a fact that waits because its evidence is in doubt.",
+        ("memory-butler facts --validity waiting", "memory-butler accept 6f1c…"),
+    ),
     Named("forget", "memory_forget", CURATE, "Take a memory out of retrieval, recoverably."),
     Named(
         "undo",

@@ -178,6 +178,7 @@ def _run(
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         place,
         lambda memory: operation.run(memory, place.principal(), asked),
+        with_model=operation.uses_model,
     )
     found = not nothing_found(output)
     if as_json:

@@ -128,13 +128,15 @@ def located(command: Command, own: Sequence[inspect.Parameter] | None = None) ->
     return run
 
 
-def with_memory(place: Place, use: "Callable[[Memory], Awaitable[Result]]") -> Result:
-    """Open the memory, use it and close it."""
+def with_memory(
+    place: Place, use: "Callable[[Memory], Awaitable[Result]]", *, with_model: bool = False
+) -> Result:
+    """Open the memory, use it and close it; `with_model`: a language model may be asked."""
 
     async def work() -> Result:
         from memory_butler.engine.opening import open_memory
 
-        async with open_memory(place.settings()) as memory:
+        async with open_memory(place.settings(), with_model=with_model) as memory:
             return await use(memory)
 
     return complete(work())

@@ -130,6 +130,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
 
     db = typer.Typer(help="Prepare a PostgreSQL server of yours.", no_args_is_help=True)
     db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
+    db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)
 
     model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)

@@ -23,10 +23,14 @@ def progress(task: str, unit: str) -> Iterator[Told]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = (task, BarColumn(), MofNCompleteColumn(), f"{unit}s", TimeRemainingColumn())
+    columns = (task, BarColumn(), MofNCompleteColumn(), _plural(unit), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         id = bar.add_task(task, total=None)
         yield lambda done, total: bar.update(id, completed=done, total=total)
+
+
+def _plural(unit: str) -> str:
+    return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
 
 
 def _plain(unit: str) -> Told:

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complai
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
+    from memory_butler.engine.memory import Memory
 
 Serve = Callable[["Settings", Callable[[str], None]], Awaitable[None]]
 
@@ -30,7 +32,7 @@ Toolsets = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What MCP offers: memory, consolidation, journal, trust; repeat for several. As "
+        help="What MCP offers: memory, core, consolidation, journal, trust; repeat for several. As "
         "configured, else memory.",
     ),
 ]
@@ -51,6 +53,13 @@ def serve_command(serve: Serve) -> Command:
         require_token: Annotated[
             bool, typer.Option("--require-token", help="Demand a token on loopback too.")
         ] = False,
+        trusted_proxy: Annotated[
+            list[str] | None,
+            typer.Option(
+                help="A proxy in front, whose word on who asks is believed; repeat for several.",
+                metavar="ADDRESS",
+            ),
+        ] = None,
         read_dsn: Annotated[
             str | None,
             typer.Option(
@@ -66,6 +75,7 @@ def serve_command(serve: Serve) -> Command:
             host=host,
             port=port,
             require_token=require_token or None,
+            trusted_proxies=trusted_proxy or None,
             read_dsn=read_dsn,
             toolsets=toolset or None,
         )
@@ -94,7 +104,9 @@ def _announce(settings: "Settings", url: str) -> None:
     lines = [
         f"Memory Butler serves on {url}",
         "",
+        f"  Dashboard    {url}/",
         f"  MCP          {url}/mcp",
+        "  Connect      memory-butler connect claude-code (others: memory-butler connect --help)",
         f"  Claude Code  claude mcp add --transport http memory {url}/mcp{header}",
         f"  Data         {lives}",
     ]
@@ -102,9 +114,19 @@ def _announce(settings: "Settings", url: str) -> None:
         lines.append("  Token        memory-butler token create --name <whose>")
     if settings.host in {"0.0.0.0", "::"}:  # noqa: S104 -- compared with, not bound to
         lines.append("  Reach it     by an address of this machine; names: allowed_hosts")
-    lines += ["", "Ctrl-C stops it."]
+    lines += [f"  Learning     {_learning(settings)}", "", "Ctrl-C stops it."]
     # Flushed: whoever started this through a pipe waits for it.
     print("\n".join(lines), flush=True)
+
+
+def _learning(settings: "Settings") -> str:
+    """Which model turns episodes into facts and rules, or what to do to have one."""
+    from memory_butler.engine.diagnosis import learns_with
+
+    model = learns_with(settings.memory.consolidation)
+    if model is not None:
+        return f"with {model}"
+    return "off, no language model; memory-butler doctor says how to choose one"
 
 
 def mcp(place: Place, toolset: Toolsets = None) -> None:
@@ -125,15 +147,25 @@ async def _serve_stdio(place: Place, toolset: list[str] | None) -> None:
     for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
         loop.add_signal_handler(number, _settle, stopped, code)
     settings = place.settings(toolsets=toolset or None)
-    async with open_memory(settings) as memory:
+    async with AsyncExitStack() as stack:
+        opening = asyncio.create_task(stack.enter_async_context(open_memory(settings)))
         if sys.stdin.isatty():
             complain("This speaks MCP on standard input; Ctrl-C stops it.")
-        serving = asyncio.create_task(serve_stdio(memory, place.principal(), settings.toolsets))
+
+        async def opened() -> "Memory":
+            return await asyncio.shield(opening)
+
+        serving = asyncio.create_task(
+            serve_stdio(settings.memory, opened, place.principal(), settings.toolsets)
+        )
         either: set[asyncio.Future[Any]] = {serving, stopped}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
+            await opening  # so that it is told why there was no memory
             await serving
             return
+        opening.cancel()  # what is half open is closed by this
+        await asyncio.wait({opening})
     # The reader of standard input sits in a system call that nothing interrupts, and a usual exit
     # would wait for it. Everything of ours is closed.
     os._exit(stopped.result())

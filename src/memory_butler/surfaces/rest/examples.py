@@ -20,6 +20,7 @@ DUPLICATE: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a06"
 TOKEN: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a07"  # noqa: S105 -- the id of one, no secret
 RECEIPT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a08"
 LIKE_FACT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a09"
+WAITING_FACT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a21"
 BUTLER: Final = "travel"
 COMPANION: Final = "ada"
 FRAGMENT: Final = "garden"
@@ -96,6 +97,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "entity_update": {"aliases": ["Ana", "Anita"]},
     "entity_resolve": {"name": "Ana"},
     "fact_edit": {"content": "Prefers dark blue"},
+    "fact_accept": {"fact_id": WAITING_FACT},
     "memory_erase": {"memory_type": "fact", "memory_id": LIKE_FACT, "preview": True},
     "conflict_settle": {"choice": "keep_both"},
     "rule_edit": {"content": "Ask before a message goes to somebody new"},

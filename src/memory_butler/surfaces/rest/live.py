@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import FastAPI, Header, Request
 from fastapi.responses import StreamingResponse
 
-from memory_butler.domain.errors import PermissionDenied
+from memory_butler.domain.errors import PermissionDenied, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import Listener, LiveEvents
 from memory_butler.surfaces.rest.routes import refusals
@@ -22,6 +22,10 @@ PATH: Final = "/api/memory/events/stream"
 HEARTBEAT_SECONDS: Final = 15.0
 MAX_SECONDS: Final = 300.0
 RETRY_MILLISECONDS: Final = 2000
+# How often it is looked whether the token still counts.
+RECHECK_SECONDS: Final = 0.7
+
+Still = Callable[[], Awaitable[bool]]
 
 
 def add_stream(app: FastAPI, live: LiveEvents) -> None:
@@ -56,24 +60,35 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
             raise PermissionDenied("live events need the scope 'read', which this token lacks")
         # Entered here, so that a refusal is an error and not a stream that breaks off.
         stack = AsyncExitStack()
+        still: Still = request.state.still
         listener = await stack.enter_async_context(live.listening(principal, last_event_id))
         return StreamingResponse(
-            _stream(stack, listener),
+            _stream(stack, listener, still),
             media_type="text/event-stream",
             headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
 
 
-async def _stream(stack: AsyncExitStack, listener: Listener) -> AsyncIterator[str]:
+async def _stream(stack: AsyncExitStack, listener: Listener, still: Still) -> AsyncIterator[str]:
     loop = asyncio.get_running_loop()
-    end = loop.time() + MAX_SECONDS
+    now = loop.time()
+    end, beat, look = now + MAX_SECONDS, now + HEARTBEAT_SECONDS, now + RECHECK_SECONDS
     async with stack:
         yield f"retry: {RETRY_MILLISECONDS}\n: memory is listening\n\n"
-        while (left := end - loop.time()) > 0:
+        while (now := loop.time()) < end:
+            if now >= look:
+                # Before anything more is told: a revoked token ends what it has opened, too.
+                with suppress(Unavailable):
+                    if not await still():
+                        return
+                look = loop.time() + RECHECK_SECONDS
             try:
-                row = await asyncio.wait_for(listener.next_event(), min(left, HEARTBEAT_SECONDS))
+                wait = max(0.0, min(end, beat, look) - loop.time())
+                row = await asyncio.wait_for(listener.next_event(), wait)
             except TimeoutError:
-                yield ": still here\n\n"
+                if loop.time() >= beat:
+                    beat = loop.time() + HEARTBEAT_SECONDS
+                    yield ": still here\n\n"
                 continue
             if row is None:
                 return

@@ -20,10 +20,12 @@ MEANINGS: Final = {
     401: "No token, or none that is valid: see the section on authentication.",
     403: "The token lacks the scope, or the page that asks is of a foreign origin.",
     404: "There is nothing under this id in the caller's tenant.",
+    408: "The body did not come in time.",
     409: "The state of the memory forbids it; `detail` says what stands in the way.",
     413: "The body is larger than this server takes; `detail` has the limit.",
     421: "The Host header is not a name of this server.",
     422: "Something in the request can never work; `detail` names it.",
+    429: "Too many requests without a token from one address; wait a second.",
     500: "A bug, or a broken installation; the log has the details.",
     503: "The database or a model is away: try again later; or `detail` names what is not set up.",
 }

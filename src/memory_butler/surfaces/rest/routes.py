@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memory_butler import __version__
-from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
@@ -52,7 +52,12 @@ class Ready(BaseModel):
 def add_health(app: FastAPI, memory: Memory) -> None:
     """Add what tells whether the server lives, and nothing else."""
 
-    @app.get("/healthz", summary="Whether the process lives", tags=["health"], responses=refusals())
+    @app.get(
+        "/healthz",
+        summary="Whether the process lives",
+        tags=["health"],
+        responses=_AT_A_PUBLIC_DOOR,
+    )
     async def healthz() -> Alive:
         return Alive()
 
@@ -60,7 +65,7 @@ def add_health(app: FastAPI, memory: Memory) -> None:
         "/readyz",
         summary="Whether requests can be served",
         tags=["health"],
-        responses={**refusals(), 503: {**told(503), "model": Ready}},
+        responses={**_AT_A_PUBLIC_DOOR, 503: {**told(503), "model": Ready}},
         response_model=Ready,
     )
     async def readyz() -> JSONResponse:
@@ -115,6 +120,10 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: told(status) for status in sorted({*_AT_THE_DOOR, *statuses})}
 
 
+# Of a path that is reached without a token.
+_AT_A_PUBLIC_DOOR: Final = refusals(408, 413, 429)
+
+
 def _of_route(route: Route) -> Iterator[int]:
     yield from (422, 500)
     if route.in_path or route.method != "GET":
@@ -135,6 +144,8 @@ def _endpoint(
         output = await call(operation, memory, principal, given)
         if nothing_found(output):
             raise NotFound("there is nothing under this id; it may have been deleted")
+        if (refused := getattr(output, "error", None)) is not None and route.status == 201:
+            raise Unavailable(refused)  # 201 tells of what is there
         headers = {"etag": f'"{output.revision}"'} if isinstance(output, Revised) else {}
         return Response(
             # An answer was made from the model: to validate it again would double its cost.

@@ -42,7 +42,7 @@ def add_session(
         summary="Who am I?",
         operation_id="session",
         tags=["session"],
-        responses=refusals(),
+        responses=refusals(408, 413, 429),
     )
     async def session(request: Request) -> Session:
         return _session(request.state.principal, demanded)
@@ -54,7 +54,7 @@ def add_session(
         operation_id="session_open",
         tags=["session"],
         response_model=Session,
-        responses=refusals(413, 422),
+        responses=refusals(408, 413, 422, 429),
     )
     async def session_open(request: Request, given: SignIn) -> Response:
         token = given.token.strip()
@@ -81,7 +81,7 @@ def add_session(
         operation_id="session_close",
         tags=["session"],
         response_model=Session,
-        responses=refusals(),
+        responses=refusals(408, 413, 429),
     )
     async def session_close() -> Response:
         answer = _session(NOBODY if demanded else Principal(), demanded)
@@ -92,7 +92,8 @@ def add_session(
 
 def _session(principal: Principal, demanded: bool) -> Session:
     if principal is NOBODY:
-        return Session(signed_in=False, token_required=demanded, tenant=None, actor=None, scopes=[])
+        # There is nobody only where a token is demanded, of this request at least.
+        return Session(signed_in=False, token_required=True, tenant=None, actor=None, scopes=[])
     return Session(
         signed_in=True,
         token_required=demanded,

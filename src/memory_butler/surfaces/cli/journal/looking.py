@@ -11,6 +11,7 @@ from memory_butler.surfaces.cli.place import AsJson, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
     from memory_butler.operations.journal_views import AssembledPrompt, WorkingItem
 
@@ -27,7 +28,7 @@ _BAR = 10
 
 def list_(place: Place, as_json: AsJson = False) -> None:
     """The companions that keep a journal here."""
-    from memory_butler.companions.opening import names
+    from memory_butler.companions.opening import names, zone_of
     from memory_butler.operations.journal import CompanionsOutput, summary
     from memory_butler.surfaces.cli.answers import console, print_json, table
 
@@ -42,9 +43,10 @@ def list_(place: Place, as_json: AsJson = False) -> None:
     if not found:
         print("Nobody yet; `memory-butler journal chat` begins a conversation.")
         return
+    zone = zone_of(settings.memory.journal)
     made = table("Companion", "Messages>", "Latest", "On its mind>", "Fragments>")
     for row in found:
-        latest = "–" if row.latest is None else f"{row.latest:%Y-%m-%d %H:%M}"
+        latest = "–" if row.latest is None else f"{row.latest.astimezone(zone):%Y-%m-%d %H:%M}"
         made.add_row(row.name, f"{row.events:,}", latest, str(row.on_mind), f"{row.fragments:,}")
     console().print(made)
 
@@ -64,11 +66,11 @@ def mind(
     with companion(place, whose, known_at=known_at) as one:
         now = one.live.clock()
         items = [mind_view(each, now, one.policy, secrets=secrets) for each in one.live.mind()]
-        hide_at = one.policy.hide_at
+        hide_at, zone = one.policy.hide_at, one.policy.zone
     if as_json:
         print_json(MindOutput(items=items, past=[], now=now, hide_at=hide_at))
     else:
-        show_items(items)
+        show_items(items, zone)
 
 
 def plans(
@@ -91,15 +93,16 @@ def plans(
     with companion(place, whose, known_at=known_at) as one:
         now = one.live.clock()
         items = [mind_view(each, now, one.policy) for each in one.live.plans(topic, when)]
+        zone = one.policy.zone
     if as_json:
         print_json(PlansOutput(items=items))
     else:
-        show_items(items)
+        show_items(items, zone)
 
 
 def recall(
     place: Place,
-    key: Annotated[str, typer.Argument(help="A key of the ambient prose, exactly.")],
+    key: Annotated[str, typer.Argument(help="A key of the ambient prose.")],
     deep: Annotated[bool, typer.Option("--deep", help="Every detail, not the story.")] = False,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
@@ -129,6 +132,7 @@ def assemble(
     receipt: Annotated[
         bool, typer.Option("--receipt", help="Tell what went in, what did not, and why.")
     ] = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="Tell secrets, too.")] = False,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
     as_json: AsJson = False,
@@ -138,7 +142,7 @@ def assemble(
     from memory_butler.surfaces.cli.answers import print_json
 
     with companion(place, whose, known_at=known_at) as one:
-        prompt = prompt_view(one.live.assemble(), one.policy)
+        prompt = prompt_view(one.live.assemble(secrets=secrets), one.policy)
     if as_json:
         print_json(prompt)
     elif receipt:
@@ -173,8 +177,8 @@ def show_receipt(prompt: "AssembledPrompt") -> None:
         print(clean(f"note: {warning}"))
 
 
-def show_items(items: "Sequence[WorkingItem]") -> None:
-    """Working memory as a table, with a bar for what is left of each."""
+def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
+    """Working memory as a table, with a bar for what is left of each; times are of `zone`."""
     from rich.text import Text
 
     from memory_butler.surfaces.cli.answers import console, short, table
@@ -185,7 +189,7 @@ def show_items(items: "Sequence[WorkingItem]") -> None:
     made = table("Type", "What", "Score>", "", "Turns>", "Due")
     for one in items:
         score = one.score or 0.0
-        due = "" if one.due is None else f"{one.due:%Y-%m-%d %H:%M} UTC"
+        due = "" if one.due is None else f"{one.due.astimezone(zone):%Y-%m-%d %H:%M}"
         phase = one.phase if one.phase not in (None, "open-ended") else ""
         made.add_row(
             one.type,

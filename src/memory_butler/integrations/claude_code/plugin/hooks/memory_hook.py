@@ -39,8 +39,16 @@ MAX_READ = 16 * 1024 * 1024
 MAX_SHOWN = 500
 NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
 BARE = "# Memory Context"
+# Set in the sessions that a butler of ours runs.
+BUTLERS_SESSION = "MEMORY_BUTLER_CONTEXT_FILE"
 # What stands in a transcript as the user's, but was not said by the user.
 NOT_SAID = ("<command-", "<local-command", "<bash-", "[Request interrupted")
+# A command of a plugin or of the user's with words of the user's after it. One word alone is a
+# choice among settings, such as "/model opus".
+COMMAND = (
+    r"(?s)\A\s*<command-message>.*?</command-message>\s*<command-name>(.*?)</command-name>"
+    r"\s*<command-args>(\S+\s+\S.*?)</command-args>"
+)
 
 
 class NotNow(Exception):
@@ -52,6 +60,8 @@ class Refused(Exception):
 
 
 def main(arguments: list[str]) -> None:
+    if BUTLERS_SESSION in os.environ:
+        return  # the butler tells it what memory knows, and stores its episode
     event = arguments[0]
     options = dict(zip(arguments[1::2], arguments[2::2]))  # noqa: B905 -- strict is of Python 3.10
     url = options.get("--url") or os.environ.get("MEMORY_BUTLER_URL") or "http://127.0.0.1:8150"
@@ -83,7 +93,9 @@ class Memory:
         self.url, self.token, self.seconds = url, token, seconds
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        params = {"name": tool, "arguments": arguments}
+        # Structured: which memories are in a block tells whether anything in it is new.
+        meta = {"memory-butler/structured": True}
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         try:
             status, data = self.post(json.dumps(body).encode())
@@ -103,13 +115,13 @@ class Memory:
         return structured
 
     def post(self, body: bytes) -> tuple[int, bytes]:
-        """The status and the body of the answer, by HTTP/1.0: it ends with the connection."""
+        """The status and the body of the answer, which ends with the connection."""
         import socket
 
         scheme, _, rest = self.url.partition("://")
         host, _, path = rest.partition("/")
         headers = [
-            f"POST /{path}{'/' if path else ''}mcp HTTP/1.0",
+            f"POST /{path}{'/' if path else ''}mcp HTTP/1.1",
             f"Host: {host}",
             "Content-Type: application/json",
             "Accept: application/json, text/event-stream",
@@ -144,6 +156,9 @@ class Memory:
 
 def session_start(memory: Memory, given: dict[str, Any]) -> None:
     state = State(given["session_id"])
+    if not state.known and not os.path.exists(given.get("transcript_path") or ""):
+        state.data["began"] = moment()
+        state.save()
     compacted = given.get("source") == "compact"
     if compacted or given.get("source") == "clear":
         state.data["shown"] = []  # what was told is no longer before the model
@@ -160,12 +175,14 @@ def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
     state = State(given["session_id"])
     state.data["prompt"] = given.get("prompt", "")[:MAX_PROMPT]
     state.save()
-    if state.data["prompt"].strip() and not state.data["prompt"].startswith("/"):
+    # A command alone, such as "/compact", asks for nothing; one with words, or a path, does.
+    words = state.data["prompt"].split()
+    if len(words) > 1 or (words and not words[0].startswith("/")):
         inject(memory, given, state, state.data["prompt"], PROMPT_TOKENS)
 
 
 def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, tokens: int) -> None:
-    """Say what memory knows, unless all of it was said in this session before."""
+    """Say what memory knows, and was not said in this session before."""
     block = memory.call(
         "memory_context",
         trigger_prompt=topic,
@@ -178,8 +195,26 @@ def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, toke
         return
     state.data["shown"] = [*state.data["shown"], *fresh][-MAX_SHOWN:]
     state.save()
-    output = {"hookEventName": given["hook_event_name"], "additionalContext": block["context"]}
+    told = only(block["context"], block["included"], fresh)
+    output = {"hookEventName": given["hook_event_name"], "additionalContext": told}
     print(json.dumps({"hookSpecificOutput": output}))
+
+
+def only(block: str, included: list[str], fresh: list[str]) -> str:
+    """The block with the lines of these memories alone, and the headings above such."""
+    ids = iter(included)
+    head, *sections = block.split("\n## ")
+    told = [head]
+    for section in sections:
+        # Nothing but a memory begins so, and each has one line, in the order of `included`.
+        lines = [
+            line
+            for line in section.split("\n")
+            if not line.startswith("- ") or next(ids, None) in fresh
+        ]
+        if any(line.startswith("- ") for line in lines):
+            told.append("\n".join(lines))
+    return "\n## ".join(told)
 
 
 # Memory out
@@ -189,13 +224,14 @@ def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
     """Keep what happened since the last time: before it is compacted away, and at the end."""
     state = State(given["session_id"])
     begin = state.data["kept_to"]
-    requests, outcome, end = since(given.get("transcript_path") or "", begin)
+    path = given.get("transcript_path") or ""
+    requests, outcome, end = since(path, begin, state.data["began"])
     if requests:
         import uuid
 
-        name = f"{given['session_id']}/{begin}"
+        part = f"{given['session_id']}/{begin}"
         episode = {
-            "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), name)),
+            "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), part)),
             "content": told(given.get("cwd") or "", requests, outcome),
             "butler": BUTLER,
             "importance": 5.0,
@@ -203,15 +239,18 @@ def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
             "metadata": {"cwd": given.get("cwd"), "event": given["hook_event_name"]},
             **session(given),
         }
-        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        write(os.path.join(spool_folder(), f"{moment}-{episode['episode_id']}.json"), episode)
+        name = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        write(os.path.join(spool_folder(), f"{name}-{episode['episode_id']}.json"), episode)
         state.data["kept_to"] = end
         state.save(durable=True)
     flush(memory, given)
 
 
-def since(path: str, begin: int) -> tuple[list[str], str, int]:
-    """What the user asked and the agent said last, from a byte of the transcript on; its end."""
+def since(path: str, begin: int, began: str) -> tuple[list[str], str, int]:
+    """What the user asked and the agent said last, from a byte of the transcript on; its end.
+
+    What is older than the session was copied from the one that it was forked from, which tells it.
+    """
     requests: list[str] = []
     outcome = ""
     with open(path, "rb") as file:
@@ -223,6 +262,8 @@ def since(path: str, begin: int) -> tuple[list[str], str, int]:
             try:
                 entry = json.loads(line)
                 message = entry["message"]
+                if entry.get("timestamp", began) < began:
+                    continue
                 if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
                     continue
                 text = spoken(message["content"])
@@ -243,6 +284,7 @@ def spoken(content: Any) -> str:
     else:
         texts = [content]
     texts = [re.sub(r"(?s)<system-reminder>.*?</system-reminder>", "", text) for text in texts]
+    texts = [re.sub(COMMAND, r"\1 \2", text) for text in texts]
     return "\n".join(text for text in texts if text and not text.startswith(NOT_SAID)).strip()
 
 
@@ -333,7 +375,8 @@ class State:
     def __init__(self, id: str) -> None:
         name = id.replace("/", "_").replace("\\", "_") + ".json"
         self.path = os.path.join(home(), "sessions", name)
-        self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": ""}
+        self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": "", "began": ""}
+        self.known = os.path.exists(self.path)
         try:
             with open(self.path, encoding="utf-8") as file:
                 self.data.update(json.load(file))
@@ -345,6 +388,12 @@ class State:
     def save(self, durable: bool = False) -> None:
         """What was told may be lost with the power, and is told again; what was kept may not."""
         write(self.path, self.data, durable)
+
+
+def moment() -> str:
+    """Now, as transcripts write it."""
+    now = time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03}Z"
 
 
 def write(path: str, value: Any, durable: bool = True) -> None:

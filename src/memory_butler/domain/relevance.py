@@ -1,0 +1,268 @@
+"""Whether memory has anything for a question: a calibrated probability, from what is cheap.
+
+A search always has nearest neighbours; this says whether they are near enough to be shown. It is a
+logistic model of seven signs of one question and its candidates, fitted by maximum likelihood on
+half of what `bench/silence.py` asks, every kind of question weighing alike, questions and what
+they are put to half right and half wrong. docs/retrieval.md has how often it errs on the other
+half.
+
+* How near the best candidate is, less what the best of so many would reach by chance: the maximum
+  of n normal values lies near sqrt(2 ln n) standard deviations (Gumbel), so the same nearness says
+  less in a larger store. The standard deviation is that of this store's memories to this question.
+* How few telling words the question has, and how many of them one candidate has: of a question of
+  four words and more the nearness tells enough, a topic of one word must be found.
+* Whether it names somebody or something that no candidate has, and that is no known entity: half
+  as bad where the asker's own matters are the point ("our", "my"), who may bring in somebody new.
+* Whether it is about the person who asks, or about somebody or something that memory knows. A
+  question that is about neither ("Who painted the Night Watch?") seldom rests on memory.
+* Whether it sets a task ("translate", "explain") that names nobody and is not the asker's own.
+* How long it is: a long question is near to something sooner.
+
+A prompt of pleasantries alone ("thanks, bye") is about nothing.
+"""
+
+import math
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+# Of the cosines of unrelated English texts under the model that every installation has: the mean
+# over 212 everyday prompts against 7,000 memories, and the standard deviation of one prompt's. They
+# stand in, as so many memories, for what a small store cannot say about itself.
+UNRELATED_MEAN: Final = 0.05
+UNRELATED_SPREAD: Final = 0.07
+PRIOR_MEMORIES: Final = 16
+# A store of so many is what the constants were fitted at: there, chance takes nothing away.
+USUAL_SIZE: Final = 300
+LEAST_SIZE: Final = 10  # smaller stores count as this large: nothing was fitted there
+
+# The fitted coefficients (logits), rounded to what the data can tell.
+_NEARNESS: Final = 15.5  # for each 1.0 of cosine beyond chance
+_FEW_WORDS: Final = -2.65  # for each telling word short of four …
+_FEW_FOUND: Final = 1.5  # … times the share of them that one candidate has
+_REWORDED_FROM: Final = 0.25  # nearness from which on it may have them in other words …
+_REWORDED: Final = 0.45  # … and from which on it has
+_UNKNOWN_NAME: Final = -5.5
+_UNKNOWN_TO_ASKER: Final = -2.5  # the same where the asker's own matters are the point
+_PERSONAL: Final = 0.2
+_ABOUT_SOMEBODY: Final = 0.5
+_ABOUT_NOBODY: Final = -1.0
+_LONG: Final = -0.37  # for each telling word beyond six, twelve at most
+_TASK: Final = -5.0
+_CONSTANT: Final = -3.35
+_ENOUGH_WORDS: Final = 4
+_LONG_FROM: Final = 6
+_LONG_TO: Final = 12
+
+# An answer is as strong as it is near and has words of the question. From this share of the best
+# one of its kind on it counts in full, below it quickly less: measured on two years of a household,
+# where more takes needed lines away and less lets twice as many others in.
+_OWN_WORDS: Final = 0.3
+_IN_FULL: Final = 0.45
+_FALL: Final = 4
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """What a candidate has to do with the question: its cosine, the question's words it has."""
+
+    similarity: float | None
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks, and where.
+
+    Attributes:
+        words: its telling words, stemmed as those of memories are.
+        names: those of them that are names.
+        names_entity: whether it names an entity that is known.
+        personal, question, task, pleasantry: see the module.
+        memories: how many memories it was put to, about.
+        spread: the standard deviation of their cosines to it; `sampled` of them tell.
+    """
+
+    words: frozenset[str]
+    names: frozenset[str]
+    names_entity: bool
+    personal: bool
+    question: bool
+    task: bool
+    pleasantry: bool
+    memories: int
+    spread: float
+    sampled: int
+
+
+def relevances(asked: Asked, candidates: Mapping[Id, Bearing]) -> dict[Id, float]:
+    """The relevance of each candidate, 0.0 to 1.0, among candidates of one kind.
+
+    The best has the probability that memory has something for the question; one that is far weaker
+    has less.
+    """
+    return weakened(asked, candidates, probability(asked, candidates))
+
+
+def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
+    """The relevance of each candidate of one kind, where the best one's is `best`."""
+    strengths = {id: _strength(asked, one) for id, one in candidates.items()}
+    full = _IN_FULL * max(strengths.values(), default=0.0)
+    if full <= 0:
+        return dict.fromkeys(candidates, best)
+    return {id: best * min(1.0, max(0.0, own) / full) ** _FALL for id, own in strengths.items()}
+
+
+def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
+    """The probability that memory, with these candidates, has something for the question."""
+    if asked.pleasantry:
+        return 0.0
+    nearest = max((one.similarity or 0.0 for one in candidates.values()), default=0.0)
+    nearness = nearest - _by_chance(asked)
+    shared = max((_share(asked, one) for one in candidates.values()), default=0.0)
+    # What is near enough has the words in other words.
+    found = max(shared, min(1.0, (nearness - _REWORDED_FROM) / (_REWORDED - _REWORDED_FROM)))
+    known = frozenset[str]().union(*(one.words for one in candidates.values()))
+    few = max(0, _ENOUGH_WORDS - len(asked.words))
+    unknown_name = bool(asked.names - known) and not asked.names_entity
+    about_somebody = asked.personal or asked.names_entity or bool(asked.names & known)
+    bare_task = asked.task and not asked.personal and not (asked.names & known)
+    logit = (
+        _CONSTANT
+        + _NEARNESS * nearness
+        + few * (_FEW_WORDS + _FEW_FOUND * found)
+        + unknown_name * (_UNKNOWN_TO_ASKER if asked.personal else _UNKNOWN_NAME)
+        + _PERSONAL * asked.personal
+        + (_ABOUT_SOMEBODY if about_somebody else _ABOUT_NOBODY * asked.question)
+        + _LONG * (min(max(len(asked.words), _LONG_FROM), _LONG_TO) - _LONG_FROM)
+        + _TASK * bare_task
+    )
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+def _by_chance(asked: Asked) -> float:
+    """By how much the best of this store is nearer than that of a usual one, by chance alone."""
+    seen, prior = asked.sampled, PRIOR_MEMORIES
+    variance = (seen * asked.spread**2 + prior * UNRELATED_SPREAD**2) / (seen + prior)
+    return math.sqrt(variance) * (_of_maximum(asked.memories) - _of_maximum(USUAL_SIZE))
+
+
+def _of_maximum(memories: int) -> float:
+    return math.sqrt(2 * math.log(max(LEAST_SIZE, memories)))
+
+
+def _share(asked: Asked, one: Bearing) -> float:
+    return len(one.words & asked.words) / len(asked.words) if asked.words else 0.0
+
+
+def _strength(asked: Asked, one: Bearing) -> float:
+    return (one.similarity or 0.0) + _OWN_WORDS * _share(asked, one)
+
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_READ: Final = 4000  # characters of a prompt: what comes later is material, not question
+
+_PERSONAL_WORDS: Final = frozenset(
+    """
+    i my mine myself we us our ours ourselves ich mich mir mein meine meinen meinem meiner wir uns
+    unser unsere je moi mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra io mio mia miei
+    noi nostro nostra eu meu minha nós nosso
+    """.split()
+)
+_TASKS: Final = frozenset(
+    """
+    write draft compose translate convert explain summarise summarize rewrite rephrase proofread
+    define solve calculate compute generate implement sort alphabetise alphabetize invent describe
+    count spell paraphrase refactor debug parse
+    """.split()
+)
+_ASKING: Final = frozenset(
+    """
+    who whose whom what which when where why how name give wer wessen wen wem was welche welcher
+    welches wann wo warum wie qui que quel quelle quand où pourquoi comment quién qué cuál cuándo
+    dónde cómo chi che quale quando dove perché come quem qual onde porque
+    """.split()
+)
+_PLEASANTRIES: Final = frozenset(
+    """
+    hi hiya hello hey howdy yo there greetings thanks thank thx ty cheers ok okay okey cool great
+    perfect awesome nice fine good morning evening night afternoon bye goodbye see later lol haha
+    yes no yep yeah nope please sure sorry welcome hmm well hallo guten tag danke dir bitte hola tal
+    gracias adiós buenos días merci beaucoup bonjour salut ciao grazie prego olá obrigado obrigada
+    tack tak bedankt dank hoi kiitos dziękuję bardzo cześć merhaba teşekkürler привет спасибо 谢谢
+    你好 こんにちは ありがとう 안녕하세요 감사합니다 مرحبا شكرا नमस्ते
+    """.split()
+)
+# Between pleasantries these say nothing: "so how are you doing today", "see you tomorrow".
+_BETWEEN: Final = frozenset(
+    """
+    i you he she it we they me my your a an the and or so much very that is are was am be to of for
+    how what s do doing up all this today tomorrow
+    """.split()
+)
+# Capital letters tell names in a sentence with these; a German noun has one, too.
+_ENGLISH: Final = frozenset(
+    "the what how when where who which why is are did does has have with for and of my our".split()
+)
+_CAPITALISED: Final = frozenset(
+    """
+    i january february march april may june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday mr mrs ms dr english
+    """.split()
+)
+
+
+def is_personal(question: str) -> bool:
+    """Whether it speaks of the person who asks, as in "my", "we", "mein", "notre"."""
+    return any(word in _PERSONAL_WORDS for word in _words(question))
+
+
+def is_question(question: str) -> bool:
+    """Whether it begins as a question, and is no topic."""
+    return next(iter(_words(question)), "") in _ASKING
+
+
+def is_task(question: str) -> bool:
+    """Whether it begins with what to do to a text or a problem, as in "translate …"."""
+    return next(iter(_words(question)), "") in _TASKS
+
+
+def is_pleasantry(question: str) -> bool:
+    """Whether it is a greeting, thanks or the like, and nothing else; a blank one is."""
+    said = [word for word in _words(question) if word not in _BETWEEN]
+    return all(word in _PLEASANTRIES for word in said) and bool(said or not _words(question))
+
+
+def names_in(question: str) -> list[str]:
+    """Words of an English question that are somebody's or something's name, by their capitals.
+
+    None of the first word of a sentence, none where most words have capitals, no days, no months.
+    """
+    text = question[:_READ].replace("’", "'")
+    if not _ENGLISH & set(_words(text)):
+        return []
+    words = list(_WORD.finditer(text))
+    capitals = [one for one in words if one.group()[0].isupper()]
+    if 2 * len(capitals) > len(words):
+        return []
+    return [
+        word
+        for one in capitals
+        if not _begins_sentence(text, one.start())
+        and not (word := one.group().removesuffix("'s")).isupper()
+        and word.lower() not in _CAPITALISED
+        and word.partition("'")[0].lower() not in _CAPITALISED
+    ]
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip()
+    return not before or before[-1] in ".!?:;\"'“‘(\n-*"
+
+
+def _words(question: str) -> list[str]:
+    text = question[:_READ].replace("’", "'").lower()
+    return [one.group().partition("'")[0] for one in _WORD.finditer(text)]

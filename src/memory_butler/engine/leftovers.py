@@ -1,0 +1,91 @@
+"""What a restore leaves behind where it is cut off: a plain dump of all tenants, and a database.
+
+What it put out of the way on purpose is kept under another name, and only told of.
+"""
+
+import asyncio
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memory_butler.domain.errors import Unavailable
+from memory_butler.store import dump
+
+# Folders in the data directory, with the id of the process that restores, and kept journals.
+UNFINISHED: Final = ".restoring-"
+_KEPT_JOURNALS: Final = "journal-before-*"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Names of databases and folders."""
+
+    unfinished: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+async def find(data_dir: Path, dsn: str, name: str) -> Found:
+    """What is there, by any login to the server; `name` is that of our database."""
+    databases = await dump.databases(dsn)
+    folders = await asyncio.to_thread(_unfinished, data_dir)
+    kept = await asyncio.to_thread(lambda: sorted(data_dir.glob(_KEPT_JOURNALS)))
+    return Found(
+        (*_loading(databases, name), *(one.name for one in folders)),
+        (
+            *(one for one in databases if one.startswith(f"{name}_before_")),
+            *(one.name for one in kept),
+        ),
+    )
+
+
+async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
+    """Remove what a process that is gone has left; the names."""
+    databases = _loading(await dump.databases(admin_dsn), name)
+    for database in databases:
+        await dump.drop(dump.with_database(admin_dsn, "postgres"), database)
+    folders = await asyncio.to_thread(_unfinished, data_dir)
+    for one in folders:
+        await asyncio.to_thread(shutil.rmtree, one)
+    return (*databases, *(one.name for one in folders))
+
+
+async def remove_after_crash(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
+    """At a start: only a look into the folder, where nothing is left; the names of what was."""
+    if not await asyncio.to_thread(_unfinished, data_dir):
+        return ()
+    try:
+        return await remove_unfinished(data_dir, admin_dsn, name)
+    except Unavailable:
+        return ()  # the start will say so
+
+
+def _loading(databases: list[str], name: str) -> list[str]:
+    """Those into which a process loaded a dump that is gone."""
+    prefix = f"{name}_loading_"
+    return [
+        one for one in databases if one.startswith(prefix) and not _runs(one.removeprefix(prefix))
+    ]
+
+
+def _runs(pid: str) -> bool:
+    """Whether a process of this machine has the id."""
+    if not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _unfinished(data_dir: Path) -> list[Path]:
+    found = []
+    for folder in sorted(data_dir.glob(f"{UNFINISHED}*")):
+        pid = folder.name.removeprefix(UNFINISHED).partition("-")[0]
+        if not _runs(pid):
+            found.append(folder)
+    return found

@@ -1,0 +1,167 @@
+"""The relevance of answers: bounded, monotone in each sign, the same each time."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_butler.domain.relevance import (
+    Asked,
+    Bearing,
+    is_personal,
+    is_pleasantry,
+    is_task,
+    names_in,
+    relevances,
+)
+
+WORDS = frozenset({"boiler", "servic", "date", "engin"})
+ASKED = Asked(
+    words=WORDS,
+    names=frozenset(),
+    names_entity=False,
+    personal=False,
+    question=True,
+    task=False,
+    pleasantry=False,
+    memories=300,
+    spread=0.07,
+    sampled=256,
+)
+
+cosines = st.floats(-1, 1)
+some_words = st.frozensets(st.sampled_from(["boiler", "servic", "date", "engin", "other"]))
+bearings = st.builds(Bearing, st.none() | cosines, some_words)
+candidates = st.dictionaries(st.integers(), bearings, max_size=8)
+questions = st.builds(
+    Asked,
+    words=some_words,
+    names=some_words,
+    names_entity=st.booleans(),
+    personal=st.booleans(),
+    question=st.booleans(),
+    task=st.booleans(),
+    pleasantry=st.booleans(),
+    memories=st.integers(0, 10**7),
+    spread=st.floats(0, 1),
+    sampled=st.integers(0, 512),
+)
+
+
+def best(asked: Asked, *found: Bearing) -> float:
+    return max(relevances(asked, dict(enumerate(found))).values())
+
+
+@given(questions, candidates)
+def test_a_probability_for_each_and_the_same_each_time(
+    asked: Asked, found: dict[int, Bearing]
+) -> None:
+    told = relevances(asked, found)
+    assert told.keys() == found.keys()
+    assert all(0.0 <= one <= 1.0 for one in told.values())
+    assert told == relevances(asked, dict(reversed(found.items())))
+
+
+@given(questions, cosines, cosines, some_words)
+def test_nearer_is_no_less_relevant(
+    asked: Asked, one: float, other: float, has: frozenset[str]
+) -> None:
+    low, high = sorted((one, other))
+    assert best(asked, Bearing(low, has)) <= best(asked, Bearing(high, has))
+
+
+@given(questions, cosines, some_words, some_words)
+def test_more_shared_words_are_no_less_relevant(
+    asked: Asked, near: float, has: frozenset[str], more: frozenset[str]
+) -> None:
+    # Of a task they are: what names nobody asks for a skill.
+    plain = replace(asked, task=False)
+    assert best(plain, Bearing(near, has)) <= best(plain, Bearing(near, has | more))
+
+
+@given(questions, cosines, some_words)
+def test_a_larger_store_needs_a_nearer_answer(
+    asked: Asked, near: float, has: frozenset[str]
+) -> None:
+    larger = replace(asked, memories=asked.memories * 10)
+    assert best(larger, Bearing(near, has)) <= best(asked, Bearing(near, has))
+
+
+@given(questions, cosines, some_words)
+def test_speaking_of_oneself_is_no_less_relevant(
+    asked: Asked, near: float, has: frozenset[str]
+) -> None:
+    own = best(replace(asked, personal=True), Bearing(near, has))
+    assert best(replace(asked, personal=False), Bearing(near, has)) <= own
+
+
+@given(cosines, st.floats(0, 1))
+def test_among_answers_the_nearer_is_no_less_relevant(near: float, less: float) -> None:
+    told = relevances(ASKED, {"a": Bearing(near, WORDS), "b": Bearing(near - less, WORDS)})
+    assert told["b"] <= told["a"]
+
+
+def test_a_name_that_nothing_has_speaks_against_all() -> None:
+    asked = replace(ASKED, names=frozenset({"boiler"}))
+    without = Bearing(0.5, WORDS - {"boiler"})
+    assert best(asked, without) < 0.4 < 0.9 < best(ASKED, without)
+    assert best(replace(asked, names_entity=True), without) > best(ASKED, without)
+    assert best(asked, Bearing(0.5, WORDS)) > best(ASKED, Bearing(0.5, WORDS))
+
+
+def test_a_question_about_nobody_known_needs_more_than_a_topic_or_what_is_ones_own() -> None:
+    near = Bearing(0.3, frozenset({"boiler"}))
+    topic = best(replace(ASKED, question=False), near)
+    assert best(ASKED, near) < topic < best(replace(ASKED, personal=True), near)
+
+
+def test_a_topic_of_one_word_must_be_found_or_be_near() -> None:
+    asked = replace(ASKED, words=frozenset({"owl"}), question=False)
+    assert best(asked, Bearing(0.35, frozenset())) < 0.2
+    assert best(asked, Bearing(0.45, frozenset({"owl"}))) > 0.5
+    assert best(asked, Bearing(0.6, frozenset())) > 0.5
+
+
+def test_nothing_bears_on_a_pleasantry() -> None:
+    assert best(replace(ASKED, pleasantry=True), Bearing(0.9, WORDS)) == 0.0
+
+
+def test_without_candidates_nothing_is_relevant() -> None:
+    assert relevances(ASKED, {}) == {}
+
+
+@pytest.mark.parametrize("text", ["thanks", "Hi there!", "good night", "merci beaucoup", "???", ""])
+def test_pleasantries(text: str) -> None:
+    assert is_pleasantry(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks, and when is the dentist?", "good restaurants", "what is it?", "birds", "Mo"]
+)
+def test_no_pleasantries(text: str) -> None:
+    assert not is_pleasantry(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("When does Juno's school start?", ["Juno"]),
+        ("Juno starts when?", []),  # the first word has a capital anyway
+        ("What did Emi say? Kevin asked on Monday in May", ["Emi"]),
+        ("Where is the IBAN of my bank", []),
+        ("Wo habe ich meine Brille hingelegt?", []),
+        ("What Is The Capital Of France", []),
+        ("what's I'm I've the", []),
+    ],
+)
+def test_names(text: str, names: list[str]) -> None:
+    assert names_in(text) == names
+
+
+def test_who_asks_and_what_is_to_be_done() -> None:
+    assert is_personal("what's our wifi password")
+    assert is_personal("Wann hat meine Mutter Geburtstag?")
+    assert not is_personal("what is a tide?")
+    assert is_task("Translate 'good day'")
+    assert not is_task("what does translate mean")

@@ -1,0 +1,151 @@
+"""Memory keeps silent where it has nothing to say, and says what it has."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from conftest import Connection
+from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import build_context
+from memory_butler.engine.entities import create_entity
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall, search
+from memory_butler.engine.remember import store_fact, store_rule
+from memory_butler.retrieval_config import RetrievalConfig
+
+from .store_views import row
+
+pytestmark = pytest.mark.anyio
+
+BIRDS = (
+    "Robins nest in the hedge behind the shed",
+    "The blue tits eat sunflower seeds",
+    "A barn owl lives in the old barn",
+    "The heron takes fish from the pond",
+)
+
+
+async def _birds(memory: Memory, principal: Principal) -> list[UUID]:
+    return [
+        (await store_fact(memory, principal, "garden", f"note {n}", text))[0]
+        for n, text in enumerate(BIRDS)
+    ]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "How do database indexes work?",
+        "explain how B-tree indexes work in databases",
+        "asdf qwer",
+        "thanks",
+        "hi, how are you today?",
+        "Translate 'where is the station' into Italian",
+    ],
+)
+async def test_what_memory_cannot_help_with_gets_nothing_and_leaves_no_trace(
+    memory: Memory, principal: Principal, admin: Connection, prompt: str
+) -> None:
+    birds = await _birds(memory, principal)
+    await store_rule(memory, principal, "Fill the feeder before the first frost")
+    assert await recall(memory, principal, prompt) == []
+    block = await build_context(memory, principal, prompt, "gardener")
+    assert block.included == ()
+    for id in birds:
+        assert (await row(admin, "facts", id))["reference_count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [
+        ("Which seeds do the blue tits eat?", 1),
+        ("owl", 2),
+        ("where does the owl live", 2),
+        ("what eats the fish in our pond?", 3),
+    ],
+)
+async def test_what_memory_has_is_told(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    birds = await _birds(memory, principal)
+    hits = await recall(memory, principal, prompt)
+    assert birds[place] in [hit.row["id"] for hit in hits]
+    block = await build_context(memory, principal, prompt, "gardener")
+    assert birds[place] in block.included
+
+
+async def test_a_topic_without_a_word_of_theirs_finds_them_all(
+    memory: Memory, principal: Principal
+) -> None:
+    birds = await _birds(memory, principal)
+    hits = await recall(memory, principal, "birds")
+    assert len(hits) >= 3
+    assert {hit.row["id"] for hit in hits} <= set(birds)
+
+
+async def test_a_store_of_one_memory_answers_its_own_question_and_no_other(
+    memory: Memory, principal: Principal
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "wifi password", "It is kiwi-lantern-47")
+    for prompt in (
+        "What is the wifi password?",
+        "wifi password",
+        "wifi",
+    ):
+        hits = await recall(memory, principal, prompt)
+        assert [hit.row["id"] for hit in hits] == [id], prompt
+        assert (hits[0].relevance or 0) >= memory.config.retrieval.min_relevance
+    assert await recall(memory, principal, "What do pandas eat?") == []
+
+
+async def test_zero_leaves_nothing_out(memory: Memory, principal: Principal) -> None:
+    birds = await _birds(memory, principal)
+    hits = await recall(memory, principal, "asdf qwer", min_relevance=0)
+    assert {hit.row["id"] for hit in hits} == set(birds)
+    block = await build_context(memory, principal, "asdf qwer", "gardener", min_relevance=0)
+    assert set(block.included) == set(birds)
+    off = replace(memory, config=MemoryModuleConfig(retrieval=RetrievalConfig(min_relevance=0)))
+    assert len(await recall(off, principal, "asdf qwer")) == len(birds)
+
+
+async def test_a_search_leaves_nothing_out_unless_asked_and_says_how_relevant_each_is(
+    memory: Memory, principal: Principal
+) -> None:
+    birds = await _birds(memory, principal)
+    hits = await search(memory, principal, "where does the owl live")
+    assert {hit.row["id"] for hit in hits} == set(birds)
+    relevant = {hit.row["id"] for hit in hits if (hit.relevance or 0) >= 0.45}
+    assert relevant == {birds[2]}
+    assert all(hit.explain()["relevance_probability"] == hit.relevance for hit in hits)
+    asked = await search(memory, principal, "where does the owl live", min_relevance=0.45)
+    assert {hit.row["id"] for hit in asked} == relevant
+    deep = await search(memory, principal, "asdf qwer", mode="deep", min_relevance=0.45)
+    assert deep == []
+
+
+async def test_words_alone_cannot_tell_what_is_relevant(
+    memory: Memory, principal: Principal
+) -> None:
+    await _birds(memory, principal)
+    (hit,) = await search(memory, principal, "owl", mode="keyword")
+    assert hit.relevance is None
+    with pytest.raises(InvalidInput, match="min_relevance"):
+        await search(memory, principal, "owl", mode="keyword", min_relevance=0.5)
+
+
+async def test_a_stranger_is_not_mistaken_for_somebody_known(
+    memory: Memory, principal: Principal
+) -> None:
+    id, _ = await store_fact(
+        memory, principal, "Bettina", "birthday", "Bettina was born on 3 May 1980"
+    )
+    assert await recall(memory, principal, "When was Konrad born?") == []
+    hits = await recall(memory, principal, "When was Bettina born?")
+    assert [hit.row["id"] for hit in hits] == [id]
+    # An alias is a name that is known.
+    await create_entity(memory, principal, "Bettina", "person", aliases=["Tina"])
+    hits = await recall(memory, principal, "When was Tina born?")
+    assert [hit.row["id"] for hit in hits] == [id]
