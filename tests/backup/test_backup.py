@@ -127,7 +127,7 @@ async def test_what_was_backed_up_is_there_again(
     try:
         again = replace(memory, pool=pool)
         for tenant in ("ana", "bob"):
-            hits = await recall(again, Principal(tenant), "which colour?")
+            hits = await recall(again, Principal(tenant), f"Which colour does {tenant} like?")
             assert [hit.row["content"] for hit in hits] == [f"{tenant} likes dark green"]
     finally:
         await pool.close()

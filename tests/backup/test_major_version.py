@@ -81,5 +81,5 @@ async def test_a_store_of_another_major_version_is_restored(
     settings = Settings(data_dir=data_dir)
     await restore(settings, made.path, NOW)
     async with open_memory(settings) as memory:
-        (hit,) = await recall(memory, Principal("ana"), "which colour?")
+        (hit,) = await recall(memory, Principal("ana"), "Which colour does ana like?")
     assert hit.row["content"] == "Dark green"

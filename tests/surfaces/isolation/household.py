@@ -30,7 +30,7 @@ NOBODYS: Final = "00000000-0000-4000-8000-000000000000"
 _IDS: Final = {
     "episode_id": ("episode",),
     "entity_id": ("entity",),
-    "fact_id": ("later",),
+    "fact_id": ("edited",),
     "rule_id": ("rule",),
     "session_id": ("session",),
     "receipt_id": ("receipt",),
@@ -162,7 +162,7 @@ def move_in(tenant: Tenant, data_dir: Path) -> None:
         entity_id=tenant.ids["entity"][0],
         source_episode_id=tenant.ids["episode"][0],
     )
-    for kind in ("earlier", "later"):
+    for kind in ("earlier", "later", "edited"):
         tell("memory_store_fact", kind, subject="Ana", predicate=f"{kind} drink", content=text)
     tell("memory_store_rule", "rule", content=f"Offer {text}")
     tell(
