@@ -20,8 +20,8 @@ from langgraph.store.base import (
 )
 
 from memory_butler.client import MemoryClient
+from memory_butler.client.generated.shapes import ItemChange, ItemName, NamespaceMatch, StoredItem
 from memory_butler.engine.items import MAX_ITEMS
-from memory_butler.operations.items import ItemChange, ItemName, NamespaceMatch, StoredItem
 
 Index = Sequence[str] | Literal[False]
 
@@ -174,8 +174,12 @@ class MemoryStore(BaseStore):
         return [self._root, *namespace]
 
     def _told(self, one: StoredItem) -> dict[str, Any]:
-        return one.model_dump(exclude={"namespace", "score"}) | {
-            "namespace": tuple(one.namespace[1:])
+        return {
+            "namespace": tuple(one.namespace[1:]),
+            "key": one.key,
+            "value": one.value,
+            "created_at": one.created_at,
+            "updated_at": one.updated_at,
         }
 
 
