@@ -133,6 +133,11 @@ FACTS = (
           "standard", entity="R. Tavares"),
     Fact(116, "Rui", "email_style", "Rui reads mail only in the morning", "work", "standard",
           "work", entity="Rui Tavares"),
+    Fact(29, "family", "dinner_time", "Has dinner at half past seven, on Fridays with the mother",
+         "home", confirmed=(88,)),
+    Fact(77, "Ana", "vegetables", "Likes pea soup and leaves aubergines on the plate", "home",
+         entity="Ana"),
+    Fact(92, "family", "cooking", "Cooks something new for dinner on Saturdays", "home"),
     # The piano teacher under two names, until somebody saw that they are one.
     Fact(99, "Prof. Teresa", "teaches", "Teaches the piano in Rua de Cedofeita", "home",
          entity="Prof. Teresa"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import socket
 import tempfile
@@ -26,6 +27,7 @@ EXAMPLES = epilog("memory-butler demo", "memory-butler demo --keep household --p
 _HOST = "127.0.0.1"
 # Beside the usual 8150, so that a demonstration stands in no server's way.
 _PORT = 8155
+_QUESTION = 'memory-butler context "What does Ana like?" home'
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ def _folder(keep: Path | None) -> "Iterator[_Folder]":
         refuse_other(keep)
         yield _Folder(keep.absolute(), None)
         if is_demo(keep):
-            print(f"Stopped. To go on with it: memory-butler demo --keep {keep}")
+            again = shlex.quote(str(keep))
+            print(f"Stopped. To go on with it: memory-butler demo --keep {again}")
         else:
             print(f"Stopped before it was complete. Delete {keep}, or name another folder.")
         return
@@ -143,10 +146,12 @@ async def _demonstrated(serve: Serve, settings: "Settings", keep: Path | None) -
 
     with Stop() as stop:
         try:
+            is_new = not is_demo(settings.data_dir)
+            if is_new:
+                print("Making a database, and a household's memory day by day …", flush=True)
             # Held over both, so that the database starts once.
             async with open_database(settings):
-                if not is_demo(settings.data_dir):
-                    print("Making the memory of a household, day by day …", flush=True)
+                if is_new:
                     async with open_memory(settings) as memory:
                         with progress("Household", "day") as told:
                             await tell(memory, told)
@@ -159,11 +164,12 @@ async def _demonstrated(serve: Serve, settings: "Settings", keep: Path | None) -
 
 def _announce(settings: "Settings", url: str, keep: Path | None) -> None:
     fate = "kept" if keep else "deleted at the end; --keep FOLDER keeps it"
+    place = shlex.quote(str(settings.data_dir))
     lines = (
         f"Memory Butler shows a demonstration on {url}",
         "",
         f"  Dashboard    {url}/ (a guided tour in four steps)",
-        f'  Ask it       memory-butler context "Plan a dinner" home --data-dir {settings.data_dir}',
+        f"  Ask it       {_QUESTION} --data-dir {place}",
         f"  An agent     claude mcp add --transport http demo {url}/mcp",
         "  Your own     memory-butler serve",
         f"  Data         {settings.data_dir} ({fate})",
