@@ -277,6 +277,11 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What is logged: this and everything graver."
     )
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto",
+        description="Lines for people (`console`) or for programs (`json`); `auto`: for people on "
+        "a terminal, for programs elsewhere.",
+    )
     trace_endpoint: str | None = Field(
         None, pattern=r"^https?://\S+$", description="OTLP collector of traces; extra `tracing`."
     )

@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli import (
     connecting,
     curating,
     database,
+    demonstrating,
     distributing,
     erasing,
     exporting,
@@ -40,7 +41,7 @@ TALK = "Talk"
 
 # Sections of the help, each with its commands; one that is missing here comes last.
 _ORDER = (
-    ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
+    ("serve", "demo", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
     (
@@ -76,6 +77,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add = app.command
     add("serve", rich_help_panel=RUN, epilog=serving.SERVE_EXAMPLES)(
         located(serving.serve_command(serve))
+    )
+    add("demo", rich_help_panel=RUN, epilog=demonstrating.EXAMPLES)(
+        demonstrating.demo_command(serve)
     )
     add("mcp", rich_help_panel=RUN, epilog=serving.MCP_EXAMPLES)(located(serving.mcp))
     add("connect", rich_help_panel=RUN, epilog=connecting.CONNECT_EXAMPLES)(
