@@ -32,6 +32,7 @@ class Episodes(Sender):
         trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
         | Unset
         | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
         episode_id: UUID | Unset | None = UNSET,
     ) -> StoredEpisode:
         """Store an episode.
@@ -52,6 +53,7 @@ class Episodes(Sender):
             metadata: Anything else, as a JSON object.
             trust: Where it is from. user_said: the user's own words; agent_inferred, the
                 default: your own account. Nothing drawn from it is ever trusted further.
+            allow_secrets: Keys and passwords in it are not masked.
             episode_id: An id of your own: sent again with it, it is not stored twice.
         """
         return await self._send(
@@ -66,6 +68,7 @@ class Episodes(Sender):
                 turn=turn,
                 metadata=metadata,
                 trust=trust,
+                allow_secrets=allow_secrets,
                 episode_id=episode_id,
             ),
         )

@@ -32,6 +32,7 @@ class Facts(Sender):
         trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
         | Unset
         | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
     ) -> StoredFact:
         """Store a fact.
 
@@ -57,6 +58,7 @@ class Facts(Sender):
             source_episode_id: The episode that it was drawn from.
             trust: Where it is from. user_said: the user's own words; agent_inferred, the
                 default: your own account. Nothing drawn from it is ever trusted further.
+            allow_secrets: Keys and passwords in it are not masked.
         """
         return await self._send(
             operations.STORE_FACT,
@@ -74,6 +76,7 @@ class Facts(Sender):
                 source_butler=source_butler,
                 source_episode_id=source_episode_id,
                 trust=trust,
+                allow_secrets=allow_secrets,
             ),
         )
 
@@ -211,6 +214,7 @@ class Facts(Sender):
         trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
         | Unset
         | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
     ) -> EditedFact:
         """Edit a fact.
 
@@ -233,6 +237,7 @@ class Facts(Sender):
             valid_until: Until when; null where no end is known.
             trust: On whose word it says something else. user_said: the user corrects it;
                 left out: an agent's, or trusted as little as what it corrects.
+            allow_secrets: Keys and passwords in it are not masked.
         """
         return await self._send(
             operations.EDIT,
@@ -250,6 +255,7 @@ class Facts(Sender):
                 valid_from=valid_from,
                 valid_until=valid_until,
                 trust=trust,
+                allow_secrets=allow_secrets,
             ),
         )
 

@@ -38,12 +38,13 @@ class Journal(Sender):
         companion: str | Unset = UNSET,
         actor: str | Unset | None = UNSET,
         image_path: str | Unset | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
     ) -> LogOutput:
         """Log a message.
 
-        Write a message of the conversation into the companion's journal, untouched, and do what
-        its tags say. Log the user's message first, then journal_prompt, then your reply with
-        actor "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>,
+        Write a message of the conversation into the companion's journal, and do what its tags
+        say. Log the user's message first, then journal_prompt, then your reply with actor
+        "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>,
         <pattern>, <desc>, <plan due="…">, <pin>, <secret> for what stays on your mind;
         plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key) and plans()
         are answered in the next prompt.
@@ -54,10 +55,17 @@ class Journal(Sender):
             actor: Who sent it: assistant or user, or a name of the configuration; the user
                 when left out.
             image_path: Where its picture lies.
+            allow_secrets: Keys and passwords in it are not masked.
         """
         return await self._send(
             operations.LOG,
-            left_in(companion=companion, content=content, actor=actor, image_path=image_path),
+            left_in(
+                companion=companion,
+                content=content,
+                actor=actor,
+                image_path=image_path,
+                allow_secrets=allow_secrets,
+            ),
         )
 
     async def journal_events(

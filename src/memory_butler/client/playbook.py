@@ -115,6 +115,7 @@ class Playbook(Sender):
         trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
         | Unset
         | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
     ) -> EditedRule:
         """Edit a rule.
 
@@ -130,6 +131,7 @@ class Playbook(Sender):
             tags: Words to group rules by.
             trust: On whose word it says something else. user_said: the user corrects it;
                 left out: an agent's, or trusted as little as what it corrects.
+            allow_secrets: Keys and passwords in it are not masked.
         """
         return await self._send(
             operations.EDIT,
@@ -140,6 +142,7 @@ class Playbook(Sender):
                 scope=scope,
                 tags=tags,
                 trust=trust,
+                allow_secrets=allow_secrets,
             ),
         )
 

@@ -21,6 +21,7 @@ class Rules(Sender):
         trust: Literal["user_said", "agent_inferred", "tool_output", "imported", "untrusted_web"]
         | Unset
         | None = UNSET,
+        allow_secrets: bool | Unset = UNSET,
     ) -> StoredRule:
         """Store a rule.
 
@@ -34,10 +35,13 @@ class Rules(Sender):
             tags: Words to group rules by.
             trust: Where it is from. user_said: the user's own words; agent_inferred, the
                 default: your own account. Nothing drawn from it is ever trusted further.
+            allow_secrets: Keys and passwords in it are not masked.
         """
         return await self._send(
             operations.STORE_RULE,
-            left_in(content=content, scope=scope, tags=tags, trust=trust),
+            left_in(
+                content=content, scope=scope, tags=tags, trust=trust, allow_secrets=allow_secrets
+            ),
         )
 
     async def mark_helpful(

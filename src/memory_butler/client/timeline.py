@@ -52,6 +52,7 @@ class Timeline(Sender):
                 "rule_enabled",
                 "memory_confirmed",
                 "memory_restored",
+                "memory_masked",
                 "link_created",
                 "entity_created",
                 "entity_updated",
