@@ -29,7 +29,9 @@ def without(text: str) -> str:
         (f"push with {GITHUB}", "GitHub token", "mask"),
         ("postgres://app:Kettle77blue@db/orders", "password", "mask"),
         ("my Netflix password is Tr0ub4dor&3", "password", "mask"),
+        ("The network admin's login is root, password Tr0ub4dor&3", "password", "mask"),
         ("Mein WLAN-Passwort ist Kirsche88", "wifi password", "mark"),
+        ("The Wi-Fi key at Ana's is 2337898748", "wifi password", "mark"),
         ("the alarm code is 4711", "door code or PIN", "mark"),
         ("rent goes to DE89 3704 0044 0532 0130 00", "bank account", "mark"),
         ("my card is 5500 0055 5555 5559", "payment card", "mask"),
@@ -48,6 +50,13 @@ def test_each_kind_is_told(text: str, kind: str, level: str) -> None:
         "Leo needs the password to GitHub",
         "error code 4711 means that the disk is full",
         "password=<your password>",
+        'password = "mysecretpassword"',
+        '<input type="password" class="form-control" id="login-form-7">',
+        "2. **Password Verification**: compare the hashes",
+        "def check(password: str) -> bool",
+        "The password is base64-encoded",
+        "password SCRAM-SHA-256 authentication",
+        "the secret is to rest the dough for 10 hours",
         "my card is 5500 0055 5555 5558",  # a wrong check digit
         "rent goes to DE88 3704 0044 0532 0130 00",  # likewise
         "commit 5f2b8c1d9e0a7f6b3c4d5e6f7a8b9c0d1e2f3a4b",

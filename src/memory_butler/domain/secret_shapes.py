@@ -157,6 +157,19 @@ TOKEN_WORD: Final = re.compile(
 PHRASE_WORD: Final = re.compile(
     r"\b(?:seed|recovery|backup|secret)[ _-](?:phrase|words?)\b|\bmnemonic\b", re.IGNORECASE
 )
+# What one of these words has in it, in lower case; a text without any is not searched for them.
+PASSWORD_HINTS: Final = (
+    *("pass", "pw", "kennwort", "senha", "contrase", "wachtwoord", "lösenord", "hasło", "parola"),
+    *("fi key", "wlan key", "wireless key", "network key"),
+)
+TOKEN_HINTS: Final = ("token", "secret", "key", "credential", "api", "schlüssel")
+PHRASE_HINTS: Final = ("phrase", "word", "mnemonic")
+CODE_HINTS: Final = ("code", "código", "codigo", "combination", "pin", "keypad", "opens with")
+IDENTITY_HINTS: Final = (
+    *("social security", "ssn", "passport", "licen", "tax", "steuer", "nif", "id card"),
+    *("identity card", "personalausweis"),
+)
+
 # Between the word and the secret; what follows is the secret, or nothing.
 CONNECTOR: Final = re.compile(
     r"['\"`]?\s{0,3}(?::=|=>|[:=])\s{0,3}"
@@ -170,10 +183,14 @@ CHANGED: Final = re.compile(
     re.IGNORECASE,
 )
 SENTENCE_END: Final = re.compile(r"[.!?;](?=\s)|\n\s*\n")
+# Beyond these a word announces nothing: they are of code, or begin something else.
+BREAK: Final = re.compile(SENTENCE_END.pattern + r"|[(){}|;]")
 VALUE: Final = re.compile(r"[\"'`«“„(]{0,2}([^\s\"`»”]{1,4000})")
 PHRASE: Final = re.compile(r"[a-z]{3,8}(?:[ ,\n]{1,2}[a-z]{3,8}){11,23}(?![a-z])")
 AT_HOME: Final = re.compile(
-    r"(?<![A-Za-z])wi-?fi|(?<![A-Za-z])(?:wlan|wireless|hotspot|ssid|network)", re.IGNORECASE
+    r"(?<![A-Za-z])(?:wi-?fi|wlan|wireless|hotspot|ssid|(?:home|guest) network"
+    r"|network (?:pass|key))",
+    re.IGNORECASE,
 )
 
 # Door codes, PINs: a word for the code, a word for what it opens, and some digits.
@@ -235,7 +252,11 @@ _STANDS_FOR_ONE: Final = re.compile(
     r"|password|passwort|passwd|secret|token|none|null|true|false|undefined|string|str|todo"
     r"|default|required|optional|hidden|masked)(?![a-z0-9])"
     r"|^[^A-Za-z0-9]*$|^[$<{%\[]|\.\.\.|…|[()\[\]]|x{6}|\*{3}|\{\{|\$\{"
-    r"|^(?:[~./]|[A-Za-z]:\\|https?:)",
+    r"|^(?:[~./]|[A-Za-z]:\\|https?:)"
+    r"|^(?:(?:my|new|old|test|wrong|secret|secure|user|admin|correct|incorrect|valid|invalid|strong)_?)*"
+    r"(?:password|pass)_?\d{0,4}$"
+    r"|-(?:encoded|hashed|protected|encrypted|based|long|only|free)$"
+    r"|^(?:sha|md|base|utf|aes|rsa|oauth|bcrypt|argon|scram)-?\d{0,4}(?![A-Za-z0-9])|^[2m]fa\b",
     re.IGNORECASE,
 )
 _UUID: Final = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
@@ -283,6 +304,13 @@ def password_like(value: str, *, quoted: bool = False) -> bool:
     sign = any(one in "!#$%&*+=?@^~|\\" for one in value)
     capital = any(one.isupper() for one in value[1:]) and any(one.islower() for one in value)
     return digit or sign or capital
+
+
+def is_mixed(value: str) -> bool:
+    """Whether a value has digits, and two of small letters, capitals and signs."""
+    signs = any(not one.isalnum() and one not in "-_.,:" for one in value)
+    others = (any(map(str.islower, value)), any(map(str.isupper, value)), signs)
+    return len(value) >= 6 and any(map(str.isdigit, value)) and sum(others) >= 2
 
 
 def luhn(digits: str) -> bool:

@@ -6,6 +6,7 @@ what a memory is kept for: these are only marked.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,9 +20,11 @@ _AROUND: Final = 70
 # So much of a token that a machine made tells which one it was, and no more.
 _SHOWN: Final = 4
 _LONG: Final = 16
-# Of a form that nothing else has, and that no example stands in for.
 _MASKED: Final = re.compile(r"\[masked: [^\[\]\n]{1,60}\]")
+# A quote, no apostrophe.
+_QUOTE: Final = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")
 _SIGN: Final = re.compile(r"\W")
+# Of a form that nothing else has, and that no example stands in for.
 _SURE: Final = frozenset({"private key", "webhook address"})
 
 
@@ -39,21 +42,36 @@ def find(text: str) -> list[Found]:
     """All secrets of a text, in order and apart."""
     # What was masked before ends a sentence: its words announce nothing.
     text = _MASKED.sub(lambda one: "\n" * len(one[0]), text)
-    candidates = [
-        *_shaped(text),
-        *_cards(text),
-        *_announced(text),
-        *_phrases(text),
-        *_ibans(text),
-        *_codes(text),
-        *_identities(text),
-    ]
-    # What has a shape of its own says best what it is, so the order above decides among equals.
+    lower = text.casefold()
+
+    def told_of(hints: Sequence[str]) -> bool:
+        return any(hint in lower for hint in hints)
+
+    # What has a shape of its own says best what it is, so the order decides where two overlap.
+    found = [*_shaped(text), *_cards(text)]
+    if told_of(shapes.PASSWORD_HINTS):
+        found += _passwords(text)
+    if told_of(shapes.TOKEN_HINTS):
+        found += _tokens(text)
+    if told_of(shapes.PHRASE_HINTS):
+        found += _phrases(text)
+    found += _ibans(text)
+    if told_of(shapes.CODE_HINTS):
+        found += _codes(text)
+    if told_of(shapes.IDENTITY_HINTS):
+        found += _identities(text)
+    return _apart(found)
+
+
+def _apart(found: Sequence[Found]) -> list[Found]:
+    """In the order of the text; of those that overlap, the one that stands first here."""
     kept: list[Found] = []
-    for one in candidates:
-        if all(one.end <= other.start or other.end <= one.start for other in kept):
-            kept.append(one)
-    return sorted(kept, key=lambda one: one.start)
+    for one in found:
+        place = bisect_left(kept, one.start, key=lambda other: other.start)
+        before_ends = place == 0 or kept[place - 1].end <= one.start
+        if before_ends and (place == len(kept) or one.end <= kept[place].start):
+            kept.insert(place, one)
+    return kept
 
 
 def masked(text: str, found: Sequence[Found]) -> str:
@@ -96,13 +114,17 @@ def _cards(text: str) -> Iterator[Found]:
             yield Found(match.start(), match.end(), "payment card", "mask")
 
 
-def _announced(text: str) -> Iterator[Found]:
-    """Passwords and keys that the words before them tell of."""
+def _passwords(text: str) -> Iterator[Found]:
+    """What the word before it says to be a password."""
     for match in shapes.PASSWORD_WORD.finditer(text):
         place = _value(text, match, password=True)
         if place is not None:
-            home = _is_of_the_house(text, match.start(), place[1])
+            home = _is_of_the_house(text, match.start(), place)
             yield Found(*place, *(("wifi password", "mark") if home else ("password", "mask")))
+
+
+def _tokens(text: str) -> Iterator[Found]:
+    """What the word before it says to be a key or token."""
     for match in shapes.TOKEN_WORD.finditer(text):
         place = _value(text, match, password=False)
         if place is not None:
@@ -112,10 +134,13 @@ def _announced(text: str) -> Iterator[Found]:
 def _value(text: str, word: re.Match[str], *, password: bool) -> tuple[int, int] | None:
     """Where the secret stands that a word announces, if one does."""
     stop = min(len(text), word.end() + _REACH)
-    sentence = shapes.SENTENCE_END.search(text, word.end(), stop)
-    stop = stop if sentence is None else sentence.start() + 1
+    broken = shapes.BREAK.search(text, word.end(), stop)
+    stop = stop if broken is None else broken.start() + 1
     starts = [
-        (one.end(), one[0].strip()) for one in shapes.CONNECTOR.finditer(text, word.end(), stop)
+        (one.end(), one[0].strip())
+        for one in shapes.CONNECTOR.finditer(text, word.end(), stop)
+        # `"password" class="…"`: something else is said after the closing quote.
+        if not _QUOTE.search(text, word.end(), one.start())
     ]
     changed = shapes.CHANGED.search(text, max(0, word.start() - _REACH), stop)
     if changed is not None and changed.end() > word.end():
@@ -128,11 +153,13 @@ def _value(text: str, word: re.Match[str], *, password: bool) -> tuple[int, int]
             continue
         value = shapes.ended(match[1])
         assigned = connector.endswith((":", "=", ">"))
-        if password:
-            fits = shapes.password_like(value, quoted=assigned and match.start(1) > at)
-            fits = fits and (connector != "" or len(value) >= _LONG // 2)
-        else:
+        quoted = match.start(1) > at
+        if not password:
             fits = shapes.machine_made(value)
+        elif connector or quoted:
+            fits = shapes.password_like(value, quoted=assigned and quoted)
+        else:
+            fits = shapes.password_like(value) and shapes.is_mixed(value)
         if fits:
             return match.start(1), match.start(1) + len(value)
         if assigned:  # something else was meant, and what follows is not announced by this word
@@ -140,14 +167,15 @@ def _value(text: str, word: re.Match[str], *, password: bool) -> tuple[int, int]
     return None
 
 
-def _is_of_the_house(text: str, start: int, end: int) -> bool:
-    """Whether the password between these places is that of a wireless network."""
+def _is_of_the_house(text: str, start: int, place: tuple[int, int]) -> bool:
+    """Whether a password is that of a wireless network; the word for it begins at `start`."""
     before = text[max(0, start - _AROUND) : start]
     # `WIFI=…` on a line of its own says nothing of `DB_PASSWORD` on the next one.
     before = before.rsplit("\n" if before.endswith("_") else "\n\n", 1)[-1]
     before = shapes.SENTENCE_END.split(before)[-1]
-    after = shapes.SENTENCE_END.split(text[end : end + _AROUND // 2])[0].split("\n")[0]
-    return shapes.AT_HOME.search(f"{before}{text[start:end]}{after}") is not None
+    after = text[place[1] : place[1] + _AROUND // 2].split("\n")[0]
+    after = shapes.SENTENCE_END.split(after)[0]
+    return shapes.AT_HOME.search(f"{before}{text[start : place[0]]} {after}") is not None
 
 
 def _phrases(text: str) -> Iterator[Found]:
@@ -178,7 +206,8 @@ def _ibans(text: str) -> Iterator[Found]:
 
 def _codes(text: str) -> Iterator[Found]:
     """Digits in a sentence that names a code and what it opens, or a PIN."""
-    if shapes.CODE_WORD.search(text) is None:
+    words = (shapes.PLACE_WORD, shapes.PIN_WORD)
+    if not shapes.CODE_WORD.search(text) or not any(one.search(text) for one in words):
         return
     for match in shapes.DIGITS.finditer(text):
         before = text[max(0, match.start() - _AROUND) : match.start()]

@@ -1,8 +1,10 @@
 """Storing: checked, embedded outside the transaction, then written in one, with its event."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE
@@ -22,6 +24,10 @@ from memory_butler.engine.writing import (
 from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.transaction import transaction
+
+# A longer text is searched for secrets in a thread: 60,000 characters take tens of milliseconds, in
+# which others want to be served.
+_LONG: Final = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,8 @@ async def keep(
     """
     if once and await _is_stored(memory, principal, new.id):
         return Kept(new, Written())
-    clean = screened(memory, principal, new, allow_secrets=allow_secrets)
+    screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
+    clean = await asyncio.to_thread(screen) if len(new.content) > _LONG else screen()
     return Kept(clean, await _store(memory, principal, clean))
 
 

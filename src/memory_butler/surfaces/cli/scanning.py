@@ -35,7 +35,7 @@ def scan_secrets(
         return
     _print(report)
     if report.masked:
-        print(f"Masked {report.masked:,} memories.")
+        print(f"Masked: {report.masked:,}.")
     elif report.found and not mask:
         print("Nothing was changed; --mask masks them, for good.")
     if any(one.left for one in report.found):
