@@ -12,6 +12,7 @@ from engine.consolidation.scenes import consolidate, facts, tell
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.edits import edit_fact, edit_rule
+from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.import_format import read_lines
 from memory_butler.engine.imports import import_all
@@ -136,7 +137,7 @@ async def test_invisible_characters_are_dropped_and_hide_no_secret(
     hidden = f"Pushed with {TOKEN[:9]}\u200b{TOKEN[9:]}\u202e"
     kept = await keep(memory, principal, new_episode(memory, hidden, "general"))
     assert kept.new.content == f"Pushed with {MASK}"
-    assert "Dropped: 2 invisible characters." in (told(kept.new.metadata) or "")
+    assert "Dropped invisible characters: 2." in (told(kept.new.metadata) or "")
 
 
 async def test_an_edit_is_masked_and_leaves_what_was_allowed_before(
@@ -257,3 +258,14 @@ async def test_a_scan_tells_of_past_states(
     assert [(one.id, one.left, one.text) for one in report.found] == [
         (rule, "in a past state", f"Use {MASK}")
     ]
+
+
+async def test_a_scan_tells_of_entities(memory: Memory, principal: Principal) -> None:
+    entity = await create_entity(
+        memory, principal, "Backup server", "device", metadata={"password": PASSWORD}
+    )
+    report = await scan_secrets(memory, principal, mask=True)
+    assert [(one.memory_type, one.id, one.left) for one in report.found] == [
+        ("entity", entity["id"], "update it")
+    ]
+    assert (report.scanned, report.masked) == (1, 0)

@@ -20,6 +20,8 @@ from memory_butler.store.rules import NewRule
 
 # Where a memory's metadata tells what was found in it.
 NOTE: Final = "secrets"
+# For a model, which would otherwise take it for an error and mend it.
+KEEP_IT: Final = "If the user wants it stored as it was, repeat the call with allow_secrets: true."
 
 New = TypeVar("New", bound=NewEpisode | NewFact | NewRule)
 
@@ -128,14 +130,11 @@ def told(metadata: Mapping[str, Any]) -> str | None:
         return None
     said = []
     if note.get("masked"):
-        said.append(
-            f"Masked before it was stored: {listed(note['masked'])}. To store it as it was, "
-            "repeat the call with allow_secrets: true."
-        )
+        said.append(f"Masked before it was stored: {listed(note['masked'])}. {KEEP_IT}")
     if note.get("kept"):
         said.append(f"Stored as it is, and marked: {listed(note['kept'])}.")
     if note.get("invisible"):
-        said.append(f"Dropped: {note['invisible']} invisible characters.")
+        said.append(f"Dropped invisible characters: {note['invisible']}.")
     return " ".join(said) or None
 
 

@@ -15,6 +15,7 @@ from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.steps import ItemKind
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, Sieve, said_of
@@ -24,7 +25,7 @@ from memory_butler.store.embeddings import Embedded
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
-NOT_SCANNED: Final = "entities, records (items), journals, spools, backups and exports"
+NOT_SCANNED: Final = "records of programs (items), journals, spools, backups and exports"
 
 _PAGE: Final = 200
 _FIRST: Final = UUID(int=0)
@@ -35,11 +36,11 @@ _EVER: Final = datetime(1, 1, 1, tzinfo=UTC)
 class Holding:
     """A memory that holds secrets or invisible characters, and what it says without them.
 
-    `left`: what masking cannot take away, because it is in the subject or predicate of a fact or
-    in a past state.
+    `left`: what masking does not take away, because it is in the subject or predicate of a fact,
+    in a past state or in an entity.
     """
 
-    memory_type: MemoryType
+    memory_type: ItemKind
     id: UUID
     kinds: Mapping[str, int]
     text: str
@@ -82,6 +83,7 @@ async def scan_secrets(memory: Memory, principal: Principal, *, mask: bool = Fal
             for row in rows:
                 await _look(memory, principal, kind, row, report, mask=mask)
         await _look_back(memory, principal, kind, report)
+    await _look_at_entities(memory, principal, report)
     return report
 
 
@@ -183,11 +185,27 @@ async def _look_back(
         if not rows:
             return
         for row in rows:
-            sieve = Sieve(mask=True)
-            said = sieve.json(row["said"])
-            if sieve.secrets:
-                text = said["content"] or ""
-                report.found.append(
-                    Holding(kind, row["id"], dict(sieve.secrets), text, "in a past state")
-                )
+            _tell(kind, row, "in a past state", report)
         after = (rows[-1]["id"], rows[-1]["known_from"])
+
+
+async def _look_at_entities(memory: Memory, principal: Principal, report: ScanReport) -> None:
+    """Names, aliases and metadata: told, and left as they are."""
+    after = _FIRST
+    while True:
+        async with memory.reading(principal.tenant, on_primary=True) as tx:
+            rows = await masking.entities(tx, after, _PAGE)
+        if not rows:
+            return
+        report.scanned += len(rows)
+        for row in rows:
+            _tell("entity", row, "update it", report)
+        after = rows[-1]["id"]
+
+
+def _tell(kind: ItemKind, row: Row, left: str, report: ScanReport) -> None:
+    sieve = Sieve(mask=True)
+    said = sieve.json(row["said"])
+    if sieve.secrets:
+        text = said.get("content") or said.get("name") or ""
+        report.found.append(Holding(kind, row["id"], dict(sieve.secrets), text, left))

@@ -18,6 +18,11 @@ async def page(tx: Transaction, kind: MemoryType, after: UUID, limit: int) -> li
     return rows(await tx.connection.fetch(SQL[f"{kind}s"], tx.tenant, after, limit))
 
 
+async def entities(tx: Transaction, after: UUID, limit: int) -> list[Row]:
+    """Up to `limit` entities beyond an id, in the order of their ids: id, and what they `said`."""
+    return rows(await tx.connection.fetch(SQL["entities"], tx.tenant, after, limit))
+
+
 async def former(
     tx: Transaction, kind: MemoryType, after: tuple[UUID, datetime], limit: int
 ) -> list[Row]:

@@ -12,6 +12,11 @@ WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3
 SELECT id, content, metadata, tags FROM rules
 WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3
 
+-- name: entities
+SELECT id, jsonb_build_object('name', canonical_name, 'aliases', aliases, 'metadata', metadata) AS said
+FROM entities
+WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3
+
 -- name: former
 -- Past states that hold texts of their own.
 SELECT kind, id, known_from,

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
+from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
@@ -190,11 +191,7 @@ def _fields(values: Mapping[str, Any]) -> None:
 def _stored(kind: str, output: Any, more: str = "") -> None:
     print(f"Stored {kind} {output.id}{more}.")
     if output.secrets is not None:
-        print(
-            output.secrets.replace(
-                "repeat the call with allow_secrets: true", "add --allow-secrets"
-            )
-        )
+        print(output.secrets.replace(KEEP_IT, "To store it as it was, add --allow-secrets."))
 
 
 def _stored_fact(output: Any) -> None:

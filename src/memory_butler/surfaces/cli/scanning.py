@@ -24,8 +24,8 @@ def scan_secrets(
 ) -> None:
     """Find keys, tokens, cards and passwords in what is stored.
 
-    Reads the episodes, facts and rules of a tenant, in whatever state they are, and their past
-    states. Shows each text with its secrets masked.
+    Reads the episodes, facts and rules of a tenant, in whatever state they are, their past states,
+    and entities. Shows each text with its secrets masked.
     """
     from memory_butler.engine.secret_scan import NOT_SCANNED, scan_secrets
 
@@ -80,6 +80,6 @@ def _print(report: "ScanReport") -> None:
             )
         console().print(made)
     count = len(report.found)
-    print(f"Read {report.scanned:,} memories: {count or 'none'} with secrets.")
+    print(f"Read {report.scanned:,} memories and entities: {count or 'none'} with secrets.")
     if report.private:
         print(f"Kept as they are, for a household needs them: {listed(report.private)}.")
