@@ -262,7 +262,7 @@ async def test_a_scan_tells_of_past_states(
 
 async def test_a_scan_tells_of_entities(memory: Memory, principal: Principal) -> None:
     entity = await create_entity(
-        memory, principal, "Backup server", "device", metadata={"password": PASSWORD}
+        memory, principal, "Backup server", "other", metadata={"password": PASSWORD}
     )
     report = await scan_secrets(memory, principal, mask=True)
     assert [(one.memory_type, one.id, one.left) for one in report.found] == [
