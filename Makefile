@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup frontend frontend-check serve test suite check lock docs screenshots bench bench-check
+.PHONY: help setup client frontend frontend-check serve test suite check lock docs screenshots bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash nightly years clean
 
 help:  ## show this list
@@ -22,10 +22,14 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 	    -r $(VENV)/uv.lock
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(BIN)/python tools/client_code.py
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-frontend: $(READY)  ## build the dashboard into the package, if its sources have changed
+client: $(READY)  ## make the Python client from the operations, if the sources have changed
+	@$(BIN)/python tools/client_code.py
+
+frontend: client  ## build the dashboard into the package, if its sources have changed
 	@$(BIN)/python frontend/build.py --check || MEMORY_BUTLER_DASHBOARD=required \
 	    $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 
@@ -39,11 +43,11 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 test: check  ## linters, types, architecture and all tests, on all cores
 	@$(MAKE) --no-print-directory suite
 
-suite: $(READY)  ## all tests alone
+suite: client  ## all tests alone
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-check: $(READY)  ## linters, types and import contracts only
+check: client  ## linters, types and import contracts only
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

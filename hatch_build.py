@@ -1,12 +1,16 @@
-"""The build hook: the dashboard goes into the wheel, and into the source folder of an editable one.
+"""The build hook: what is made goes into the wheel, and into the source folder of an editable one.
 
-Where the npm registry cannot be reached the installation goes on without a dashboard, says so, and
-leaves the reason for the server to show. MEMORY_BUTLER_DASHBOARD=required makes that an error, and
-=skip builds nothing.
+The Python client is made from the registry of operations, which needs the package's own
+dependencies; they are asked for only where the client is not there already (`make client`).
+
+The dashboard is built by npm. Where its registry cannot be reached the installation goes on without
+a dashboard, says so, and leaves the reason for the server to show. MEMORY_BUTLER_DASHBOARD=required
+makes that an error, and =skip builds nothing.
 """
 
 import importlib.util
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -15,34 +19,47 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class DashboardHook(BuildHookInterface[Any]):
-    """Builds the page with the machine's node, or with the one that comes as a Python package."""
+class MadeHook(BuildHookInterface[Any]):
+    """Makes the client with this Python, and the dashboard with node."""
 
     def dependencies(self) -> list[str]:
-        """Asked before anything is built: node is brought only where it is going to be used."""
-        frontend = self._frontend()
+        """Asked before anything is built; node comes as a package where the machine has none."""
+        current = self._module("tools", "client_code.py").is_current()
+        wanted = [] if current else [*self.metadata.core.dependencies]
+        frontend = self._module("frontend", "build.py")
         idle = frontend.is_current() or frontend.node_of_the_machine() or _wish() == "skip"
-        return [] if idle else [frontend.NODE_PACKAGE]
+        if self.target_name == "wheel" and not idle:
+            wanted.append(frontend.NODE_PACKAGE)
+        return wanted
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Before the files of the wheel are gathered."""
-        frontend = self._frontend()
-        if not frontend.is_current() and _wish() != "skip":
-            self.app.display_waiting("building the dashboard")
-            try:
-                frontend.build()
-            except frontend.BuildFailed as error:
-                if _wish() == "required":
-                    raise
-                frontend.note_failure(str(error))
-                self.app.display_warning(f"no dashboard, all else works: {error}")
-        # git ignores what is built, and hatchling what git ignores.
-        build_data["artifacts"].append("/src/memory_butler/dashboard")
+        """Before the files are gathered."""
+        if not self._module("tools", "client_code.py").is_current():
+            self.app.display_waiting("making the client")
+            maker = Path(self.root, "tools", "client_code.py")
+            subprocess.run([sys.executable, maker], check=True)  # noqa: S603 -- our own
+        if self.target_name == "wheel":
+            self._dashboard()
+        # git ignores what is made, and hatchling what git ignores.
+        made = ["/src/memory_butler/client/generated", "/src/memory_butler/dashboard"]
+        build_data["artifacts"] += made if self.target_name == "wheel" else made[:1]
 
-    def _frontend(self) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(
-            "frontend_build", Path(self.root, "frontend", "build.py")
-        )
+    def _dashboard(self) -> None:
+        frontend = self._module("frontend", "build.py")
+        if frontend.is_current() or _wish() == "skip":
+            return
+        self.app.display_waiting("building the dashboard")
+        try:
+            frontend.build()
+        except frontend.BuildFailed as error:
+            if _wish() == "required":
+                raise
+            frontend.note_failure(str(error))
+            self.app.display_warning(f"no dashboard, all else works: {error}")
+
+    def _module(self, folder: str, file: str) -> ModuleType:
+        name = f"{folder}_{Path(file).stem}"
+        spec = importlib.util.spec_from_file_location(name, Path(self.root, folder, file))
         assert spec is not None  # noqa: S101 -- the file is part of every source distribution
         assert spec.loader is not None  # noqa: S101
         module = importlib.util.module_from_spec(spec)

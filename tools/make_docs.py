@@ -1,5 +1,4 @@
-"""Write what is made from code: pages of docs/ (states, configuration, tools, the API), and the
-client's methods.
+"""Write what is made from code: pages of docs/ (states, configuration, tools, the API).
 
     .venv/bin/python tools/make_docs.py [--check]
 
@@ -19,7 +18,6 @@ from typing import Any, Final, cast, get_args, get_origin
 import httpx
 from pydantic import BaseModel
 
-from client_methods import stale as stale_methods
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.episodes import CONSOLIDATION_TRANSITIONS
@@ -526,16 +524,10 @@ def main() -> int:
             print("\n".join(lines[:DIFF_LINES_SHOWN]))
             if len(lines) > DIFF_LINES_SHOWN:
                 print(f"... and {len(lines) - DIFF_LINES_SHOWN} more lines")
-        methods = [path.name for path, _ in stale_methods()]
-        if methods:
-            print(f"out of date in the client: {', '.join(methods)}")
-        return 1 if stale or methods else 0
+        return 1 if stale else 0
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf-8")
         print(f"docs/{name}")
-    for path, text in stale_methods():
-        path.write_text(text, encoding="utf-8")
-        print(f"client/{path.name}")
     return 0
 
 

@@ -69,6 +69,27 @@ def test_the_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_command_that_embeds_nothing_imports_its_own_operation_alone(
+    installation: Installation,
+) -> None:
+    elsewhere = ("numpy", "onnxruntime", "fastapi", "mcp", "memory_butler.operations.registry")
+    script = (
+        "import sys\n"
+        "from memory_butler.__main__ import main\n"
+        "try: main()\n"
+        f"except SystemExit: print([name for name in {elsewhere!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "facts", "--json"],
+        env=installation.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"total"' in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_the_page_is_current() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
     assert page == render_cli_reference(*ADDITIONS), "run `make docs`"

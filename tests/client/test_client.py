@@ -1,14 +1,18 @@
 """The client of programs: over HTTP, in the process, and held to the registry."""
 
+import asyncio
 import inspect
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import get_type_hints
 from uuid import UUID, uuid4
 
 import pytest
 from pydantic import BaseModel
 
-import client_methods
-from memory_butler.client import UNSET, MemoryClient
+import client_code
+from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
+from memory_butler.client.generated.endpoints import ENDPOINTS
+from memory_butler.client.shape import read
 from memory_butler.config import Settings
 from memory_butler.domain.errors import (
     InvalidInput,
@@ -19,18 +23,25 @@ from memory_butler.domain.errors import (
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
+from memory_butler.operations.registry import OPERATIONS
 from surfaces.serving import Served, serving
 
 
-def test_the_methods_are_those_of_the_registry() -> None:
-    assert [path.name for path, _ in client_methods.stale()] == [], "run `make docs`"
+def test_what_is_made_is_what_the_registry_says() -> None:
+    stale = [
+        name
+        for name, text in client_code.modules().items()
+        if (client_code.OUTPUT / name).read_text(encoding="utf-8") != text
+    ]
+    assert stale == [], "run `make client`"
 
 
-@pytest.mark.parametrize("operation", client_methods.offered(), ids=lambda one: one.name)
+@pytest.mark.parametrize("client", [MemoryClient, SyncMemoryClient])
+@pytest.mark.parametrize("operation", client_code.offered(), ids=lambda one: one.name)
 def test_a_method_takes_what_its_operation_takes(
-    operation: Operation[BaseModel, BaseModel],
+    operation: Operation[BaseModel, BaseModel], client: type[object]
 ) -> None:
-    method = getattr(MemoryClient, client_methods.method_name(operation))
+    method = getattr(client, client_code.method_name(operation))
     taken = {
         name: parameter.default is UNSET
         for name, parameter in inspect.signature(method).parameters.items()
@@ -41,6 +52,13 @@ def test_a_method_takes_what_its_operation_takes(
         name: not field.is_required() for name, field in fields.items() if name != "tenant_id"
     }
     assert operation.title in (inspect.getdoc(method) or "")
+    shape = getattr(shapes, operation.output_model.__name__)
+    assert get_type_hints(shape).keys() == operation.output_model.model_fields.keys()
+
+
+def test_every_operation_of_rest_has_a_method() -> None:
+    asked = {operation.name for operation in OPERATIONS if operation.routes}
+    assert asked <= ENDPOINTS.keys()
 
 
 @pytest.mark.anyio
@@ -62,6 +80,71 @@ async def test_the_same_over_http_and_in_the_process(served: Served, memory: Mem
         assert (await there.entity_get(entity.entity.id)).entity == entity.entity
         assert (await there.forget("fact", stored.id)).status == "forgotten"
         assert (await there.restore("fact", stored.id)).memory_id == stored.id
+
+
+@pytest.mark.anyio
+async def test_without_an_event_loop(served: Served) -> None:
+    def program() -> None:
+        with SyncMemoryClient.connect(served.url) as memory:
+            stored = memory.store_fact("user", "drink", "Prefers tea", tags=["taste"])
+            (hit,) = memory.recall("which drink?").results
+            assert (hit.id, hit.content) == (stored.id, "Prefers tea")
+            assert memory.fact_look(stored.id).fact.tags == ["taste"]
+            with pytest.raises(NotFound):
+                memory.fact_look(uuid4())
+
+    await asyncio.to_thread(program)
+    with (
+        SyncMemoryClient.connect("http://127.0.0.1:9") as nowhere,
+        pytest.raises(Unavailable, match="does not answer"),
+    ):
+        nowhere.stats()
+
+
+@pytest.mark.anyio
+async def test_an_answer_has_the_types_that_its_operation_says(
+    served: Served, memory: Memory
+) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        stored = await client.store_fact("user", "drink", "Prefers tea")
+        for asked in (client, MemoryClient.of(memory)):
+            (found,) = (await asked.facts_list(subject="user")).items
+            assert isinstance(found, shapes.ListedFact)
+            assert isinstance(found, shapes.Fact)
+            assert type(found.id) is UUID
+            assert type(found.confidence) is float
+            assert found.created_at == memory.clock()
+            (hit,) = (await asked.search("tea")).results
+            assert isinstance(hit, shapes.Fact)
+            assert hit.scores is not None
+            assert hit.scores.rrf_score is not None
+        told = await client.run("fact_look", {"fact_id": stored.id})
+        assert read(shapes.FactDetail, told) == await client.fact_look(stored.id)
+        with pytest.raises(InvalidInput, match="try one of memory_store_episode"):
+            await client.run("fact_lock", {})
+
+
+@pytest.mark.anyio
+async def test_an_input_that_rest_calls_otherwise_is_sent_so(
+    served: Served, memory: Memory
+) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        await client.store_fact("user", "drink", "Prefers tea")
+        soon = memory.clock() + timedelta(hours=1)
+        assert (await client.facts_list(until=soon)).total == 1
+        assert (await client.facts_list(since=soon, scope=None)).total == 0
+
+
+def test_an_answer_of_another_version() -> None:
+    newer: dict[str, object] = {
+        "id": str(uuid4()),
+        "supersedes_id": None,
+        "alike": [],
+        "added_later": 1,
+    }
+    assert read(shapes.StoredFact, newer).alike == []
+    with pytest.raises(Unavailable, match=r"StoredRule needs id.*update the older"):
+        read(shapes.StoredRule, {})
 
 
 @pytest.mark.anyio
@@ -102,7 +185,7 @@ async def test_a_token_decides_who_asks(memory: Memory) -> None:
             with pytest.raises(PermissionDenied, match="token"):
                 await client.stats()
         token = await served.make_token("acme", "read")
-        async with MemoryClient.connect(served.url, token=token, tenant="acme") as client:
+        async with MemoryClient.connect(served.url, token=token) as client:
             assert (await client.stats()).facts.active == 0
             with pytest.raises(PermissionDenied, match="scope"):
                 await client.store_rule("Never")

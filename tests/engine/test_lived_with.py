@@ -174,6 +174,21 @@ async def test_a_context_leaves_out_nothing_distinct_that_it_has_room_for(
             assert (content in block.text) or word not in content.lower()
 
 
+async def test_what_matters_most_is_found_behind_any_number_of_nearer_facts(
+    memory: Memory, principal: Principal
+) -> None:
+    implant = "Ada has a pacemaker, fitted in 2019"
+    await store_fact(memory, principal, "Ada", "condition", implant, importance=9)
+    for number in range(130):
+        tin = f"Kitchen shelf {number} holds the tea tin {number + 1}"
+        await store_fact(memory, principal, f"shelf {number}", "holds", tin)
+    prompt = "Which tea tin is on kitchen shelf 7?"
+    assert implant in (await build_context(memory, principal, prompt, BUTLER)).text
+    # Where nothing bears on the prompt, nothing is shown.
+    prompt = "Explain how a quicksort picks its pivot"
+    assert implant not in (await build_context(memory, principal, prompt, BUTLER)).text
+
+
 async def test_another_child_is_no_duplicate(memory: Memory, principal: Principal) -> None:
     await store_fact(memory, principal, "user", "child_1", "has a child named Ana")
     new = new_fact(memory, "user", "child_2", "has a child named Eva")

@@ -8,14 +8,15 @@ import pytest
 from conftest import NOW, Connection, Database
 from memory_butler.store import episodes, facts, rules
 from memory_butler.store.queries import Queries
+from memory_butler.store.search import SQL as SEARCHES
 
 pytestmark = pytest.mark.anyio
 
 ROWS = 3_000
 
 FILL = """
-INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector)
-SELECT 'default', 's' || n, 'p', 'note ' || n, e::vector,
+INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector)
+SELECT 'default', md5(n::text)::uuid, 's' || n, 'p', 'note ' || n, e::vector,
        to_tsvector('english', 'note word' || n || repeat(' twofold', (n % 2 = 0)::int)
                                                || repeat(' threefold', (n % 3 = 0)::int))
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
@@ -190,6 +191,21 @@ async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connect
     for search, arguments in ((NEAREST, (vector, NOW)), (DEEP, (vector, "", NOW))):
         found = await admin.fetch(search, *arguments)
         assert [row["id"] for row in found] == [row["id"] for row in exact]
+
+
+@pytest.mark.usefixtures("filled")
+async def test_what_matters_most_is_found_by_its_index(
+    admin: Connection, database: Database
+) -> None:
+    await admin.execute("UPDATE facts SET importance = 9 WHERE subject ~ '00$'; ANALYZE facts")
+    await admin.execute("SET butler.tenant_id = 'default'")
+    await admin.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
+    arguments = ("default", _vector(), None, 0.2, NOW, None, 10)
+    query = SEARCHES["weightiest_facts"]
+    rows = await admin.fetch(f"EXPLAIN {query}", *arguments)
+    plan = "\n".join(row[0] for row in rows)
+    assert "Index Scan using idx_facts_importance" in plan
+    assert plan.count("Sort Key") == 1  # by nearness: the index has the order of importance
 
 
 async def _plan_of_list(connection: Connection, database: Database, query: str, *rest: Any) -> str:

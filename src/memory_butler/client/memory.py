@@ -1,18 +1,25 @@
-"""`MemoryClient`: every operation as a typed method, over HTTP or in the same process."""
+"""`MemoryClient` and `SyncMemoryClient`: every operation of a memory as a typed method."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
-from memory_butler.client.methods import Methods
-from memory_butler.client.transport import DEFAULT_SECONDS, InProcess, http_transport
-from memory_butler.domain.principals import DEFAULT_TENANT, Principal
-from memory_butler.engine.memory import Memory
+from memory_butler.client.endpoint import Endpoint
+from memory_butler.client.generated.endpoints import ENDPOINTS
+from memory_butler.client.generated.methods import Methods
+from memory_butler.client.generated.sync_methods import SyncMethods
+from memory_butler.client.transport import DEFAULT_SECONDS, Http, SyncHttp, connection
+from memory_butler.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from memory_butler.domain.principals import Principal
+    from memory_butler.engine.memory import Memory
 
 DEFAULT_URL = "http://127.0.0.1:8150"
 
 
 class MemoryClient(Methods):
-    """A memory, asked from a program.
+    """A memory, asked from an asynchronous program.
 
         async with MemoryClient.connect() as memory:
             await memory.store_fact("user", "favorite_color", "Prefers dark green")
@@ -27,24 +34,75 @@ class MemoryClient(Methods):
     @classmethod
     @asynccontextmanager
     async def connect(
-        cls,
-        url: str = DEFAULT_URL,
-        *,
-        token: str | None = None,
-        tenant: str = DEFAULT_TENANT,
-        seconds: float = DEFAULT_SECONDS,
+        cls, url: str = DEFAULT_URL, *, token: str | None = None, seconds: float = DEFAULT_SECONDS
     ) -> AsyncIterator["MemoryClient"]:
         """A client of a running server; its connections are closed when the block ends.
 
         Args:
             token: where the server wants one; it decides the tenant too.
-            tenant: the name of the token's tenant, which a few operations ask for.
             seconds: how long to wait for one answer.
         """
-        async with http_transport(url, token, tenant, seconds) as transport:
-            yield cls(transport)
+        # It takes most of the time that an import would.
+        import httpx2
+
+        async with httpx2.AsyncClient(**connection(url, token, seconds)) as http:
+            yield cls(Http(http))
 
     @classmethod
-    def of(cls, memory: Memory, principal: Principal | None = None) -> "MemoryClient":
+    def of(cls, memory: "Memory", principal: "Principal | None" = None) -> "MemoryClient":
         """A client of a memory that is open in this process (`engine.opening.open_memory`)."""
-        return cls(InProcess(memory, principal or Principal()))
+        # The one thing here that needs the server's code; whoever has a memory has loaded it.
+        from memory_butler.operations.in_process import caller
+
+        return cls(_InProcess(caller(memory, principal)))
+
+    async def run(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Run an operation by its name with its inputs; the answer as JSON.
+
+        Raises:
+            InvalidInput: there is no such operation.
+        """
+        answer: dict[str, Any] = await self._ask(_named(operation), given)
+        return answer
+
+
+class SyncMemoryClient(SyncMethods):
+    """A memory, asked from a program without an event loop.
+
+        with SyncMemoryClient.connect() as memory:
+            memory.store_fact("user", "favorite_color", "Prefers dark green")
+
+    All else is as with `MemoryClient`. One client may be used by many threads at once.
+    """
+
+    @classmethod
+    @contextmanager
+    def connect(
+        cls, url: str = DEFAULT_URL, *, token: str | None = None, seconds: float = DEFAULT_SECONDS
+    ) -> Iterator["SyncMemoryClient"]:
+        """A client of a running server, as `MemoryClient.connect`."""
+        import httpx2
+
+        with httpx2.Client(**connection(url, token, seconds)) as http:
+            yield cls(SyncHttp(http))
+
+    def run(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Run an operation by its name, as `MemoryClient.run`."""
+        answer: dict[str, Any] = self._ask(_named(operation), given)
+        return answer
+
+
+class _InProcess:
+    def __init__(self, run: Callable[[str, dict[str, Any]], Awaitable[Any]]) -> None:
+        self._run = run
+
+    async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
+        return await self._run(endpoint.name, given)
+
+
+def _named(operation: str) -> Endpoint[Any]:
+    if operation not in ENDPOINTS:
+        raise InvalidInput(
+            f"there is no operation {operation!r}; try one of {', '.join(ENDPOINTS)}"
+        )
+    return ENDPOINTS[operation]

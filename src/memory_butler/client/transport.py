@@ -1,151 +1,159 @@
-"""How a client reaches memory: a server over HTTP, or an open memory in the same process."""
+"""How a client reaches a server: tools over MCP, everything else over REST.
+
+A request is made, and its answer read, by the same functions for both clients; what waits for the
+network is the least that can be written twice.
+"""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, Final, NoReturn, Protocol, TypeVar
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import quote
 
-import httpx2
-from pydantic import BaseModel
-
+from memory_butler.client.endpoint import UNSET, Endpoint, Output, Route
+from memory_butler.client.shape import as_json, read
 from memory_butler.domain.errors import (
     InvalidInput,
     MemoryButlerError,
     PermissionDenied,
     Unavailable,
 )
-from memory_butler.domain.principals import Principal
-from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import STRUCTURED, Operation, Route
 
-Output = TypeVar("Output", bound=BaseModel)
+if TYPE_CHECKING:
+    import httpx2
 
-TENANT: Final = "tenant_id"
-_REVISION: Final = "expected_revision"
 # A consolidation calls a model, again and again; everything else answers in milliseconds.
 DEFAULT_SECONDS: Final = 60.0
+# What makes an MCP server answer a program with all of the answer, as JSON.
+_STRUCTURED: Final = "memory-butler/structured"
+_REVISION: Final = "expected_revision"
+_IN_PATH: Final = re.compile(r"\{(\w+)(?::path)?\}")
 
 
 class Transport(Protocol):
-    """Two of them exist: `Http` and `InProcess`."""
+    """Over HTTP, or to a memory in the same process."""
 
-    async def send(self, operation: Operation[Any, Output], given: dict[str, Any]) -> Output:
-        """Run the operation with what the caller gave; what was left out is left out."""
+    async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
+        """The answer as JSON to what the caller gave; what was left out is left out."""
         ...
 
 
-class InProcess:
-    """An open memory in this process, as one caller."""
-
-    def __init__(self, memory: Memory, principal: Principal) -> None:
-        self._memory = memory
-        self._principal = principal
-
-    async def send(self, operation: Operation[Any, Output], given: dict[str, Any]) -> Output:
-        """Run it here, with the same checks as a server would make."""
-        if TENANT in operation.input_model.model_fields:
-            given = {TENANT: self._principal.tenant} | given
-        asked = _checked(operation, given)
-        return await operation.run(self._memory, self._principal, asked)
-
-
 class Http:
-    """A server: tools over MCP, everything else over REST."""
+    """A server, for `MemoryClient`."""
 
-    def __init__(self, http: httpx2.AsyncClient, tenant: str) -> None:
+    def __init__(self, http: "httpx2.AsyncClient") -> None:
         self._http = http
-        self._tenant = tenant
 
-    async def send(self, operation: Operation[Any, Output], given: dict[str, Any]) -> Output:
+    async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
-        asked = _checked(operation, given, {TENANT: self._tenant})
+        import httpx2
+
+        request = _request(endpoint, given)
         try:
-            if operation.toolset is not None:
-                return operation.output_model.model_validate(await self._tool(operation, asked))
-            return await self._route(operation, asked)
+            response = await self._http.request(**request._asdict())
         except httpx2.HTTPError as error:
-            where = self._http.base_url
-            raise Unavailable(
-                f"{where} does not answer: {error or type(error).__name__}"
-            ) from error
-
-    async def _tool(self, operation: Operation[Any, Any], asked: BaseModel) -> Any:
-        params = {
-            "name": operation.name,
-            "arguments": asked.model_dump(mode="json", exclude_unset=True),
-            "_meta": {STRUCTURED: True},
-        }
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        headers = {"accept": "application/json, text/event-stream"}
-        response = await self._http.post("/mcp", json=body, headers=headers)
-        answer = _json(response)
-        if "error" in answer:
-            said = answer["error"].get("message", "")
-            raise InvalidInput(f"the server does not offer {operation.name}: {said}")
-        result = answer["result"]
-        if result.get("isError"):
-            code, _, said = result["content"][0]["text"].partition(": ")
-            raise error_of(code, said)
-        return result["structuredContent"]
-
-    async def _route(self, operation: Operation[Any, Output], asked: BaseModel) -> Output:
-        values = asked.model_dump(mode="json", exclude_unset=True)
-        route = _fitting(operation, values)
-        values = {name: value for name, value in values.items() if name not in route.fixed}
-        revision = values.pop(_REVISION, None)
-        values.pop(TENANT, None)
-        path = route.path.replace(":path}", "}")
-        for name in route.in_path:
-            path = path.replace(f"{{{name}}}", quote(str(values.pop(name)), safe=""))
-        response = await self._http.request(
-            route.method,
-            path,
-            params=None if route.in_body else values,
-            content=json.dumps(values) if route.in_body else None,
-            headers={"content-type": "application/json"}
-            | ({} if revision is None else {"if-match": f'"{revision}"'}),
-        )
-        return operation.output_model.model_validate(_json(response))
+            raise _away(self._http.base_url, error) from error
+        return _answer(endpoint, response)
 
 
-@asynccontextmanager
-async def http_transport(
-    url: str, token: str | None, tenant: str, seconds: float
-) -> AsyncIterator[Http]:
-    """A transport over HTTP, its connections closed at the end."""
-    headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    base = url.rstrip("/").removesuffix("/mcp")
-    async with httpx2.AsyncClient(base_url=base, headers=headers, timeout=seconds) as http:
-        yield Http(http, tenant)
+class SyncHttp:
+    """A server, for `SyncMemoryClient`."""
+
+    def __init__(self, http: "httpx2.Client") -> None:
+        self._http = http
+
+    def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
+        """Ask the server."""
+        import httpx2
+
+        request = _request(endpoint, given)
+        try:
+            response = self._http.request(**request._asdict())
+        except httpx2.HTTPError as error:
+            raise _away(self._http.base_url, error) from error
+        return _answer(endpoint, response)
 
 
-def _checked(
-    operation: Operation[Any, Any], given: dict[str, Any], otherwise: dict[str, Any] | None = None
-) -> Any:
-    fields = operation.input_model.model_fields
-    filled = {
-        name: value
-        for name, value in (otherwise or {}).items()
-        if name in fields and fields[name].is_required()
+class Sender:
+    """What the methods of `MemoryClient` stand on."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
+        return read(endpoint.output, await self._ask(endpoint, given))
+
+    async def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
+        return await self._transport.send(endpoint, _left_in(given))
+
+
+class SyncSender:
+    """What the methods of `SyncMemoryClient` stand on."""
+
+    def __init__(self, transport: SyncHttp) -> None:
+        self._transport = transport
+
+    def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
+        return read(endpoint.output, self._ask(endpoint, given))
+
+    def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
+        return self._transport.send(endpoint, _left_in(given))
+
+
+def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
+    """The settings of a connection to the server at `url`, of which `/mcp` may be a part."""
+    return {
+        "base_url": url.rstrip("/").removesuffix("/mcp"),
+        "headers": {} if token is None else {"authorization": f"Bearer {token}"},
+        "timeout": seconds,
     }
-    try:
-        return operation.input_model.model_validate(filled | given)
-    except ValueError as error:
-        raise InvalidInput(str(error)) from None
 
 
-def _fitting(operation: Operation[Any, Any], values: dict[str, Any]) -> Route:
+class _Request(NamedTuple):
+    method: str
+    url: str
+    params: dict[str, Any] | None
+    content: str | None
+    headers: dict[str, str]
+
+
+def _left_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: as_json(value) for name, value in given.items() if value is not UNSET}
+
+
+def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
+    if not endpoint.routes:
+        call = {"name": endpoint.name, "arguments": given, "_meta": {_STRUCTURED: True}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        headers = {
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+        }
+        return _Request("POST", "/mcp", None, json.dumps(body), headers)
+    route = _fitting(endpoint, given)
+    values = {name: value for name, value in given.items() if name not in route.fixed}
+    revision = values.pop(_REVISION, None)
+    headers = {} if revision is None else {"if-match": f'"{revision}"'}
+    path = _IN_PATH.sub(lambda found: quote(str(values.pop(found[1])), safe=""), route.path)
+    if route.method in ("POST", "PUT", "PATCH"):
+        headers["content-type"] = "application/json"
+        return _Request(route.method, path, None, json.dumps(values), headers)
+    # A query knows no null: what is null is left out.
+    asked = {name: value for name, value in values.items() if value is not None}
+    return _Request(route.method, path, asked, None, headers)
+
+
+def _fitting(endpoint: Endpoint[Any], given: Mapping[str, Any]) -> Route:
     """The route for what was given: `/facts/{id}/restore` for a fact."""
-    for route in operation.routes:
-        fits = all(values.get(name) == value for name, value in route.fixed.items())
-        if fits and all(values.get(name) is not None for name in route.in_path):
+    for route in endpoint.routes:
+        fits = all(given.get(name) == value for name, value in route.fixed.items())
+        if fits and all(given.get(name) is not None for name in _IN_PATH.findall(route.path)):
             return route
-    fixed = sorted({str(value) for route in operation.routes for value in route.fixed.values()})
-    raise InvalidInput(f"{operation.name} is offered for {', '.join(fixed)} only")
+    fixed = sorted({str(value) for route in endpoint.routes for value in route.fixed.values()})
+    raise InvalidInput(f"{endpoint.name} is offered for {', '.join(fixed)} only")
 
 
-def _json(response: httpx2.Response) -> Any:
+def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
     try:
         answer = response.json()
     except ValueError:
@@ -154,7 +162,20 @@ def _json(response: httpx2.Response) -> Any:
         if isinstance(answer, dict) and "code" in answer:
             raise error_of(answer["code"], answer.get("detail", ""))
         raise Unavailable(f"the server answered {response.status_code}")
-    return answer
+    if endpoint.routes:
+        return answer
+    if "error" in answer:
+        said = answer["error"].get("message", "")
+        raise InvalidInput(f"the server does not offer {endpoint.name}: {said}")
+    result = answer["result"]
+    if result.get("isError"):
+        code, _, said = result["content"][0]["text"].partition(": ")
+        raise error_of(code, said)
+    return result["structuredContent"]
+
+
+def _away(where: object, error: Exception) -> Unavailable:
+    return Unavailable(f"{where} does not answer: {error or type(error).__name__}")
 
 
 def error_of(code: str, said: str) -> MemoryButlerError:
@@ -173,21 +194,3 @@ def _kinds(root: type[MemoryButlerError]) -> dict[str, type[MemoryButlerError]]:
 
 
 _KINDS: Final = _kinds(MemoryButlerError)
-
-
-def left_in(**given: Any) -> dict[str, Any]:
-    """What the caller gave, of the arguments of a method."""
-    return {name: value for name, value in given.items() if value is not UNSET}
-
-
-class Unset:
-    """Stands for an argument that was left out: the server's default holds, as configured there."""
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("UNSET is neither true nor false")
-
-
-UNSET: Final = Unset()

@@ -22,7 +22,14 @@ from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, receipts
 from memory_butler.engine.conflicts import alike_to, statement_of
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Hit, first_with_rules, memories, recall, search
+from memory_butler.engine.recall import (
+    Hit,
+    first_with_rules,
+    matters_most,
+    memories,
+    recall,
+    search,
+)
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts as store
 from memory_butler.store.transaction import transaction
@@ -33,9 +40,6 @@ MAX_WITHOUT = 50  # a search looks as much deeper as memories are left out
 NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
 # All that bears on the prompt is shown while it takes no more than this of the budget (C-120).
 ROOM_SHARE = 1 / 3
-# What matters most, an allergy or a blood type, is shown if it was found at all, once anything
-# bears on the prompt: to leave it out costs more than a line (C-120).
-MATTERS_FROM = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +179,7 @@ async def _draw(
         min_trust=min_trust,
         min_relevance=0.0,
         quiet=True,
+        weighty=True,
         without=without,
     )
     recalled = _that_bear(recalled, min_relevance)
@@ -233,7 +238,7 @@ def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
 
 
 def _matters(hit: Hit) -> bool:
-    return float(hit.row.get("importance") or 0.0) >= MATTERS_FROM
+    return matters_most(hit.row.get("importance"))
 
 
 def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:

@@ -39,6 +39,7 @@ from memory_butler.store.search import (
     deepened,
     joined,
     nearest,
+    weightiest,
     worded,
 )
 from memory_butler.store.transaction import Transaction
@@ -74,7 +75,8 @@ class Match:
 class Question:
     """A checked question; `depth` is how deep each arm looks.
 
-    `without` names memories to do as if they were not there.
+    `without` names memories to do as if they were not there. With `weighty`, what matters most is
+    looked for by itself, too.
     """
 
     text: str
@@ -88,6 +90,7 @@ class Question:
     without: frozenset[UUID]
     min_trust: Trust | None = None
     min_relevance: float = 0.0
+    weighty: bool = False
 
     @classmethod
     def of(
@@ -101,6 +104,7 @@ class Question:
         without: Collection[UUID] = (),
         min_trust: str | None = None,
         min_relevance: float = 0.0,
+        weighty: bool = False,
     ) -> Self:
         """Check what was asked; InvalidInput says what cannot be."""
         if mode == "keyword" and min_relevance > 0:
@@ -122,6 +126,7 @@ class Question:
             without=frozenset(without),
             min_trust=None if min_trust is None else parse_trust(min_trust),
             min_relevance=inputs.share("min_relevance", min_relevance),
+            weighty=weighty,
         )
 
 
@@ -256,8 +261,11 @@ async def _deepened(
             )
         else:
             own = [row for row in told if row["memory_type"] == memory_type]
+            also: Sequence[UUID] = ()
+            if asked.weighty and memory_type == "fact" and vector is not None:
+                also = await weightiest(tx, wanted, vector)
             found[memory_type] = await deepened(
-                tx, memory_type, wanted, told=own, embedding=vector, deep=deep
+                tx, memory_type, wanted, told=own, embedding=vector, deep=deep, also=also
             )
     return found
 

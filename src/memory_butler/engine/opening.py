@@ -18,12 +18,10 @@ from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.inference.cross_encoder import OnnxCrossEncoder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
 from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.reranker import BackgroundReranker
-from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.retrieval_config import RerankerConfig
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.replica import replica_of
@@ -223,6 +221,8 @@ def pulled_models(data_dir: Path) -> Path:
 def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
     """The engine of the configured model: ours for the one we ship, the extra for any other."""
     if config.embedding_model != MODEL_NAME:
+        from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
+
         return SentenceTransformerEngine(config.embedding_model)
     return get_embedding_engine(
         model_folder=config.embedding_path, pulled_folder=pulled / MODEL_NAME
@@ -237,6 +237,8 @@ def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:
     """
     if config.path is None:
         return None
+    from memory_butler.inference.cross_encoder import OnnxCrossEncoder
+
     return BackgroundReranker(OnnxCrossEncoder(config.path, config.max_tokens), config.candidates)
 
 

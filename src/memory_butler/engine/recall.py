@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 from uuid import UUID
 
 from memory_butler.domain import scoring
@@ -25,6 +25,7 @@ from memory_butler.store.search import Found
 from memory_butler.store.transaction import Transaction, retried, transaction
 from memory_butler.telemetry.tracing import span
 
+MATTERS_FROM: Final = 8.0  # of the importance; that of the query weightiest_facts, too
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
 
@@ -139,6 +140,7 @@ async def recall(
     min_relevance: float | None = None,
     session_id: UUID | str | None = None,
     quiet: bool = False,
+    weighty: bool = False,
     without: Collection[UUID] = (),
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
@@ -148,12 +150,23 @@ async def recall(
 
     Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). Rules that fit have a share
     of the results for themselves (C-116). `quiet` leaves no trace: no reference is counted, nothing
-    is noted as served. `without` names memories to answer without, as if they were not there.
+    is noted as served. `weighty` adds what was found of an importance of 8 and more, which is then
+    looked for by itself, beyond the limit. `without` names memories to answer without, as if they
+    were not there.
     """
     if min_relevance is None:
         min_relevance = memory.config.retrieval.min_relevance
     asked = Question.of(
-        memory, topic, "deep", scope, limit, min_confidence, without, min_trust, min_relevance
+        memory,
+        topic,
+        "deep",
+        scope,
+        limit,
+        min_confidence,
+        without,
+        min_trust,
+        min_relevance,
+        weighty,
     )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("recall", asked.scope, session)
@@ -168,9 +181,22 @@ async def recall(
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
     def cut(ordered: Sequence[_Judged]) -> list[_Judged]:
-        return first_with_rules(memory, ordered, limit, lambda one: one.match.memory_type)
+        best = first_with_rules(memory, ordered, limit, lambda one: one.match.memory_type)
+        if not weighty:
+            return best
+        taken = {one.match.found.id for one in best}
+        return [
+            one
+            for one in ordered
+            if one.match.found.id in taken or matters_most(one.match.found.importance)
+        ]
 
     return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge, cut)
+
+
+def matters_most(importance: float | None) -> bool:
+    """Whether it is an allergy or a blood type: to leave it out costs more than a line (C-120)."""
+    return importance is not None and importance >= MATTERS_FROM
 
 
 def first_with_rules(

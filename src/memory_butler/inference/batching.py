@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-import numpy as np
-
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.inference.embedder import Embedder, Vectors
 from memory_butler.telemetry import metrics
@@ -44,6 +42,9 @@ class _Job:
     """Texts of one caller, the vectors found so far, and the future on which the caller waits."""
 
     def __init__(self, texts: Sequence[str | None], dimensions: int) -> None:
+        # Loaded with the model, not before: see `Vectors`.
+        import numpy as np
+
         self.texts = texts
         self.vectors: Vectors = np.empty((len(texts), dimensions), np.float32)
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -3,14 +3,17 @@
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory_butler.domain.errors import ConfigurationError
 
-Vectors = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
+else:  # commands that embed nothing do not wait for numpy
+    Vectors = Any
 
 
 class Embedder(Protocol):

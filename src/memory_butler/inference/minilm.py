@@ -14,9 +14,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.model_files import (
@@ -30,6 +27,8 @@ from memory_butler.inference.model_files import (
 from memory_butler.inference.onnx_options import session_options
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
@@ -160,6 +159,8 @@ class EmbeddingEngine:
 
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
         """Return unit vectors, float32 (len(texts), 384), in the order of the texts."""
+        import numpy as np  # here, as in _load
+
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), SORT_WINDOW):
             window = [clean(text) for text in texts[start : start + SORT_WINDOW]]
@@ -183,8 +184,10 @@ class EmbeddingEngine:
         return self._model
 
 
-def _padded(tokens: list[list[int]]) -> dict[str, npt.NDArray[np.int64]]:
+def _padded(tokens: list[list[int]]) -> "dict[str, npt.NDArray[np.int64]]":
     """The graph's inputs: ids and mask, int64 (len(tokens), longest), padded with 0 ([PAD])."""
+    import numpy as np
+
     shape = (len(tokens), max(map(len, tokens)))
     ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for row, text in enumerate(tokens):
@@ -234,6 +237,8 @@ def _give_weights(options: "SessionOptions", path: Path) -> list[Vectors]:
 
 def _map_tensors(path: Path) -> dict[str, Vectors]:
     """Map the network's tensors of a safetensors file: length, JSON header, then the numbers."""
+    import numpy as np
+
     content = np.memmap(path, np.uint8, mode="r")
     start = 8 + int.from_bytes(content[:8].tobytes(), "little")
     header = json.loads(content[8:start].tobytes())

@@ -19,9 +19,8 @@ from langgraph.store.base import (
     tokenize_path,
 )
 
-from memory_butler.client import MemoryClient
+from memory_butler.client import MemoryClient, shapes
 from memory_butler.engine.items import MAX_ITEMS
-from memory_butler.operations.items import ItemChange, ItemName, NamespaceMatch, StoredItem
 
 Index = Sequence[str] | Literal[False]
 
@@ -108,7 +107,8 @@ class MemoryStore(BaseStore):
             for start in range(0, len(gets), MAX_ITEMS):
                 some = gets[start : start + MAX_ITEMS]
                 names = [
-                    ItemName(namespace=self._inside(op.namespace), key=op.key) for _, op in some
+                    shapes.ItemName(namespace=self._inside(op.namespace), key=op.key)
+                    for _, op in some
                 ]
                 found = await self._client.items_get(names, refresh=refresh)
                 for (place, _), one in zip(some, found.items, strict=True):
@@ -133,7 +133,7 @@ class MemoryStore(BaseStore):
 
     async def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         matches = [
-            NamespaceMatch(match=one.match_type, path=list(one.path))
+            shapes.NamespaceMatch(match=one.match_type, path=list(one.path))
             for one in op.match_conditions or ()
         ]
         found: list[tuple[str, ...]] = []
@@ -158,11 +158,11 @@ class MemoryStore(BaseStore):
                 [self._change(op) for op in latest[start : start + MAX_ITEMS]]
             )
 
-    def _change(self, op: PutOp) -> ItemChange:
+    def _change(self, op: PutOp) -> shapes.ItemChange:
         value = None if op.value is None else dict(op.value)
         index: Index = self._index if op.index is None else op.index
         text = None if value is None or not index else _text(value, index)
-        return ItemChange(
+        return shapes.ItemChange(
             namespace=self._inside(op.namespace),
             key=op.key,
             value=value,
@@ -173,9 +173,13 @@ class MemoryStore(BaseStore):
     def _inside(self, namespace: tuple[str, ...]) -> list[str]:
         return [self._root, *namespace]
 
-    def _told(self, one: StoredItem) -> dict[str, Any]:
-        return one.model_dump(exclude={"namespace", "score"}) | {
-            "namespace": tuple(one.namespace[1:])
+    def _told(self, one: shapes.StoredItem) -> dict[str, Any]:
+        return {
+            "namespace": tuple(one.namespace[1:]),
+            "key": one.key,
+            "value": one.value,
+            "created_at": one.created_at,
+            "updated_at": one.updated_at,
         }
 
 

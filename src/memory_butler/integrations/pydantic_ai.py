@@ -29,11 +29,12 @@ def memory_toolset(
 def _tool(client: MemoryClient, operation: Operation[Any, Any]) -> Tool[Any]:
     async def call(**given: Any) -> Any:
         try:
-            output = await client.run(operation, given)
+            answer = await client.run(operation.name, given)
         except InvalidInput as error:
             raise ModelRetry(str(error)) from error
         except MemoryButlerError as error:
             return f"{error.code}: {error}"
+        output = operation.output_model.model_validate(answer)
         if operation.render is not None:
             return operation.render(output)
         return rounded(output.model_dump(mode="json", exclude_none=True))

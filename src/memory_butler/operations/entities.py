@@ -189,7 +189,7 @@ class ResolveInput(_OfTenant):
 
 
 class EntityCandidate(Output):
-    """RES-09."""
+    """An entity that a name may mean."""
 
     entity_id: UUID
     canonical_name: str
@@ -263,7 +263,7 @@ class MergeInput(_OfTenant):
 
 
 class MergeOutput(Output):
-    """MRG-07."""
+    """What a merge moved to the entity that stays."""
 
     source_entity_id: UUID
     target_entity_id: UUID

@@ -65,7 +65,7 @@ class StoreEpisodeInput(Input):
 
 
 class StoredEpisode(Output):
-    """`error` stands alone: the database was away, nothing was stored, carry on (FAIL-04)."""
+    """`error` stands alone: the database was away, nothing was stored, carry on."""
 
     id: UUID | None = None
     secrets: FoundSecrets = None
@@ -251,7 +251,7 @@ class CleanupInput(Input):
 
 
 class CleanupOutput(Output):
-    """CLN-06."""
+    """How many episodes a cleanup deleted, and how many are left."""
 
     expired_deleted: int
     capacity_deleted: int

@@ -312,15 +312,17 @@ class UndoInput(OfCompanion):
     run_id: Serial
 
 
-class UndoOutput(Output):
+class JournalUndoOutput(Output):
     """What was taken back."""
 
     changes: list[FragmentChange]
 
 
-async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoOutput:
-    def undo(companion: Companion) -> UndoOutput:
-        return UndoOutput(changes=[change_view(one) for one in companion.desk.undo(given.run_id)])
+async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> JournalUndoOutput:
+    def undo(companion: Companion) -> JournalUndoOutput:
+        return JournalUndoOutput(
+            changes=[change_view(one) for one in companion.desk.undo(given.run_id)]
+        )
 
     return await use(memory, principal, given.companion, undo)
 
@@ -330,7 +332,7 @@ UNDO = Operation(
     title="Take a run back",
     description="Undo what a maintenance run changed, if no later run has built on it.",
     input_model=UndoInput,
-    output_model=UndoOutput,
+    output_model=JournalUndoOutput,
     handler=_undo,
     needs="admin",
     toolset=None,

@@ -25,7 +25,7 @@ class StatsInput(Input):
 
 
 class EpisodeStats(Output):
-    """STAT-01."""
+    """Episodes by how far consolidation is with them."""
 
     total: int
     unconsolidated: int
@@ -36,7 +36,7 @@ class EpisodeStats(Output):
 
 
 class ConfidenceDistribution(Output):
-    """Active facts by effective confidence (STAT-05)."""
+    """Active facts by effective confidence."""
 
     above_080: int
     from_050_to_080: int
@@ -46,7 +46,7 @@ class ConfidenceDistribution(Output):
 
 
 class FactStats(Output):
-    """STAT-02."""
+    """Facts by state."""
 
     active: int
     fading: int
@@ -59,7 +59,7 @@ class FactStats(Output):
 
 
 class RuleEffectiveness(Output):
-    """STAT-05: of the rules that were ever applied."""
+    """Of the rules that were ever applied."""
 
     applied: int
     helping: int = Field(description="Those with an effectiveness of at least 0.6.")
@@ -67,7 +67,7 @@ class RuleEffectiveness(Output):
 
 
 class RuleStats(Output):
-    """STAT-03."""
+    """Rules by maturity."""
 
     candidate: int
     established: int
@@ -78,7 +78,7 @@ class RuleStats(Output):
 
 
 class StatsOutput(Output):
-    """STAT-01..05."""
+    """What memory holds, counted."""
 
     episodes: EpisodeStats
     facts: FactStats

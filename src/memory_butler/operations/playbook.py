@@ -140,7 +140,7 @@ class RuleReference(Input):
 
 
 class RuleDetail(Revised):
-    """A rule, the history of its use (RAP-03), and everything that explains it."""
+    """A rule, the history of its use, and everything that explains it."""
 
     rule: StatedRule
     decay: explanations.Decay

@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import asyncpg
-import numpy as np
-import numpy.typing as npt
 
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import untenanted
 
 SQL = load("embeddings")
 
-Vector = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+else:  # commands that embed nothing do not wait for numpy
+    Vector = Any
 
 
 @dataclass(frozen=True, slots=True)

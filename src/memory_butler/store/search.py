@@ -20,6 +20,8 @@ PAST = load("history")
 # How many memories the arm of words reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
 
+WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
+
 SAMPLED: Final = 256  # memories around a question, by the queries named bearing
 
 Records = Sequence[Mapping[str, Any]]
@@ -183,15 +185,18 @@ async def deepened(
     told: Records,
     embedding: Vector | None,
     deep: Deep,
+    also: Sequence[UUID] = (),
 ) -> list[Found]:
     """What a deep search weighs of facts or rules: these, the nearest and what is pointed at.
 
     `told` is what the arm of words has found of them, and may be asked for before the embedding is
     there. Of episodes the words say how well a whole session fits: `candidates` looks them up.
+    `also` are weighed wherever they rank.
     """
     by_words = {row["id"]: row for row in told}
     query = SQL[f"found_{memory_type}"]
-    found = await _found(tx, memory_type, wanted, query, "", embedding, deep, list(by_words))
+    known = [*by_words, *also]
+    found = await _found(tx, memory_type, wanted, query, "", embedding, deep, known)
     return [
         replace(
             one,
@@ -203,6 +208,22 @@ async def deepened(
         else one
         for one in found
     ]
+
+
+async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> list[UUID]:
+    """The facts of an importance of 8 and more that are nearest to a vector of shape (384,)."""
+    with span("sql weightiest"):
+        records = await tx.connection.fetch(
+            SQL["weightiest_facts"],
+            tx.tenant,
+            embedding,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.version_id,
+            WEIGHTIEST,
+        )
+    return [record["id"] for record in records]
 
 
 async def _found(

@@ -30,6 +30,19 @@ SELECT 'fact' AS memory_type, n.* FROM nearest_facts($1, $2, $3, $4, $5, $6) n
 -- name: nearest_rule
 SELECT 'rule' AS memory_type, n.* FROM nearest_rules($1, $2, $3, $4, $5, $6) n
 
+-- What matters most and is nearest to a question, of the thousand facts that matter most.
+-- name: weightiest_facts
+SELECT m.id FROM (
+    SELECT m.id, m.embedding FROM facts m
+    WHERE m.tenant_id = $1 AND m.validity = 'active' AND m.importance >= 8
+      AND (m.valid_until IS NULL OR m.valid_until > $5)
+      AND ($3::text IS NULL OR m.scope IN ('global', $3))
+      AND effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, $5) >= $4
+      AND ($6::integer IS NULL OR m.embedding_version_id = $6)
+    ORDER BY m.importance DESC, m.id LIMIT 1000
+) m
+ORDER BY m.embedding <=> $2, m.id LIMIT $7
+
 -- fragment: asked
 (
     SELECT tsvector_to_array(to_tsvector('english', left($2::text, 20000))) AS words,

@@ -12,14 +12,28 @@ KEEP: Final = "Keep in order"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How an operation is called here. `assumed` makes options of required inputs."""
+    """How an operation is called here. `assumed` makes options of required inputs.
+
+    `path` is the module below `operations` and the name there, so that a command imports its own
+    operation alone.
+    """
 
     words: str
-    operation: str
+    path: str
     panel: str
     summary: str
     examples: tuple[str, ...] = ()
     assumed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str:
+        """The module of the operation."""
+        return self.path.partition(".")[0]
+
+    @property
+    def operation(self) -> str:
+        """The name of the operation."""
+        return self.path.partition(".")[2]
 
 
 _COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --tag taste'
@@ -27,81 +41,88 @@ _COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --t
 COMMANDS: Final[tuple[Named, ...]] = (
     Named(
         "recall",
-        "memory_recall",
+        "retrieval.memory_recall",
         FIND,
         "The facts and rules that matter most for a topic.",
         ('memory-butler recall "dinner with Ana" --limit 5', "memory-butler recall travel --json"),
     ),
     Named(
         "search",
-        "memory_search",
+        "retrieval.memory_search",
         FIND,
         "Find episodes, facts and rules by meaning and by words.",
         ('memory-butler search "lost luggage" --type episode --mode keyword',),
     ),
     Named(
         "context",
-        "memory_context",
+        "retrieval.memory_context",
         FIND,
         "The memory block for a prompt, as a session gets it.",
         ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
     ),
     Named(
         "facts",
-        "facts_list",
+        "facts.facts_list",
         FIND,
         "List facts: active ones, those that wait, or the archive.",
         ("memory-butler facts --subject user", "memory-butler facts --validity waiting"),
     ),
-    Named("get", "memory_get", FIND, "One memory, whole and in whatever state it is."),
+    Named("get", "curation.memory_get", FIND, "One memory, whole and in whatever state it is."),
     Named(
         "explain",
-        "memory_explain",
+        "receipts.memory_explain",
         FIND,
         "Why each line is in a context, and what just missed.",
         ("memory-butler explain 6f1c…",),
     ),
-    Named("replay", "memory_replay", FIND, "A context again, byte for byte, from its receipt."),
-    Named("contexts", "memory_receipts", FIND, "The contexts that were built lately."),
+    Named(
+        "replay",
+        "receipts.memory_replay",
+        FIND,
+        "A context again, byte for byte, from its receipt.",
+    ),
+    Named("contexts", "receipts.memory_receipts", FIND, "The contexts that were built lately."),
     Named(
         "diff",
-        "memory_diff",
+        "timeline.memory_diff",
         FIND,
         "What was learned, changed and forgotten between two moments.",
         ("memory-butler diff --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",),
     ),
     Named(
         "context-without",
-        "memory_context_without",
+        "without.memory_context_without",
         FIND,
         "What would change in a context if some memories were gone.",
         ('memory-butler context-without "Plan my week" claude-code 6f1c…',),
     ),
     Named(
         "calibration",
-        "memory_calibration",
+        "calibration.memory_calibration",
         FIND,
         "Whether memory is as sure as it should be: what it claimed, and what came of it.",
         ("memory-butler calibration --memory-type fact --days 90",),
     ),
-    Named("stats", "memory_stats", FIND, "How much memory there is, and how healthy it is."),
+    Named(
+        "stats", "insight.memory_stats", FIND, "How much memory there is, and how healthy it is."
+    ),
     Named(
         "store-fact",
-        "memory_store_fact",
+        "facts.memory_store_fact",
         STORE,
         "Store what is true; the fact of the same subject and predicate is superseded.",
         (_COLOUR, "memory-butler store-fact user city Lisbon --valid-from 2026-01-01T00:00:00Z"),
     ),
     Named(
         "store-rule",
-        "memory_store_rule",
+        "rules.memory_store_rule",
         STORE,
         "Store a lesson on how to behave.",
         ('memory-butler store-rule "Confirm before sending messages"',),
     ),
     Named(
         "store-episode",
-        "memory_store_episode",
+        "episodes.memory_store_episode",
         STORE,
         "Store what happened; - reads it from standard input.",
         (
@@ -110,74 +131,96 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ),
         {"butler": "cli"},
     ),
-    Named("confirm", "memory_confirm", CURATE, "Say that a fact or rule still holds."),
+    Named("confirm", "curation.memory_confirm", CURATE, "Say that a fact or rule still holds."),
     Named(
         "accept",
-        "fact_accept",
+        "facts.fact_accept",
         CURATE,
         "Believe a fact that waits because its evidence is in doubt.",
         ("memory-butler facts --validity waiting", "memory-butler accept 6f1c…"),
     ),
-    Named("forget", "memory_forget", CURATE, "Take a memory out of retrieval, recoverably."),
+    Named(
+        "forget", "curation.memory_forget", CURATE, "Take a memory out of retrieval, recoverably."
+    ),
     Named(
         "undo",
-        "memory_undo",
+        "undo.memory_undo",
         CURATE,
         "Take a change back, while nothing later depends on it; without an id your last one.",
         ("memory-butler undo --dry-run", "memory-butler undo --run-id 6f1c…"),
     ),
     Named(
         "conflicts list",
-        "conflicts_list",
+        "conflicts.conflicts_list",
         CURATE,
         "Facts that repeat or contradict another, waiting to be settled.",
     ),
     Named(
         "conflicts settle",
-        "conflict_settle",
+        "conflicts.conflict_settle",
         CURATE,
         "Say which of two facts holds; nothing is deleted.",
         ("memory-butler conflicts settle 6f1c… 91ab… keep_later",),
     ),
-    Named("mark-helpful", "memory_mark_helpful", CURATE, "Say that a rule helped."),
-    Named("mark-harmful", "memory_mark_harmful", CURATE, "Say that a rule did harm."),
+    Named("mark-helpful", "rules.memory_mark_helpful", CURATE, "Say that a rule helped."),
+    Named("mark-harmful", "rules.memory_mark_harmful", CURATE, "Say that a rule did harm."),
     Named(
         "entity create",
-        "entity_create",
+        "entities.entity_create",
         CURATE,
         "Register a person, organisation or place.",
         ('memory-butler entity create "Ana Silva" person --alias Ana',),
     ),
-    Named("entity get", "entity_get", CURATE, "One entity with its names."),
-    Named("entity update", "entity_update", CURATE, "Correct an entity."),
-    Named("entity resolve", "entity_resolve", CURATE, "Whom a name may mean, the likeliest first."),
-    Named("entity merge", "entity_merge", CURATE, "Make two entities one."),
-    Named("consolidate", "memory_run_consolidation", KEEP, "Turn waiting episodes into facts."),
-    Named("cleanup", "memory_run_episode_cleanup", KEEP, "Delete episodes that had their time."),
-    Named("jobs", "memory_jobs", KEEP, "What runs by itself and when, and how the last runs went."),
+    Named("entity get", "entities.entity_get", CURATE, "One entity with its names."),
+    Named("entity update", "entities.entity_update", CURATE, "Correct an entity."),
+    Named(
+        "entity resolve",
+        "entities.entity_resolve",
+        CURATE,
+        "Whom a name may mean, the likeliest first.",
+    ),
+    Named("entity merge", "entities.entity_merge", CURATE, "Make two entities one."),
+    Named(
+        "consolidate",
+        "consolidation.memory_run_consolidation",
+        KEEP,
+        "Turn waiting episodes into facts.",
+    ),
+    Named(
+        "cleanup",
+        "episodes.memory_run_episode_cleanup",
+        KEEP,
+        "Delete episodes that had their time.",
+    ),
+    Named(
+        "jobs",
+        "jobs.memory_jobs",
+        KEEP,
+        "What runs by itself and when, and how the last runs went.",
+    ),
     Named(
         "consolidation begin",
-        "consolidation_begin",
+        "consolidation.consolidation_begin",
         KEEP,
         "Take waiting episodes, and get what a model of yours is to draw from them.",
         ("memory-butler consolidation begin --json > task.json",),
     ),
     Named(
         "consolidation submit",
-        "consolidation_submit",
+        "consolidation.consolidation_submit",
         KEEP,
         "Hand in what it drew.",
         ('memory-butler consolidation submit 6f1c… "$(cat answer.json)"',),
     ),
     Named(
         "dead-letters list",
-        "dead_letters_list",
+        "consolidation.dead_letters_list",
         KEEP,
         "The episodes that consolidation gave up on, and why.",
     ),
     Named(
         "dead-letters retry",
-        "dead_letters_retry",
+        "consolidation.dead_letters_retry",
         KEEP,
         "Let the next consolidation try them again.",
         ("memory-butler dead-letters retry", "memory-butler dead-letters retry --episode-id 6f1c…"),
