@@ -6,11 +6,13 @@ whole (`mask`), or noted whole (`mark`); it is told if anything in it is.
 
     python bench/masking.py                # the half that the rules were made with, by kind
     python bench/masking.py --held-out
+    python bench/masking.py --texts FOLDER # what is found in every text of its JSON files
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,7 @@ from memory_butler.domain.secrets import find
 CASES: Final = Path(__file__).parent / "secret_cases.jsonl"
 # Stands within each made-up key, so that no scanner takes the file for a leak.
 _BREAK: Final = "~~"
+_SHORTEST: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,39 @@ def table(cases: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def texts(value: Any) -> Iterator[str]:
+    """Every text of 15 characters or more in a JSON value; shorter ones are names and dates."""
+    if isinstance(value, str) and len(value) >= _SHORTEST:
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from texts(one)
+
+
+def in_folder(folder: Path) -> str:
+    """How many texts the JSON files below a folder have, and what is found in them, as Markdown."""
+    read = characters = 0
+    found: Counter[tuple[str, str]] = Counter()
+    for file in sorted(folder.rglob("*.json")):
+        for text in texts(json.loads(file.read_text("utf-8"))):
+            read, characters = read + 1, characters + len(text)
+            found.update((one.level, one.kind) for one in find(text))
+    lines = [f"{read:,} texts, {characters:,} characters", "", "| found | |", "|---|---|"]
+    return "\n".join(
+        [*lines, *(f"| {level}: {kind} | {n} |" for (level, kind), n in found.items())]
+    )
+
+
 def main() -> None:
     """Print the tables of one half."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--held-out", action="store_true", help="the half nobody tuned to")
     parser.add_argument("--wrong", action="store_true", help="list the texts that are wrong")
+    parser.add_argument("--texts", type=Path, metavar="FOLDER", help="of JSON files, unlabelled")
     given = parser.parse_args()
+    if given.texts is not None:
+        print(in_folder(given.texts))
+        return
     cases = read_cases(given.held_out)
     print(table(cases))
     for case in cases if given.wrong else ():
