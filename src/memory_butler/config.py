@@ -28,6 +28,7 @@ from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
+from memory_butler.trust_config import TrustConfig
 
 _PREFIX: Final = "MEMORY_BUTLER_"
 
@@ -215,6 +216,7 @@ class MemoryModuleConfig(Table):
     retrieval: RetrievalConfig = Field(
         RetrievalConfig(), description="How search, recall and context work."
     )
+    trust: TrustConfig = Field(TrustConfig(), description="What memory takes in.")
     journal: JournalConfig = Field(JournalConfig(), description="The journals of companions.")
 
 

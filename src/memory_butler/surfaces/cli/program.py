@@ -22,6 +22,7 @@ from memory_butler.surfaces.cli import (
     maintaining,
     nearest_index,
     operations,
+    scanning,
     serving,
     tokens,
 )
@@ -49,6 +50,7 @@ _ORDER = (
         "forget",
         "restore",
         "undo",
+        "scan-secrets",
         "erase",
         "verify",
         "mark-helpful",
@@ -92,6 +94,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
     add("links", rich_help_panel=FIND)(located(curating.links))
     add("restore", rich_help_panel=CURATE)(located(curating.restore))
+    add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
+        located(scanning.scan_secrets)
+    )
     add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
     add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
     add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))
