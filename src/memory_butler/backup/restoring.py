@@ -65,7 +65,7 @@ async def restore(
         folder = Path(made)
         tell("reading the backup")
         manifest = await asyncio.to_thread(unpack, source, folder)
-        schema.refuse_ancient(manifest.revision, "this backup")
+        schema.refuse_ancient(manifest.revision, "this backup", "restore it, and back up anew,")
         if manifest.revision > schema.HEAD:
             raise ConfigurationError(
                 f"this backup is of the schema {manifest.revision}, made by memory-butler "

@@ -193,7 +193,11 @@ def is_older(revision: str) -> bool:
     return revision < HEAD
 
 
-def refuse_ancient(revision: str, what: str = "this database") -> None:
+def refuse_ancient(
+    revision: str,
+    what: str = "this database",
+    way: str = "run `memory-butler serve` (with a server of yours `memory-butler db init`)",
+) -> None:
     """Refuse a revision that no step leads on from.
 
     Raises:
@@ -201,9 +205,9 @@ def refuse_ancient(revision: str, what: str = "this database") -> None:
     """
     if revision < OLDEST:
         raise ConfigurationError(
-            f"{what} is at revision {revision}, and this version upgrades from {OLDEST} on. Run "
-            "`memory-butler db init` of the last version that knows the steps in between (0.1.0 in "
-            "development, commit d681f88), then this one."
+            f"{what} is at revision {revision}, and this version upgrades from {OLDEST} on. First "
+            f"{way} with the last version that has the steps in between: 0.1.0 in development, "
+            "commit d681f88."
         )
 
 

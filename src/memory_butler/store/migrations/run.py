@@ -57,6 +57,8 @@ async def preview(admin_dsn: str, roles: Roles) -> Preview:
         return Preview((), ())  # a new database: nothing is stored
     finally:
         await connection.close()
+    if at is None:
+        return Preview((), ())  # it was taken away
     refuse_ancient(at)
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     pending = [one for one in reversed(scripts) if one.revision > at]
