@@ -10,10 +10,14 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
-from conftest import Connection, Database, Template
+from conftest import NOW, Connection, Database, Template
+from memory_butler.backup.making import back_up
+from memory_butler.backup.restoring import restore
+from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.store import schema
+from memory_butler.store import dump, schema
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.migrations.run import migrate, preview
 
@@ -112,13 +116,46 @@ async def test_nothing_is_to_be_seen_of_a_new_database(empty_database: Database)
 
 @pytest.mark.parametrize("revision", ["mem_003", "mem_029"])
 async def test_an_older_one_is_told_what_to_run_first(revision: str, oldest: Database) -> None:
-    connection = await asyncpg.connect(oldest.admin_dsn)
-    await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
-    await connection.close()
+    await _set(oldest.admin_dsn, revision)
     for work in (migrate, preview):
         with pytest.raises(ConfigurationError, match=rf"{revision}, .*db init.*0\.1\.0"):
             await work(oldest.admin_dsn, oldest.roles)
     assert await _at(oldest.admin_dsn) == revision
+
+
+async def test_a_backup_of_it_is_restored_where_there_is_no_database(
+    oldest: Database, tmp_path: Path
+) -> None:
+    settings = Settings(dsn=SecretStr(oldest.admin_dsn), data_dir=tmp_path)
+    made = await back_up(settings, tmp_path / "a.tar", NOW, admin_dsn=oldest.admin_dsn)
+    await _drop(oldest)
+    restored = await restore(settings, made.path, NOW, admin_dsn=oldest.admin_dsn)
+    assert restored.manifest.revision == schema.OLDEST
+    assert await _at(oldest.admin_dsn) == schema.HEAD
+
+
+async def test_an_older_backup_is_refused_before_anything_is_done(
+    oldest: Database, tmp_path: Path
+) -> None:
+    settings = Settings(dsn=SecretStr(oldest.admin_dsn), data_dir=tmp_path)
+    await _set(oldest.admin_dsn, "mem_029")
+    made = await back_up(settings, tmp_path / "a.tar", NOW, admin_dsn=oldest.admin_dsn)
+    await _set(oldest.admin_dsn, "mem_030")
+    with pytest.raises(ConfigurationError, match=r"this backup is at revision mem_029.*restore it"):
+        await restore(settings, made.path, NOW, admin_dsn=oldest.admin_dsn, replace=True)
+    assert await _at(oldest.admin_dsn) == "mem_030"
+
+
+async def _drop(database: Database) -> None:
+    connection = await asyncpg.connect(dump.with_database(database.admin_dsn, "postgres"))
+    await connection.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
+    await connection.close()
+
+
+async def _set(dsn: str, revision: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
+    await connection.close()
 
 
 async def _at(dsn: str) -> str:
