@@ -60,7 +60,7 @@ def run_step(name: str) -> None:
 def finish() -> None:
     """Make all functions and views as they are now, whatever revision the database comes from.
 
-    So no step holds a function's text. A step drops a function that goes, or whose result changes.
+    So a step needs no function's text. It drops a function that goes, or whose result changes.
     """
     names = list(texts())
     _make_functions(FIRST + tuple(name for name in names if name not in FIRST))
