@@ -112,7 +112,7 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         }
         assert prompt["user"].endswith(HELLO)
         # The companion is told its secrets; a page that shows the prompt is not.
-        assert "[secret, assistant] a lantern" in prompt["user"]
+        assert "[secret, Ada] a lantern" in prompt["user"]
         shown = await ok(client, "ada/prompt", secrets=False)
         assert "[secret, assistant] (secret)" in shown["user"]
         assert "lantern" not in str(shown)
