@@ -114,7 +114,7 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         # The companion is told its secrets; a page that shows the prompt is not.
         assert "[secret, Ada] a lantern" in prompt["user"]
         shown = await ok(client, "ada/prompt", secrets=False)
-        assert "[secret, assistant] (secret)" in shown["user"]
+        assert "[secret, Ada] (secret)" in shown["user"]
         assert "lantern" not in str(shown)
         # Begun over REST it knows its name and the tags.
         assert prompt["system"].startswith("Your name is Ada.")
