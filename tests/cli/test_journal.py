@@ -380,6 +380,14 @@ def test_a_pasted_poem_is_one_message(home: Installation, terminal: Terminal) ->
     assert len(contents) == 2
 
 
+def test_commands_typed_ahead_are_done_one_after_another(terminal: Terminal) -> None:
+    terminal.expect("> ")
+    terminal.type("/pin tea\n/undo\n/quit\n")
+    terminal.expect("(kept pin: tea)")
+    terminal.expect("(no longer kept pin: tea)")
+    assert terminal.end() == 0
+
+
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(
     home: Installation, terminal: Terminal
 ) -> None:

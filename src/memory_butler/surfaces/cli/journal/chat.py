@@ -45,7 +45,7 @@ _KEPT = " Your message is kept; /retry asks again."
 # How a change of working memory is told, by the event of its table; what made way is not.
 _DONE = {
     "tag": "kept",
-    "retag": "kept on",
+    "retag": "refreshed",
     "done": "done",
     "cancel": "cancelled",
     "drop": "dropped",
@@ -53,7 +53,7 @@ _DONE = {
     "forget": "forgotten",
     "edit": "no longer",
 }
-_TAKEN_BACK = {"tag": "back in mind", "retag": "fades as before", "forget": "no longer kept"}
+_TAKEN_BACK = {"tag": "back in mind", "retag": "not refreshed", "forget": "no longer kept"}
 _BEFORE = 4  # messages of before that are shown when one comes back
 
 

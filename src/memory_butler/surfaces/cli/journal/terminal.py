@@ -26,8 +26,11 @@ def asked(prompt: str = "> ", given: str = "") -> str | None:
     lines: list[str] = []
     try:
         lines = [input(prompt)]
-        # What is pasted arrives at once: a poem is one message, not one for each of its lines.
-        while select.select([sys.stdin], [], [], _PASTE_SECONDS)[0]:
+        # What is pasted arrives at once: a poem is one message, not one for each of its lines. A
+        # command is one line, and what was typed ahead after it the next.
+        while (
+            not lines[0].startswith("/") and select.select([sys.stdin], [], [], _PASTE_SECONDS)[0]
+        ):
             lines.append(input())
         return "\n".join(lines)
     except EOFError:
