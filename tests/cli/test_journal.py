@@ -16,6 +16,7 @@ import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal
 
 # Written by hand, in place of a model's replies.
@@ -314,13 +315,16 @@ def test_the_first_conversation_asks_who_is_there(home: Installation) -> None:
     try:
         terminal.expect("Your name: ", again=True)
         terminal.type("Ana\n")
-        terminal.expect("The companion's name: Luna", again=True)  # as its journal has it
+        terminal.expect("The companion's name [Luna]: ", again=True)  # as its journal has it
         terminal.type("\n")
-        terminal.expect("Your time zone: ", again=True)
-        terminal.type("\x15Atlantis\n")
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("Atlantis\n")
         terminal.expect("unknown time zone 'Atlantis'; example: Europe/Lisbon.", again=True)
-        terminal.expect("Your time zone: ", again=True)
-        terminal.type("\x15tokyo\n")
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("/mind\n")
+        terminal.expect("Commands come after that.", again=True)
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("tokyo\n")
         terminal.expect("warm and brief, in German", again=True)
         terminal.type("brief\n")
         terminal.expect("Who it is stands in", again=True)
@@ -345,10 +349,12 @@ def test_the_first_conversation_asks_who_is_there(home: Installation) -> None:
     items = home.inside("journal", "plans", *whose, "--json").json["items"]
     assert [one["due"][10:19] for one in items if one["due"]] == ["T00:00:00"]
     # Nobody is asked again, but may say it again.
-    again = home.inside("journal", "chat", *whose, stdin="/self\n\nLuna Maria\n\n\n")
+    again = home.inside("journal", "chat", *whose, stdin="/self\n\nLuna Maria\n\n-\n")
     assert "A few questions" not in again.err
     assert "Who it is stands in" in again.err
-    assert home.inside("journal", "assemble", *whose).out.startswith("Your name is Luna Maria. You")
+    assert home.inside("journal", "assemble", *whose).out.startswith(
+        "Your name is Luna Maria. You talk with Ana.\n\nYou are a companion"
+    )
 
 
 @pytest.mark.parametrize("leaving", ["\x04", "Ctrl-C", "/quit\n"])
@@ -380,12 +386,17 @@ def test_a_pasted_poem_is_one_message(home: Installation, terminal: Terminal) ->
     assert len(contents) == 2
 
 
-def test_commands_typed_ahead_are_done_one_after_another(terminal: Terminal) -> None:
+def test_commands_typed_ahead_are_done_one_after_another(
+    home: Installation, terminal: Terminal
+) -> None:
     terminal.expect("> ")
     terminal.type("/pin tea\n/undo\n/quit\n")
     terminal.expect("(kept pin: tea)")
     terminal.expect("(no longer kept pin: tea)")
     assert terminal.end() == 0
+    # Whoever answered nothing goes on by the configuration.
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        assert introduction_of(file) == Introduction()
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(

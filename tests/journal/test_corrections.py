@@ -104,6 +104,17 @@ def test_a_correction_can_be_taken_back_too(live: LiveJournal, desk: Maintenance
         live.edit(item, "Ana likes coffee")
 
 
+def test_what_came_back_can_still_be_taken_back(live: LiveJournal) -> None:
+    live.log("<pin>tea</pin>")
+    live.edit(find(live, "tea"), "coffee")
+    live.forget(find(live, "coffee"))
+    assert told(live.undo()) == [("tag", "coffee")]
+    assert told(live.undo()) == [("forget", "coffee"), ("tag", "tea")]
+    assert told(live.undo()) == [("forget", "tea")]
+    assert live.undo() == ()
+    assert live.mind() == ()
+
+
 def test_an_edited_plan_keeps_its_date_unless_it_names_another(live: LiveJournal) -> None:
     live.log('<plan due="2027-05-01 09:00">call Bo</plan>')
     due = find(live, "call Bo").due

@@ -6,7 +6,7 @@ taken back in its turn.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypedDict
@@ -56,11 +56,20 @@ def undo(db: sqlite3.Connection, at: datetime) -> tuple[Change, ...]:
     What has changed since otherwise, an item that faded, stays; then the one before is taken back.
     """
     left = _undoable(db)
-    done: tuple[Change, ...] = ()
+    done: list[Change] = []
     while left and not done:
-        done = tuple(change for one in reversed(left.pop()) for change in _taken_back(db, one, at))
+        noted = left.pop()
+        while noted:
+            one = noted.pop()
+            if (change := _taken_back(db, one, at)) is None:
+                continue
+            done.append(change)
+            # What came back has a new number, and what was noted of it before holds still.
+            for former in (each for message in (*left, noted) for each in message):
+                if former["id"] == one["id"]:
+                    former["id"] = change.item_id
     _put(db, left, at)
-    return done
+    return tuple(done)
 
 
 def forget(db: sqlite3.Connection, id: int, at: datetime) -> Change:
@@ -117,21 +126,20 @@ def _active(db: sqlite3.Connection, id: int) -> Item:
     return item
 
 
-def _taken_back(db: sqlite3.Connection, one: _Noted, at: datetime) -> Iterator[Change]:
+def _taken_back(db: sqlite3.Connection, one: _Noted, at: datetime) -> Change | None:
     item = memory.get(db, one["id"])
     if item is None:
-        return
-    if one["did"] == "tag":
-        if item.status == "active":
-            yield memory.leave(db, item, "forget", at)
-    elif one["did"] == "retag":
-        if item.status == "active" and one["refreshed_at"]:
-            due = to_moment(one["due"]) if one["due"] else None
-            before = replace(item, refreshed_at=to_moment(one["refreshed_at"]), due=due)
-            memory.fade_as_before(db, before)
-            yield Change(item.id, "retag", "active", item.type, item.content, due, item)
-    elif item.status != "active":
-        yield memory.remember_again(db, item, at)
+        return None
+    if one["did"] not in ("tag", "retag"):
+        return memory.remember_again(db, item, at) if item.status != "active" else None
+    if item.status != "active":
+        return None
+    if one["did"] == "tag" or one["refreshed_at"] is None:
+        return memory.leave(db, item, "forget", at)
+    due = to_moment(one["due"]) if one["due"] else None
+    before = replace(item, refreshed_at=to_moment(one["refreshed_at"]), due=due)
+    memory.fade_as_before(db, before)
+    return Change(item.id, "retag", "active", item.type, item.content, due, item)
 
 
 def _undoable(db: sqlite3.Connection) -> list[list[_Noted]]:

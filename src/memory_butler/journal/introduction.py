@@ -90,7 +90,9 @@ def name_of(text: str, taken: Collection[str] = ()) -> str:
     """
     name = one_line(text)
     if len(name) > MAX_NAME_CHARS or not name.isprintable() or set(name) & _OF_THE_PROMPT:
-        raise InvalidInput(f"a name has {MAX_NAME_CHARS} characters at most, and none of < > [ ] :")
+        raise InvalidInput(
+            f"a name has {MAX_NAME_CHARS} characters at most, and none of the signs <>[]: in it"
+        )
     if name and name.casefold() in {one.casefold() for one in taken}:
         raise InvalidInput(f"{name} is a name of the other side; choose another")
     return name

@@ -113,7 +113,7 @@ class _Talk:
         if self.missing is not None:
             note(f"Your messages are kept, and nobody answers: {self.missing}")
         if introducing.first_time(self.companion):
-            note("A few questions first; Enter leaves an answer as it stands, Ctrl-D all of them.")
+            note("A few questions first.")
             self._introduce()
         elif (written := begin_wake(self.companion.file.texts_dir)) is not None:
             note(f"Who it is stands in {written}; change it as you like.")
@@ -127,6 +127,7 @@ class _Talk:
         return policy.names.get(policy.assistant_actors[0], self.companion.name)
 
     def _introduce(self) -> None:
+        note(introducing.HOW_TO_ANSWER)
         self.companion = introducing.introduce(self.companion, self.settings)
 
     def open_bridge(self) -> None:

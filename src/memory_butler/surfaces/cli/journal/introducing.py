@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from memory_butler.companions.opening import Companion
     from memory_butler.config import Settings
 
+HOW_TO_ANSWER = (
+    "Enter leaves an answer as it stands, a dash takes it back, Ctrl-D ends the questions."
+)
+
 
 def first_time(companion: "Companion") -> bool:
     """Whether nobody has said or written anything here, and somebody is there to be asked."""
@@ -29,21 +33,21 @@ def introduce(companion: "Companion", settings: "Settings") -> "Companion":
 
     policy = companion.policy
     old = introduction.introduction_of(companion.file)
-    user, name, zone, manner = old.user, old.name, old.zone or str(policy.zone), old.manner
+    user, name, zone, manner = old.user, old.name, old.zone, old.manner
     try:
         user = _answer(
-            "Your name: ",
+            "Your name",
             user,
-            lambda text: introduction.name_of(text, policy.assistant_actors),
+            lambda text: introduction.name_of(text, (*policy.assistant_actors, old.name)),
         )
         name = _answer(
-            "The companion's name: ",
+            "The companion's name",
             name,
             lambda text: introduction.name_of(text, (*policy.user_actors, *filter(None, [user]))),
         )
-        zone = _answer("Your time zone: ", zone, introduction.zone_of)
+        zone = _answer("Your time zone", zone or str(policy.zone), introduction.zone_of)
         manner = _answer(
-            'How it shall talk, such as "warm and brief, in German": ',
+            'How it shall talk, such as "warm and brief, in German"',
             manner,
             introduction.manner_of,
         )
@@ -62,16 +66,18 @@ def introduce(companion: "Companion", settings: "Settings") -> "Companion":
 
 
 def _answer(question: str, given: str, read: Callable[[str], str]) -> str:
-    """What is answered, once it can be read; at a terminal what is `given` can be changed.
-
-    Elsewhere an empty line leaves what is given.
+    """What is answered, once it can be read; what is `given` for Enter alone, '' for a dash.
 
     Raises:
         EOFError: there are no more answers.
     """
-    while (line := asked(question, given)) is not None:
+    while (line := asked(f"{question} [{given}]: " if given else f"{question}: ")) is not None:
+        said = line.strip()
+        if said.startswith("/"):
+            note(f"{HOW_TO_ANSWER} Commands come after that.")
+            continue
         try:
-            return read(line) if line.strip() or sys.stdin.isatty() else given
+            return given if not said else read("" if said == "-" else said)
         except InvalidInput as error:
             note(f"{error}.")
     raise EOFError
