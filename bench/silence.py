@@ -348,7 +348,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", choices=list(SETS), default=list(SETS))
     parser.add_argument("--conversations", type=int, help="only the first N of each set")
     parser.add_argument("--year", type=Path, nargs="*", default=[], help="years of households")
-    parser.add_argument("--threshold", type=float, default=0.45)
+    parser.add_argument("--threshold", type=float, default=0.3)
     parser.add_argument("--out", type=Path, help="keep every answer here")
     given = parser.parse_args()
     if given.sets and not given.data.is_dir():

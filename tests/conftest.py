@@ -1,7 +1,8 @@
-"""What tests share: a real PostgreSQL, a clone of the migrated schema for each test, a set clock.
+"""What tests share: a real PostgreSQL, an empty database of today's schema, a set clock.
 
 The server is the embedded one. It lives in a temporary folder and goes with it; durability is off,
-because nothing of it outlives the run. The schema is migrated once, into a template, and cloned.
+because nothing of it outlives the run. The schema is migrated once, into a template, and cloned. A
+clone is emptied for the next test, unless a test changed its schema or left a connection.
 """
 
 import asyncio
@@ -132,6 +133,15 @@ async def _make_template(server: embedded.Endpoint) -> Template:
 _clones = count()
 
 
+def _clone_named(template: Template, name: str) -> Database:
+    return Database(
+        name=name,
+        roles=template.roles,
+        admin_dsn=template.endpoint.dsn(name),
+        runtime_dsn=template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{name}?"),
+    )
+
+
 @asynccontextmanager
 async def cloned(template: Template) -> AsyncIterator[Database]:
     """A clone of the migrated database, gone at the end."""
@@ -139,22 +149,139 @@ async def cloned(template: Template) -> AsyncIterator[Database]:
     admin = await asyncpg.connect(template.endpoint.dsn("postgres"))
     try:
         await admin.execute(_CLONE.format(clone=name, template=_TEMPLATE))
-        yield Database(
-            name=name,
-            roles=template.roles,
-            admin_dsn=template.endpoint.dsn(name),
-            runtime_dsn=template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{name}?"),
-        )
+        yield _clone_named(template, name)
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         await admin.close()
 
 
+# What a clone is used for at most: emptied tables keep their pages, and plans depend on these.
+_USES = 40
+# Everything but rows: a test that changed any of it gets rid of its clone.
+_SCHEMA = """
+SELECT md5(string_agg(part, ',' ORDER BY part)) FROM (
+    SELECT concat_ws(' ', c.oid, c.xmin) FROM pg_class c
+    WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'pg_toast'::regnamespace)
+    UNION ALL SELECT concat_ws(' ', p.oid, p.xmin) FROM pg_proc p
+    WHERE p.pronamespace <> 'pg_catalog'::regnamespace
+    UNION ALL SELECT concat_ws(' ', a.attrelid, a.attnum, a.xmin)
+    FROM pg_attribute a WHERE a.attrelid >= 16384
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_constraint
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_policy
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_trigger
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_namespace
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_extension
+    UNION ALL SELECT concat_ws(' ', oid, xmin) FROM pg_default_acl
+    UNION ALL SELECT concat_ws(' ', setrole, setconfig) FROM pg_db_role_setting
+    UNION ALL SELECT concat_ws(' ', rolname, xmin) FROM pg_authid
+    UNION ALL SELECT concat_ws(' ', 'statistics', count(*)) FROM pg_statistic
+    WHERE starelid >= 16384
+) t (part)
+"""
+_EMPTY = """
+SET session_replication_role = replica;
+DO $$
+DECLARE
+    one regclass;
+    held boolean;
+BEGIN
+    FOR one IN SELECT c.oid FROM pg_class c
+               WHERE c.relkind = 'r' AND c.oid >= 16384
+                 AND c.oid <> ALL (ARRAY[%s]::regclass[]) LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %%s)', one) INTO held;
+        IF held THEN EXECUTE format('DELETE FROM %%s', one); END IF;
+    END LOOP;
+    PERFORM setval(s.seqrelid, s.seqstart, false) FROM pg_sequence s;
+END $$;
+"""
+
+
+@dataclass(slots=True)
+class _Clone:
+    """A clone that tests take turns with."""
+
+    database: Database
+    schema: str
+    uses: int = 0
+
+
+class Clones:
+    """One clone at a time for the tests of a worker, as empty for each as for the first."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._kept: _Clone | None = None
+        self._seeded: list[str] | None = None
+
+    async def take(self, server: Connection) -> _Clone:
+        """The kept clone, or a new one; `server` is a connection to another database."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            return kept
+        database = _clone_named(self._template, f"memory_test_{next(_clones)}")
+        await server.execute(_CLONE.format(clone=database.name, template=_TEMPLATE))
+        own = await asyncpg.connect(database.admin_dsn)
+        try:
+            if self._seeded is None:
+                self._seeded = await _with_rows(own)
+            return _Clone(database, await self._state(own))
+        finally:
+            await own.close()
+
+    async def give_back(self, server: Connection, clone: _Clone) -> None:
+        """Keep a clone for the next test, emptied; drop it if a test changed more than rows."""
+        clone.uses += 1
+        if clone.uses < _USES and await self._emptied(server, clone):
+            self._kept = clone
+        else:
+            await server.execute(f"DROP DATABASE IF EXISTS {clone.database.name} WITH (FORCE)")
+
+    async def _emptied(self, server: Connection, clone: _Clone) -> bool:
+        connected = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1"
+        if await server.fetchval(connected, clone.database.name):
+            return False
+        try:
+            writing = {"default_transaction_read_only": "off"}
+            own = await asyncpg.connect(clone.database.admin_dsn, server_settings=writing)
+        except asyncpg.PostgresError:  # a test dropped or renamed it
+            return False
+        try:
+            seeded = ", ".join(f"'{name}'" for name in self._seeded or ())
+            await own.execute(_EMPTY % seeded)
+            return await self._state(own) == clone.schema
+        finally:
+            await own.close()
+
+    async def _state(self, own: Connection) -> str:
+        seeded = [
+            f"SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM {name} t"
+            for name in self._seeded or ()
+        ]
+        return " ".join([await own.fetchval(query) for query in (_SCHEMA, *seeded)])
+
+
+async def _with_rows(own: Connection) -> list[str]:
+    names = await own.fetch(
+        "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' AND c.oid >= 16384"
+    )
+    return [name for (name,) in names if await own.fetchval(f"SELECT EXISTS (SELECT FROM {name})")]
+
+
+@pytest.fixture(scope="session")
+def clones(template: Template) -> Clones:
+    return Clones(template)
+
+
 @pytest.fixture
-async def database(template: Template) -> AsyncIterator[Database]:
+async def database(clones: Clones, template: Template) -> AsyncIterator[Database]:
     """A test's own database."""
-    async with cloned(template) as database:
-        yield database
+    server = await asyncpg.connect(template.endpoint.dsn("postgres"))
+    try:
+        clone = await clones.take(server)
+        yield clone.database
+        await clones.give_back(server, clone)
+    finally:
+        await server.close()
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
+from memory_butler.trust_config import TrustConfig
 
 _PREFIX: Final = "MEMORY_BUTLER_"
 
@@ -215,6 +216,7 @@ class MemoryModuleConfig(Table):
     retrieval: RetrievalConfig = Field(
         RetrievalConfig(), description="How search, recall and context work."
     )
+    trust: TrustConfig = Field(TrustConfig(), description="What memory takes in.")
     journal: JournalConfig = Field(JournalConfig(), description="The journals of companions.")
 
 
@@ -276,6 +278,11 @@ class Settings(BaseSettings):
     pool_size: int = Field(10, ge=2, le=100, description="Database connections at most.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What is logged: this and everything graver."
+    )
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto",
+        description="Lines for people (`console`) or for programs (`json`); `auto`: for people on "
+        "a terminal, for programs elsewhere.",
     )
     trace_endpoint: str | None = Field(
         None, pattern=r"^https?://\S+$", description="OTLP collector of traces; extra `tracing`."

@@ -66,7 +66,7 @@ class RetrievalConfig(Table):
         description="Factor on a rule's composite score for ordering (C-36).",
     )
     min_relevance: Share = Field(
-        0.45,
+        0.3,
         description="Recall and context leave out what bears on the question with less of a "
         "probability than this; 0 leaves nothing out.",
     )

@@ -40,6 +40,8 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     text = "".join(lines)
     assert f"claude mcp add --transport http memory {url}/mcp\n" in text
     assert str(alone.data_dir) in text
+    assert "  Demo         memory-butler demo" in text
+    assert "  Learning     off, no language model" in text
     assert httpx.get(f"{url}/healthz").json()["status"] == "ok"
     assert embedded.status(alone.data_dir).running
 

@@ -42,7 +42,7 @@ def demo(
 ) -> Iterator[Demo]:
     """The demonstration, which nobody changes."""
     told = Demo("memory_dashboard", tmp_path_factory.mktemp("dashboard"))
-    with _copied(template, _TEMPLATE, told.database) as dsn:
+    with copied(template, _TEMPLATE, told.database) as dsn:
         seed_apart(dsn, told.folder)
         yield told
 
@@ -59,12 +59,12 @@ def demo_dsn(demo: Demo, template: Template) -> Iterator[str]:
     """The runtime's login to a database with the demonstration in it: what the tests of one file
     change, those of others do not see, in whatever order they run.
     """
-    with _copied(template, demo.database, COPY) as dsn:
+    with copied(template, demo.database, COPY) as dsn:
         yield dsn
 
 
 @contextmanager
-def _copied(template: Template, source: str, name: str) -> Iterator[str]:
+def copied(template: Template, source: str, name: str) -> Iterator[str]:
     """A copy of a database, gone at the end; the runtime's login to it."""
     asyncio.run(_execute(template, _CLONE.format(clone=name, template=source)))
     try:

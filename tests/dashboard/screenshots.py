@@ -16,9 +16,11 @@ from dashboard.overlays import OVERLAYS, VIEWS
 from dashboard.pages import PAGES, PageShown
 from dashboard.serving import seed, server
 from memory_butler.config import Settings
+from memory_butler.demo.folder import mark
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 _THEMES = ("light", "dark")
+_DEMO = "demo"
 
 
 def main() -> None:
@@ -39,8 +41,22 @@ def main() -> None:
                             if not wanted or name in wanted:
                                 show(page)
                                 _picture(page, IMAGES / f"{name}{suffix}-{theme}.webp")
+        if not wanted or _DEMO in wanted:
+            _picture_tour(folder / "data")
     finally:
         shutil.rmtree(folder)
+
+
+def _picture_tour(data_dir: Path) -> None:
+    """The overview of a server that knows that it shows a demonstration."""
+    mark(data_dir)
+    with server("--data-dir", str(data_dir)) as url, chromium() as browser:
+        for theme in _THEMES:
+            with window(browser, url, theme=theme) as context:
+                page = context.new_page()
+                page.goto("/memory")
+                page.get_by_role("region", name="Guided tour").wait_for()
+                _picture(page, IMAGES / f"{_DEMO}-{theme}.webp")
 
 
 def _shown(*, on_phone: bool) -> Iterator[tuple[str, Callable[[Page], None]]]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dashboard.demo import tell
+from dashboard.dead_letter import bury
 from memory_butler.config import Settings
+from memory_butler.demo.telling import tell
 from memory_butler.engine.opening import open_memory
 
 
@@ -37,11 +38,12 @@ def server(*arguments: str) -> Iterator[str]:
 
 
 def seed(settings: Settings) -> None:
-    """Fill the empty memory that the settings name with the demonstration."""
+    """Fill an empty memory with the demonstration, and what tests need beside it."""
 
     async def fill() -> None:
         async with open_memory(settings) as memory:
             await tell(memory)
+            await bury(memory)
 
     asyncio.run(fill())
 

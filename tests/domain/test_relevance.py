@@ -105,7 +105,7 @@ def test_among_answers_the_nearer_is_no_less_relevant(near: float, less: float) 
 def test_a_name_that_nothing_has_speaks_against_all() -> None:
     asked = replace(ASKED, names=frozenset({"boiler"}))
     without = Bearing(0.5, WORDS - {"boiler"})
-    assert best(asked, without) < 0.4 < 0.9 < best(ASKED, without)
+    assert best(asked, without) < 0.3 < 0.8 < best(ASKED, without)
     assert best(replace(asked, names_entity=True), without) > best(ASKED, without)
     assert best(asked, Bearing(0.5, WORDS)) > best(ASKED, Bearing(0.5, WORDS))
 
@@ -119,8 +119,8 @@ def test_a_question_about_nobody_known_needs_more_than_a_topic_or_what_is_ones_o
 def test_a_topic_of_one_word_must_be_found_or_be_near() -> None:
     asked = replace(ASKED, words=frozenset({"owl"}), question=False)
     assert best(asked, Bearing(0.35, frozenset())) < 0.2
-    assert best(asked, Bearing(0.45, frozenset({"owl"}))) > 0.5
-    assert best(asked, Bearing(0.6, frozenset())) > 0.5
+    assert best(asked, Bearing(0.45, frozenset({"owl"}))) > 0.3
+    assert best(asked, Bearing(0.6, frozenset())) > 0.3
 
 
 def test_nothing_bears_on_a_pleasantry() -> None:

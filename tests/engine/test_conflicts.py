@@ -17,7 +17,7 @@ from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import keep_fact, store_episode, store_fact
+from memory_butler.engine.remember import keep, store_episode, store_fact
 from memory_butler.engine.writing import Written, new_fact
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,7 @@ async def _kept(
     memory: Memory, principal: Principal, predicate: str, content: str
 ) -> tuple[UUID, Written]:
     fact = new_fact(memory, "user", predicate, content)
-    return fact.id, await keep_fact(memory, principal, fact)
+    return fact.id, (await keep(memory, principal, fact)).written
 
 
 async def test_a_contradiction_is_linked_and_shown_with_both_sources(
@@ -91,7 +91,7 @@ async def test_two_entities_of_one_name_do_not_contradict(
     for kind, age in (("person", "is 34 years old"), ("other", "is 7 years old")):
         entity = await create_entity(memory, principal, "Remy", kind)
         facts.append(new_fact(memory, "Remy", "age", age, entity_id=entity["id"]))
-    written = [await keep_fact(memory, principal, fact) for fact in facts]
+    written = [(await keep(memory, principal, fact)).written for fact in facts]
     assert [one.alike for one in written] == [(), ()]
 
 

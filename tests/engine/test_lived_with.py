@@ -18,7 +18,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
-from memory_butler.engine.remember import keep_fact, store_episode, store_fact, store_rule
+from memory_butler.engine.remember import keep, store_episode, store_fact, store_rule
 from memory_butler.engine.writing import new_fact
 from memory_butler.inference.language_models.port import ModelUnreachable
 from memory_butler.inference.language_models.scripted import ScriptedModel
@@ -192,7 +192,7 @@ async def test_what_matters_most_is_found_behind_any_number_of_nearer_facts(
 async def test_another_child_is_no_duplicate(memory: Memory, principal: Principal) -> None:
     await store_fact(memory, principal, "user", "child_1", "has a child named Ana")
     new = new_fact(memory, "user", "child_2", "has a child named Eva")
-    assert (await keep_fact(memory, principal, new)).alike == ()
+    assert (await keep(memory, principal, new)).written.alike == ()
 
 
 async def test_what_is_hidden_says_nothing_of_its_own_and_is_named(

@@ -24,7 +24,7 @@ from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
-from memory_butler.engine.remember import keep_fact, store_episode, store_fact, store_rule
+from memory_butler.engine.remember import keep, store_episode, store_fact, store_rule
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.writing import new_fact
 from memory_butler.store.facts import FactFilter
@@ -261,7 +261,7 @@ async def test_what_is_trusted_less_never_supersedes_and_stands_beside_as_a_conf
     first, _ = await store_fact(memory, principal, "user", "bank", "Banks at Good", trust=known)
     clock.advance(minutes=1)
     written = new_fact(memory, "user", "bank", "Banks at Evil", trust=new)
-    done = await keep_fact(memory, principal, written)
+    done = (await keep(memory, principal, written)).written
     states = {row["id"]: row["validity"] for row in await facts(admin)}
     total, pairs = await list_conflicts(memory, principal, 10, 0)
     if may_touch(parse_trust(new), parse_trust(known)):
@@ -278,7 +278,7 @@ async def test_what_is_trusted_less_never_supersedes_and_stands_beside_as_a_conf
     clock.advance(minutes=1)
     # The same again is no conflict of its own, nor is the user's word said by another.
     again = new_fact(memory, "user", "bank", "banks at good ", trust=new)
-    done = await keep_fact(memory, principal, again)
+    done = (await keep(memory, principal, again)).written
     assert [one.kind for one in done.alike] == ["duplicate"]
     assert (await list_conflicts(memory, principal, 10, 0))[0] == 1
     # Undoing the store takes it away without a trace.

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from conftest import Clock, Connection, Database
+from conftest import Clock, Connection, Database, Template, cloned
 from engine.consolidation.scenes import answer, consolidate, fact, tell
 from engine.store_views import count
 from memory_butler.domain.errors import (
@@ -34,6 +35,14 @@ from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, scrubbing
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def database(template: Template) -> AsyncIterator[Database]:
+    """Where no test has deleted anything: its bytes would still be there."""
+    async with cloned(template) as database:
+        yield database
+
 
 # Short, and of letters that no compression of PostgreSQL would touch alone.
 MARKER = "Zephyrine Quokkaschmidt plays the theremin"

@@ -114,6 +114,7 @@ _EXTRAS: Final = {
         "turn",
         "metadata",
         "trust",
+        "allow_secrets",
     },
     "memory_store_fact": {
         "entity_id",
@@ -122,8 +123,9 @@ _EXTRAS: Final = {
         "source_butler",
         "source_episode_id",
         "trust",
+        "allow_secrets",
     },
-    "memory_store_rule": {"trust"},
+    "memory_store_rule": {"trust", "allow_secrets"},
     "memory_search": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
     "memory_recall": {"min_confidence", "min_trust", "min_relevance", "session_id", "explain"}
     | _AXES,

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import type { Past } from "@/shell/past";
 import type { MemoryType } from "@/shell/vocabulary";
@@ -33,3 +33,11 @@ export function history(kind: MemoryType, id: string, past?: Past) {
     },
   });
 }
+
+/** The language model that learns from episodes; null where there is none. */
+export const languageModel = queryOptions({
+  queryKey: ["jobs", "model"],
+  queryFn: ({ signal }) =>
+    answer(api.GET("/api/memory/jobs", { signal, params: { query: { limit: 1 } } })),
+  select: ({ language_model }) => language_model,
+});

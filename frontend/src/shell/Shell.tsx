@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
@@ -7,6 +8,7 @@ import { AwayBanner } from "@/shell/AwayBanner";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
 import { usePastDays } from "@/shell/past";
+import { session } from "@/shell/session";
 import { Sidebar } from "@/shell/Sidebar";
 import { useShortcuts } from "@/shell/useShortcuts";
 import { IconButton } from "@/ui/Button";
@@ -17,6 +19,7 @@ const PastBanner = lazy(() => import("@/shell/PastBanner"));
 const Palette = lazy(() => import("@/shell/Palette"));
 const PhoneMenu = lazy(() => import("@/shell/PhoneMenu"));
 const ShortcutsHelp = lazy(() => import("@/shell/ShortcutsHelp"));
+const Tour = lazy(() => import("@/shell/Tour"));
 const Toasts = lazy(() => import("@/ui/Toasts"));
 
 /** What surrounds every page. */
@@ -36,6 +39,7 @@ export function Shell() {
   const toasted = useToasts().length > 0;
   const main = useFocusOnNewPage();
   const past = usePastDays();
+  const { data: me } = useQuery(session);
 
   return (
     <>
@@ -60,6 +64,7 @@ export function Shell() {
             </IconButton>
           </header>
           <AwayBanner />
+          <Suspense>{me?.demo && <Tour />}</Suspense>
           <main id="main" ref={main} tabIndex={-1} className="outline-none">
             <Outlet />
           </main>

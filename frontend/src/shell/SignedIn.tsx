@@ -1,16 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
+import { session } from "@/shell/session";
 import { IconButton } from "@/ui/Button";
 
 /** Who one is, and the way out; nothing where the server asks nobody. */
 export function SignedIn() {
-  const { data: session } = useQuery({
-    queryKey: ["session"],
-    queryFn: ({ signal }) => answer(api.GET("/api/session", { signal })),
-    staleTime: Infinity,
-  });
-  if (!session?.token_required || !session.signed_in) return null;
+  const { data: me } = useQuery(session);
+  if (!me?.token_required || !me.signed_in) return null;
   const leave = async () => {
     await answer(api.DELETE("/api/session"));
     // A full load: nothing that was read stays in this browser's memory.
@@ -20,9 +17,9 @@ export function SignedIn() {
     <>
       <span
         className="ml-1 min-w-0 flex-1 truncate text-sm text-ink-3"
-        title={session.tenant ?? undefined}
+        title={me.tenant ?? undefined}
       >
-        {session.actor}
+        {me.actor}
       </span>
 
       <IconButton label="Sign out" title="Sign out" onClick={() => void leave()}>

@@ -4,7 +4,8 @@ An edit may name the revision that it was made from. Of two people who edit one 
 is refused and told what the first one made of it (StaleRevision).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
@@ -25,7 +26,8 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.writing import new_fact, replace_fact, searchable, shortened
+from memory_butler.engine.screening import NOTE, screened
+from memory_butler.engine.writing import new_fact, new_rule, replace_fact, searchable, shortened
 from memory_butler.store import events, facts, rules, versions
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -60,6 +62,7 @@ _MARKS: Final = frozenset(
         "echo",
         "echo_of",
         "echo_nearness",
+        NOTE,
     }
 )
 
@@ -75,6 +78,8 @@ async def edit_fact(
     fact_id: UUID | str,
     changes: Mapping[str, Any],
     expected_revision: str | None = None,
+    *,
+    allow_secrets: bool = False,
 ) -> Row:
     """Correct an active fact by one that supersedes it; the new fact's row (C-81, DASH-05).
 
@@ -94,13 +99,12 @@ async def edit_fact(
         before = await facts.look(tx, id)
     if before is None:
         raise missing("fact", id)
-    embedded = await memory.embedded(*searchable(_edited(memory, before, changes)))
+    edited = partial(_edited, memory, principal, changes=changes, allow_secrets=allow_secrets)
+    embedded = await memory.embedded(*searchable(edited(before)))
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
-            return await _replace(
-                memory, principal, tx, before, changes, expected_revision, fitting
-            )
+            return await _replace(memory, principal, tx, before, edited, expected_revision, fitting)
 
     return await shortened(embedded, write)
 
@@ -110,12 +114,12 @@ async def _replace(
     principal: Principal,
     tx: Transaction,
     before: Row,
-    changes: Mapping[str, Any],
+    edited: Callable[[Row], NewFact],
     expected_revision: str | None,
     embedded: Embedded,
 ) -> Row:
     id: UUID = before["id"]
-    keys = {_key(before), _key_of(_edited(memory, before, changes))}
+    keys = {_key(before), _key_of(edited(before))}
     # Keys before rows, as every writer locks (C-21).
     for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
         await facts.lock_key(tx, key)
@@ -126,7 +130,7 @@ async def _replace(
         raise await _stale_fact(memory, tx, row)
     if row["validity"] != "active":
         raise Conflict(await _no_longer_active(tx, row))
-    new = _edited(memory, row, changes)
+    new = edited(row)
     if {_key(row), _key_of(new)} != keys:
         raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
     if new.period.validity != "active":
@@ -151,13 +155,26 @@ def _require_some(changes: Mapping[str, Any]) -> None:
         raise InvalidInput("the edit changes nothing; give at least one field a new value")
 
 
-def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
+def _edited(
+    memory: Memory,
+    principal: Principal,
+    row: Row,
+    changes: Mapping[str, Any],
+    *,
+    allow_secrets: bool,
+) -> NewFact:
     given = {name: changes[name] if name in changes else row[name] for name in INHERITED}
     if "valid_from" not in changes:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
-    return new_fact(memory, **given, metadata=kept, trust=_trust(row, changes, _SAYS).label)
+    trust = _trust(row, changes, _SAYS).label
+    if all(given[name] == row[name] for name in (*_SAYS, "tags")):
+        # It brings in nothing: a secret that was allowed before stays.
+        kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
+        return new_fact(memory, **given, metadata=kept, trust=trust)
+    new = new_fact(memory, **given, metadata=kept, trust=trust)
+    return screened(memory, principal, new, allow_secrets=allow_secrets)
 
 
 def _trust(row: Row, changes: Mapping[str, Any], says: Collection[str]) -> Trust:
@@ -222,6 +239,8 @@ async def edit_rule(
     rule_id: UUID | str,
     changes: Mapping[str, Any],
     expected_revision: str | None = None,
+    *,
+    allow_secrets: bool = False,
 ) -> Row:
     """Give a rule another text, scope or tags: it is a candidate again, its counters kept (C-37).
 
@@ -237,8 +256,19 @@ async def edit_rule(
         before = await rules.look(tx, id)
     if before is None:
         raise missing("rule", id)
-    given = changes.get("content", before["content"])
-    content = inputs.content(given, memory.config.max_content_bytes)
+    given = new_rule(
+        memory,
+        changes.get("content", before["content"]),
+        tags=changes.get("tags", before["tags"]),
+        metadata=_without_marks(before),
+    )
+    brings = (given.content, given.tags) != (before["content"], before["tags"])
+    if brings:  # otherwise a secret that was allowed before stays
+        given = screened(memory, principal, given, allow_secrets=allow_secrets)
+    content, note = (
+        given.content,
+        given.metadata.get(NOTE) if brings else before["metadata"].get(NOTE),
+    )
     embedded = await memory.embedded(content, preprocess_text(content))
 
     async def write(fitting: Embedded) -> Row:
@@ -254,8 +284,8 @@ async def edit_rule(
                 content,
                 fitting,
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
-                tags=inputs.tags(changes.get("tags", row["tags"])),
-                metadata=_without_marks(row),
+                tags=given.tags if "tags" in changes else row["tags"],
+                metadata=_without_marks(row) | ({NOTE: note} if note else {}),
                 trust=_trust(row, {**changes, "content": content}, ("content",)),
                 now=now,
             )

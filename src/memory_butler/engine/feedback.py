@@ -9,6 +9,7 @@ from memory_butler.domain.rules import Marked, RuleStanding, mark_harmful, mark_
 from memory_butler.engine import inputs
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened_text
 from memory_butler.store import events, rules, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import transaction
@@ -47,6 +48,8 @@ async def _mark(
     reason: str | None,
 ) -> Row:
     id = inputs.uuid("rule_id", rule_id)
+    if reason is not None:
+        reason, _ = screened_text(memory, principal, reason)
     async with transaction(memory.pool, principal.tenant) as tx:
         row = await rules.for_update(tx, id)
         if row is None:

@@ -33,6 +33,7 @@ from memory_butler.engine.import_format import (
 )
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import is_masked, screened
 from memory_butler.store import entities
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
@@ -52,11 +53,15 @@ MAX_KEEP_DAYS: Final = 36_500
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the lines so far; only what is committed counts."""
+    """What became of the lines so far; only what is committed counts.
+
+    `masked`: memories of which a secret was masked.
+    """
 
     stored: Counter[str] = field(default_factory=Counter)
     superseded: int = 0
     already_there: int = 0
+    masked: int = 0
     bad: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
 
@@ -69,6 +74,7 @@ class ImportReport:
         self.stored += other.stored
         self.superseded += other.superseded
         self.already_there += other.already_there
+        self.masked += other.masked
         self.bad += len(other.bad_lines)
         self.bad_lines += other.bad_lines[: MAX_REPORTED - len(self.bad_lines)]
 
@@ -90,6 +96,7 @@ async def import_all(
     *,
     strict: bool = False,
     keep_days: int = KEEP_DAYS,
+    allow_secrets: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
     """Store everything that is not stored yet, in order.
@@ -97,6 +104,7 @@ async def import_all(
     Args:
         strict: stop at the first bad line; what stands before it is stored.
         keep_days: when episodes expire, counted from now.
+        allow_secrets: secrets are stored as they are, unless the setting refuses them.
         progress: told the report so far, and how much of the source is read, after every commit.
 
     Raises:
@@ -105,7 +113,7 @@ async def import_all(
     """
     if not 1 <= keep_days <= MAX_KEEP_DAYS:
         raise InvalidInput(f"keep takes 1 to {MAX_KEEP_DAYS} days, not {keep_days}")
-    running = _Import(memory, principal, strict, keep_days)
+    running = _Import(memory, principal, strict, keep_days, allow_secrets)
     rest = iter(candidates)
     while batch := list(islice(rest, BATCH)):
         goes_on = await running.write(batch)
@@ -148,12 +156,20 @@ class _Item:
 class _Import:
     """One run over one source."""
 
-    def __init__(self, memory: Memory, principal: Principal, strict: bool, keep_days: int) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        principal: Principal,
+        strict: bool,
+        keep_days: int,
+        allow_secrets: bool,
+    ) -> None:
         self.report = ImportReport()
         self._memory = memory
         self._principal = principal
         self._strict = strict
         self._keep_days = keep_days
+        self._allow_secrets = allow_secrets
         # What the file calls it -> what the store does; a file may use one id for two kinds.
         self._known: dict[tuple[str, str], UUID] = {}
 
@@ -204,17 +220,19 @@ class _Import:
         self, line: AnyLine, instead: dict[str, Any], id: UUID
     ) -> writing.NewMemory | NewEntity | None:
         given = line.parameters() | instead
+        new: writing.NewMemory
         match line:
             case EpisodeLine():
-                return writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
+                new = writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
             case FactLine():
-                return writing.new_fact(self._memory, id=id, **given)
+                new = writing.new_fact(self._memory, id=id, **given)
             case RuleLine():
-                return writing.new_rule(self._memory, id=id, **given)
+                new = writing.new_rule(self._memory, id=id, **given)
             case EntityLine():
                 return new_entity(id=id, **given)
             case LinkLine():
                 return None
+        return screened(self._memory, self._principal, new, allow_secrets=self._allow_secrets)
 
     async def _store_episodes(
         self, tx: Transaction, items: list[_Item], done: ImportReport
@@ -229,6 +247,7 @@ class _Import:
         for item in items:
             self._learn(item.line, item.at.id)
         done.stored["episode"] += len(items)
+        done.masked += sum(is_masked(one.metadata) for one in found)
         return True
 
     async def _store_each(self, tx: Transaction, items: list[_Item], done: ImportReport) -> bool:
@@ -270,6 +289,7 @@ class _Import:
         if await writing.shortened(Embedded.later(words), write) is not None:
             done.superseded += 1
         self._learn(line, item.at.id)
+        done.masked += is_masked(new.metadata)
         _count(done, line.kind, new=True)
 
     def _references(self, line: AnyLine) -> dict[str, Any]:

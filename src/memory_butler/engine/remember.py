@@ -1,12 +1,16 @@
 """Storing: checked, embedded outside the transaction, then written in one, with its event."""
 
+import asyncio
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import (
     NewMemory,
     Written,
@@ -19,8 +23,44 @@ from memory_butler.engine.writing import (
 )
 from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import transaction
+
+# A longer text is searched for secrets in a thread: 60,000 characters take tens of milliseconds, in
+# which others want to be served.
+_LONG: Final = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory as it was stored, and what storing it did."""
+
+    new: NewMemory
+    written: Written
+
+
+async def keep(
+    memory: Memory,
+    principal: Principal,
+    new: NewMemory,
+    *,
+    allow_secrets: bool = False,
+    once: bool = False,
+) -> Kept:
+    """Store what `new_episode`, `new_fact` or `new_rule` made.
+
+    Args:
+        allow_secrets: secrets in it are stored as they are, unless the setting refuses them.
+        once: not again, where its id is stored already.
+
+    Raises:
+        InvalidInput: a value that cannot be stored, or a secret where they are refused.
+        Unavailable: the database is away; nothing was stored.
+    """
+    if once and await _is_stored(memory, principal, new.id):
+        return Kept(new, Written())
+    screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
+    clean = await asyncio.to_thread(screen) if len(new.content) > _LONG else screen()
+    return Kept(clean, await _store(memory, principal, clean))
 
 
 async def store_episode(
@@ -46,8 +86,6 @@ async def store_episode(
         InvalidInput: a value that cannot be stored.
         Unavailable: the database is away; nothing was stored.
     """
-    if id is not None and await _is_stored(memory, principal, id):
-        return id
     episode = new_episode(
         memory,
         content,
@@ -61,7 +99,7 @@ async def store_episode(
         metadata=metadata,
         trust=trust,
     )
-    await _store(memory, principal, episode)
+    await keep(memory, principal, episode, once=id is not None)
     return episode.id
 
 
@@ -110,12 +148,7 @@ async def store_fact(
         metadata=metadata,
         trust=trust,
     )
-    return fact.id, (await keep_fact(memory, principal, fact)).supersedes_id
-
-
-async def keep_fact(memory: Memory, principal: Principal, fact: NewFact) -> Written:
-    """Store a fact that `new_fact` made; what it superseded, and what it repeats or contradicts."""
-    return await _store(memory, principal, fact)
+    return fact.id, (await keep(memory, principal, fact)).written.supersedes_id
 
 
 async def store_rule(
@@ -150,7 +183,7 @@ async def store_rule(
         metadata=metadata,
         trust=trust,
     )
-    await _store(memory, principal, rule)
+    await keep(memory, principal, rule)
     return rule.id
 
 

@@ -200,6 +200,8 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
     types = {row["event_type"] for row in told}
     if "change_undone" in types:
         raise Conflict("undoing cannot be undone; do again what it took back")
+    if "memory_masked" in types:
+        raise Conflict("masking cannot be undone: what was masked is kept nowhere")
     if any("erased" in row["payload"] for row in told):
         raise Conflict("part of it was erased for good; what is left cannot be taken back as one")
     if "episodes_cleaned" in types:

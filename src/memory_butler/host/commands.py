@@ -63,7 +63,8 @@ def run(
     from memory_butler.surfaces.logs import configure
 
     butler = _read(place, directory, host=host, port=port)
-    configure("debug" if place.debug else butler.settings.log_level)
+    settings = butler.settings
+    configure("debug" if place.debug else settings.log_level, settings.log_format)
     asyncio.run(run_butler(butler, lambda running: _announce(butler, running)))
 
 

@@ -15,15 +15,19 @@ from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_episode
+from memory_butler.engine.remember import keep
+from memory_butler.engine.screening import told
+from memory_butler.engine.writing import new_episode
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
+    AllowSecrets,
     AsOf,
     Deleted,
     Direction,
     Episode,
+    FoundSecrets,
     GivenMoment,
     GivenTrust,
     Importance,
@@ -54,6 +58,7 @@ class StoreEpisodeInput(Input):
     )
     metadata: dict[str, Any] | None = Field(None, description="Anything else, as a JSON object.")
     trust: GivenTrust = None
+    allow_secrets: AllowSecrets = False
     episode_id: UUID | None = Field(
         None, description="An id of your own: sent again with it, it is not stored twice."
     )
@@ -63,26 +68,32 @@ class StoredEpisode(Output):
     """`error` stands alone: the database was away, nothing was stored, carry on."""
 
     id: UUID | None = None
+    secrets: FoundSecrets = None
     error: str | None = None
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput) -> StoredEpisode:
-    return StoredEpisode(
-        id=await store_episode(
-            memory,
-            principal,
-            given.content,
-            given.butler,
-            session_id=given.session_id,
-            importance=given.importance,
-            occurred_at=given.occurred_at,
-            speaker=given.speaker,
-            turn=given.turn,
-            metadata=given.metadata,
-            id=given.episode_id,
-            trust=given.trust,
-        )
+    episode = new_episode(
+        memory,
+        given.content,
+        given.butler,
+        id=given.episode_id,
+        session_id=given.session_id,
+        importance=given.importance,
+        occurred_at=given.occurred_at,
+        speaker=given.speaker,
+        turn=given.turn,
+        metadata=given.metadata,
+        trust=given.trust,
     )
+    kept = await keep(
+        memory,
+        principal,
+        episode,
+        allow_secrets=given.allow_secrets,
+        once=given.episode_id is not None,
+    )
+    return StoredEpisode(id=kept.new.id, secrets=told(kept.new.metadata))
 
 
 def _not_stored(_given: StoreEpisodeInput, error: Unavailable) -> StoredEpisode:

@@ -17,16 +17,19 @@ from memory_butler.engine.browse.facts import list_facts, look_at_fact
 from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import keep_fact
+from memory_butler.engine.remember import keep
+from memory_butler.engine.screening import told
 from memory_butler.engine.writing import new_fact
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
+    AllowSecrets,
     AsOf,
     Direction,
     EditedTrust,
     Fact,
+    FoundSecrets,
     GivenMoment,
     GivenTrust,
     Importance,
@@ -70,6 +73,7 @@ class StoreFactInput(Input):
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
     trust: GivenTrust = None
+    allow_secrets: AllowSecrets = False
 
 
 class LikeFact(Output):
@@ -96,15 +100,18 @@ class StoredFact(Output):
             "one, or settle the pair with conflict_settle."
         ),
     )
+    secrets: FoundSecrets = None
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
-    fact = new_fact(memory, **dict(given))
-    written = await keep_fact(memory, principal, fact)
+    stated = {name: one for name, one in given if name != "allow_secrets"}
+    fact = new_fact(memory, **stated)
+    kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets)
     return StoredFact(
         id=fact.id,
-        supersedes_id=written.supersedes_id,
-        alike=[LikeFact(**asdict(one)) for one in written.alike],
+        supersedes_id=kept.written.supersedes_id,
+        alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
+        secrets=told(kept.new.metadata),
     )
 
 
@@ -314,6 +321,7 @@ class EditFactInput(OfRevision):
         None, description="Until when; null where no end is known."
     )
     trust: EditedTrust = None
+    allow_secrets: AllowSecrets = False
 
 
 # Where null is an answer, and not the same as saying nothing.
@@ -325,12 +333,21 @@ class EditedFact(Revised):
 
     fact: Fact
     supersedes_id: UUID | None
+    secrets: FoundSecrets = None
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
-    named = given.model_dump(exclude_unset=True, exclude={"fact_id", "expected_revision"})
+    about = {"fact_id", "expected_revision", "allow_secrets"}
+    named = given.model_dump(exclude_unset=True, exclude=about)
     changes = {name: one for name, one in named.items() if one is not None or name in _NULLABLE}
-    row = await edit_fact(memory, principal, given.fact_id, changes, given.expected_revision)
+    row = await edit_fact(
+        memory,
+        principal,
+        given.fact_id,
+        changes,
+        given.expected_revision,
+        allow_secrets=given.allow_secrets,
+    )
     revision = revision_of(row)
     row = {name: value for name, value in row.items() if name != "superseded_by"}
     state = lifecycle_state(row["validity"], row["metadata"])
@@ -338,6 +355,7 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         revision=revision,
         fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
         supersedes_id=given.fact_id,
+        secrets=told(row["metadata"]),
     )
 
 

@@ -9,6 +9,7 @@ from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened_text
 from memory_butler.journal import sessions
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
@@ -24,7 +25,15 @@ from memory_butler.operations.journal_views import (
     shown,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, KnownAt, Moment, Output, Serial
+from memory_butler.operations.views import (
+    AllowSecrets,
+    FoundSecrets,
+    Input,
+    KnownAt,
+    Moment,
+    Output,
+    Serial,
+)
 
 
 class OfCompanion(Input):
@@ -99,6 +108,7 @@ class LogInput(OfCompanion):
         "left out.",
     )
     image_path: str | None = Field(None, description="Where its picture lies.")
+    allow_secrets: AllowSecrets = False
 
 
 class LoggedAnswer(Output):
@@ -119,9 +129,14 @@ class LogOutput(Output):
     unmatched: list[str] = Field(description="Commands that changed nothing, and why.")
     recalled: list[LoggedAnswer]
     decayed: int = Field(description="Items that have faded altogether.")
+    secrets: FoundSecrets = None
 
 
 async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    content, found = screened_text(
+        memory, principal, given.content, allow_secrets=given.allow_secrets
+    )
+
     def log(companion: Companion) -> LogOutput:
         actor = given.actor or companion.policy.user_actors[0]
         policy = companion.policy
@@ -132,7 +147,7 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
                 f"unknown actor {actor[:64]!r}; here speak {', '.join(known)} (more: "
                 "assistant_actors and user_actors in [modules.memory.journal] of butler.toml)"
             )
-        logged = companion.live.log(given.content, actor, given.image_path)
+        logged = companion.live.log(content, actor, given.image_path)
         ids = {one.item_id for one in logged.changes}
         changed = [one for one in companion.live.history(200) if one.id in ids]
         return LogOutput(
@@ -148,6 +163,7 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
             ],
             recalled=[LoggedAnswer(call=one.call, lines=list(one.lines)) for one in logged.answers],
             decayed=len(logged.decayed),
+            secrets=found,
         )
 
     return await use(memory, principal, given.companion, log, create=True)
@@ -157,7 +173,7 @@ LOG = Operation(
     name="journal_log",
     title="Log a message",
     description=(
-        "Write a message of the conversation into the companion's journal, untouched, and do what "
+        "Write a message of the conversation into the companion's journal, and do what "
         "its tags say. Log the user's message first, then journal_prompt, then your reply with "
         'actor "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>, '
         '<pattern>, <desc>, <plan due="…">, <pin>, <secret> for what stays on your mind; '

@@ -13,12 +13,15 @@ from memory_butler.engine.browse.criteria import Part, faded
 from memory_butler.engine.browse.rules import list_rules, look_at_rule
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import told
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
+    AllowSecrets,
     Direction,
     EditedTrust,
+    FoundSecrets,
     Input,
     KnownAt,
     Listing,
@@ -188,12 +191,14 @@ class EditRuleInput(OfRevision):
     scope: str | None = Field(None, description='"global", or the one butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
     trust: EditedTrust = None
+    allow_secrets: AllowSecrets = False
 
 
 class EditedRule(Revised):
     """The rule as it is now."""
 
     rule: StatedRule
+    secrets: FoundSecrets = None
 
 
 def _edited(memory: Memory, row: Row) -> EditedRule:
@@ -202,10 +207,16 @@ def _edited(memory: Memory, row: Row) -> EditedRule:
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
-    changes = given.model_dump(exclude_none=True, exclude={"rule_id", "expected_revision"})
-    return _edited(
-        memory, await edit_rule(memory, principal, given.rule_id, changes, given.expected_revision)
+    about = {"rule_id", "expected_revision", "allow_secrets"}
+    row = await edit_rule(
+        memory,
+        principal,
+        given.rule_id,
+        given.model_dump(exclude_none=True, exclude=about),
+        given.expected_revision,
+        allow_secrets=given.allow_secrets,
     )
+    return _edited(memory, row).model_copy(update={"secrets": told(row["metadata"])})
 
 
 EDIT = Operation(

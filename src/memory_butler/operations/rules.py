@@ -8,10 +8,19 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import faded
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_rule
+from memory_butler.engine.remember import keep
+from memory_butler.engine.screening import told
+from memory_butler.engine.writing import new_rule
 from memory_butler.operations.lean import line
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import GivenTrust, Input, Output, Rule
+from memory_butler.operations.views import (
+    AllowSecrets,
+    FoundSecrets,
+    GivenTrust,
+    Input,
+    Output,
+    Rule,
+)
 
 
 class StoreRuleInput(Input):
@@ -21,24 +30,20 @@ class StoreRuleInput(Input):
     scope: str = Field("global", description='"global", or the one butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
     trust: GivenTrust = None
+    allow_secrets: AllowSecrets = False
 
 
 class StoredRule(Output):
     """The new rule."""
 
     id: UUID
+    secrets: FoundSecrets = None
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
-    id = await store_rule(
-        memory,
-        principal,
-        given.content,
-        scope=given.scope,
-        tags=given.tags,
-        trust=given.trust,
-    )
-    return StoredRule(id=id)
+    rule = new_rule(memory, given.content, scope=given.scope, tags=given.tags, trust=given.trust)
+    kept = await keep(memory, principal, rule, allow_secrets=given.allow_secrets)
+    return StoredRule(id=rule.id, secrets=told(kept.new.metadata))
 
 
 STORE_RULE = Operation(

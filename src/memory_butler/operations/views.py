@@ -95,6 +95,15 @@ GivenTrust = Annotated[
     ),
 ]
 
+AllowSecrets = Annotated[bool, Field(description="Keys and passwords in it are not masked.")]
+FoundSecrets = Annotated[
+    str | None,
+    Field(
+        description="What was found in it and masked, marked or dropped, by kind and count; null: "
+        "nothing."
+    ),
+]
+
 
 # Checked by the engine, whose refusal names the whole range.
 Importance = Annotated[

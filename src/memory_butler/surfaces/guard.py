@@ -30,7 +30,7 @@ _EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared w
 SESSION_PATH: Final = "/api/session"
 SESSION_COOKIE: Final = "memory_butler"
 
-# Answered without a token: they tell whether the server lives and who one is, and nothing else.
+# Answered without a token: whether the server lives, who one is, whether this is a demonstration.
 PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz", SESSION_PATH})
 
 # Of a 503: long enough for a burst to pass, or for a database that was killed to be back.

@@ -15,6 +15,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from memory_butler import __version__
 from memory_butler.config import Settings
+from memory_butler.demo.folder import is_demo
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
@@ -68,7 +69,8 @@ def build_app(
     routes.add_health(app, memory)
     authenticate = Authenticator(memory).principal
     demanded = demands_token(settings.require_token, settings.host)
-    signing_in.add_session(app, authenticate, demanded=demanded)
+    demo = is_demo(memory.data_dir)
+    signing_in.add_session(app, authenticate, demanded=demanded, demo=demo)
     add_stream(app, live or LiveEvents(memory))
     routes.add_operations(app, memory)
     figures.add_route(app, memory)

@@ -7,10 +7,14 @@ from typing import Literal
 import structlog
 
 Level = Literal["debug", "info", "warning", "error"]
+Format = Literal["auto", "console", "json"]
 
 
-def configure(level: Level) -> None:
-    """Set up structlog and the libraries' loggers: JSON for programs, colours for a terminal."""
+def configure(level: Level, format: Format = "auto") -> None:
+    """Set up structlog and the libraries' loggers.
+
+    `auto` is `console`, lines for people, where standard error is a terminal, and `json` elsewhere.
+    """
     threshold = logging.getLevelNamesMapping()[level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -19,9 +23,10 @@ def configure(level: Level) -> None:
         # Tracebacks as text, never with the values of local variables: they are memories.
         structlog.processors.format_exc_info,
     ]
+    terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer()
-        if sys.stderr.isatty()
+        structlog.dev.ConsoleRenderer(colors=terminal)
+        if format == "console" or (format == "auto" and terminal)
         else structlog.processors.JSONRenderer()
     )
     structlog.configure(

@@ -20,6 +20,7 @@ async def test_a_token_is_exchanged_for_a_cookie(serve: Serve) -> None:
             "tenant": None,
             "actor": None,
             "scopes": [],
+            "demo": False,
         }
         assert (await rest.get("/api/memory/facts")).status_code == 401
 

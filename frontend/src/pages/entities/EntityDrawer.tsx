@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { Merge, Pencil } from "lucide-react";
+import { Merge, Pencil, Undo2 } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { entityDetail } from "@/memory/entities";
 import { EraseButton } from "@/memory/EraseButton";
 import { TagList } from "@/memory/TagList";
+import { unmerge } from "@/pages/entities/changes";
 import { EntityForm } from "@/pages/entities/EntityForm";
 import { MergeDialog } from "@/pages/entities/MergeDialog";
+import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
 import { MemoryLink } from "@/shell/MemoryLink";
@@ -67,13 +69,7 @@ function Look({ detail, onEdit, onMerge, onGone }: LookProps) {
     <>
       <PastNote />
       {typeof mergedInto === "string" ? (
-        <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
-          It was merged into another:{" "}
-          <MemoryLink kind="entity" id={mergedInto}>
-            see what it became
-          </MemoryLink>
-          .
-        </p>
+        <Merged entity={entity} into={mergedInto} />
       ) : isPast ? null : (
         <div className="mb-5 flex flex-wrap gap-2">
           <Button onClick={onEdit}>
@@ -122,6 +118,28 @@ function Look({ detail, onEdit, onMerge, onGone }: LookProps) {
         )}
       </Section>
     </>
+  );
+}
+
+/** What became of an entity that was merged away, and the way back. */
+function Merged({ entity, into }: { entity: EntityDetail["entity"]; into: string }) {
+  const change = useChange();
+  const isPast = usePastDays() !== undefined;
+  return (
+    <div className="mb-5 flex flex-wrap items-center justify-between gap-3 rounded-lg bg-sunken px-3.5 py-2.5">
+      <p className="text-sm text-ink-2">
+        It was merged into another:{" "}
+        <MemoryLink kind="entity" id={into}>
+          see what it became
+        </MemoryLink>
+        .
+      </p>
+      {!isPast && (
+        <Button small busy={change.isPending} onClick={() => change.mutate(unmerge(entity))}>
+          <Undo2 /> Undo the merge
+        </Button>
+      )}
+    </div>
   );
 }
 

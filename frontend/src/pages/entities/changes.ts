@@ -4,6 +4,9 @@ import type { Entity } from "@/pages/entities/queries";
 import type { Change } from "@/shell/change";
 import { plural } from "@/ui/format";
 
+// As many of the latest merges as the API gives at once.
+const MERGES = 200;
+
 export type EntityChanges = Schemas["EntityUpdateRequest"];
 
 /** Another name, other aliases. */
@@ -35,14 +38,21 @@ export function merge(source: Entity, target: Entity, revision: string): Change 
     return {
       said: `${source.canonical_name} is ${target.canonical_name} now: ${moved} moved.`,
       shown: `entity:${target.id}`,
-      undo: undoing(() => mergeOf(source.id), "Merge undone."),
+      undo: unmerge(source),
     };
   };
 }
 
+/** Takes the merge back by which an entity became another. */
+export function unmerge(source: Entity): Change {
+  return undoing(() => mergeOf(source.id), "Merge undone.");
+}
+
 async function mergeOf(source: string) {
   const { items } = await answer(
-    api.GET("/api/memory/events", { params: { query: { kind: ["entity_merge"] } } }),
+    api.GET("/api/memory/events", {
+      params: { query: { kind: ["entity_merge"], limit: MERGES } },
+    }),
   );
   return items.find((one) => one.payload["source_entity_id"] === source);
 }

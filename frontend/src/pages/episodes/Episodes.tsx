@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { CircleCheck, NotebookText, RotateCcw } from "lucide-react";
 import { EpisodeItem } from "@/memory/EpisodeItem";
 import { GAVE_UP } from "@/memory/EpisodeState";
+import { NoModel } from "@/memory/NoModel";
 import { EpisodeFilters } from "@/pages/episodes/EpisodeFilters";
 import { episodePages } from "@/pages/episodes/queries";
 import { useRetry } from "@/pages/episodes/retry";
@@ -70,6 +71,7 @@ export default function Episodes() {
             </Button>
           ) : null}
         </div>
+        {show === "pending" && known?.total && !past ? <NoModel /> : null}
         {!episodes ? (
           <SkeletonRows rows={8} className="h-18" />
         ) : episodes.length === 0 ? (

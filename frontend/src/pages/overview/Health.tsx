@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
+import { NoModel } from "@/memory/NoModel";
 import { PERMANENCES } from "@/shell/vocabulary";
 import { Card } from "@/ui/Card";
 import { Histogram, LineChart, SERIES, type Series } from "@/ui/charts";
@@ -21,10 +22,12 @@ export function Health({ stats, trends: { data: trends } }: HealthProps) {
   return (
     <>
       <Card title="Facts over time" note="What was known at the end of each day, by permanence">
-        {trends ? (
-          <LineChart label="Active facts by permanence" stacked {...byDay(trends)} />
-        ) : (
+        {!trends ? (
           <Skeleton className="h-56 w-full" />
+        ) : trends.permanence.length === 0 ? (
+          <p className="text-ink-2">No fact was stored yet.</p>
+        ) : (
+          <LineChart label="Active facts by permanence" stacked {...byDay(trends)} />
         )}
       </Card>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -69,6 +72,7 @@ function Backlog({ stats: { episodes, rules } }: { stats: Stats }) {
         </Figure>
         <Figure name="Mean effectiveness">{mean == null ? "–" : percent(mean)}</Figure>
       </dl>
+      {episodes.unconsolidated > 0 && <NoModel />}
     </Card>
   );
 }

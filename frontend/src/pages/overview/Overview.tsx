@@ -1,15 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { Calibration } from "@/pages/overview/Calibration";
 import { Feed } from "@/pages/overview/Feed";
 import { Figures } from "@/pages/overview/Figures";
 import { Found } from "@/pages/overview/Found";
 import { Health } from "@/pages/overview/Health";
-import { activity, statistics, trends } from "@/pages/overview/queries";
+import { activity, isNew, statistics, trends } from "@/pages/overview/queries";
 import type { OverviewSearch } from "@/pages/overview/route";
 import { MEMORY_TYPES, PERMANENCES } from "@/shell/vocabulary";
 import { choices, Select, SearchBox } from "@/ui/Field";
 import { Page } from "@/ui/Page";
+
+// Seen by few visits: those of a memory that has just begun.
+const FirstSteps = lazy(() => import("@/pages/overview/FirstSteps"));
 
 const route = getRouteApi("/memory");
 
@@ -69,6 +73,7 @@ function AtAGlance() {
   const trend = useQuery(trends);
   return (
     <div className="space-y-4">
+      <Suspense>{stats && isNew(stats) && <FirstSteps stats={stats} />}</Suspense>
       <Figures stats={stats} />
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="space-y-4">

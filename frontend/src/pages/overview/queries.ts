@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { answer, api, type Schemas } from "@/api/client";
 import type { OverviewSearch } from "@/pages/overview/route";
 
 // Of the charts over time.
@@ -11,6 +11,24 @@ const RESULTS_SHOWN = 30;
 // Episodes have no permanence and the search none to ask for, so that it is chosen here, of as many
 // as the API gives.
 const MOST = 200;
+
+// Of memories of all kinds; with more, the first steps were taken.
+const FEW = 10;
+
+export type Stats = Schemas["StatsOutput"];
+
+/** How many facts and rules there are, in whatever state. */
+export function stored({ facts, rules }: Stats): number {
+  const states = [facts.active, facts.fading, facts.superseded, facts.expired, facts.retracted];
+  const maturities = [rules.candidate, rules.established, rules.proven, rules.anti_pattern];
+  const kept = [...states, facts.waiting, ...maturities, rules.forgotten];
+  return kept.reduce((sum, one) => sum + one, 0);
+}
+
+/** Whether a memory has just begun. */
+export function isNew(stats: Stats): boolean {
+  return stored(stats) + stats.episodes.total < FEW;
+}
 
 export const statistics = queryOptions({
   queryKey: ["stats"],
@@ -63,12 +81,15 @@ export function found({ q, type, scope, permanence }: OverviewSearch) {
           },
         }),
       ),
-    select: ({ results }) =>
-      results
+    select: ({ results, good_from: goodFrom }) => {
+      const wanted = results
         .filter(
           (one) => !permanence || (one.memory_type !== "episode" && one.permanence === permanence),
         )
-        .slice(0, RESULTS_SHOWN),
+        .slice(0, RESULTS_SHOWN);
+      const isGood = (one: (typeof results)[number]) => (one.scores?.relevance ?? 1) >= goodFrom;
+      return { good: wanted.filter(isGood), weak: wanted.filter((one) => !isGood(one)) };
+    },
     enabled: Boolean(q),
     placeholderData: keepPreviousData,
   });

@@ -4,7 +4,7 @@ import { MATURITIES } from "@/shell/vocabulary";
 import { words } from "@/ui/format";
 
 type Rule = Schemas["StatedRule"];
-export type RuleChanges = Schemas["RuleEditRequest"];
+export type RuleChanges = Partial<Omit<Schemas["RuleEditRequest"], "allow_secrets">>;
 
 /** What a person may do with a rule's standing (C-37). */
 export type Act = "promote" | "demote" | "disable" | "enable";
@@ -73,9 +73,12 @@ export function allowed({ maturity, state }: Pick<Rule, "maturity" | "state">): 
  */
 export function editRule(before: Rule, revision: string, changes: RuleChanges): Change {
   return async () => {
-    const { revision: newest } = await put(before.id, revision, changes);
+    const { revision: newest, secrets } = await put(before.id, revision, changes);
+    const saved = secrets?.startsWith("Masked")
+      ? "Saved, and what looks like a secret was masked."
+      : "Saved.";
     return {
-      said: "Saved. The rule is a candidate again.",
+      said: `${saved} The rule is a candidate again.`,
       undo: takeBack(before, newest, changes),
     };
   };
@@ -86,7 +89,8 @@ function takeBack(before: Rule, revision: string, changes: RuleChanges): Change 
     const inverse = Object.fromEntries(
       Object.keys(changes).map((name) => [name, before[name as keyof RuleChanges]]),
     );
-    let now = await put(before.id, revision, { ...inverse, trust: before.trust });
+    // What it said before was stored like that: it comes back as it was.
+    let now = await put(before.id, revision, { ...inverse, trust: before.trust }, true);
     while (isBelow(now.rule, before)) now = await request("promote", before.id, now.revision);
     return { said: `As it was before: ${words(now.rule.maturity)}.` };
   };
@@ -98,11 +102,11 @@ function isBelow(rule: Rule, before: Rule): boolean {
   return MATURITIES.indexOf(rule.maturity) > MATURITIES.indexOf(before.maturity);
 }
 
-function put(id: string, revision: string, changes: RuleChanges) {
+function put(id: string, revision: string, changes: RuleChanges, allow_secrets = false) {
   return answer(
     api.PUT("/api/memory/rules/{rule_id}", {
       params: { path: { rule_id: id }, header: { "If-Match": `"${revision}"` } },
-      body: { trust: "user_said", ...changes },
+      body: { trust: "user_said", allow_secrets, ...changes },
     }),
   );
 }

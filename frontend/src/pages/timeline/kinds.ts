@@ -54,6 +54,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   entity_merge: "entities",
   memory_confirmed: "upkeep",
   memory_restored: "upkeep",
+  memory_masked: "upkeep",
   link_created: "upkeep",
   change_undone: "upkeep",
   episodes_cleaned: "upkeep",

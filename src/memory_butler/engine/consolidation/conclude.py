@@ -66,7 +66,8 @@ async def conclude(
         Conflict: the lease ran out meanwhile; nothing was written.
     """
     result = await _read(memory, begun, answer)
-    plan = await prepare(memory, begun.group, result, await _witnesses(memory, principal, begun))
+    witnesses = await _witnesses(memory, principal, begun)
+    plan = await prepare(memory, principal, begun.group, result, witnesses)
     if begun.prompt.cut:
         plan.outcome.errors.append(CUT)
     async with transaction(memory.pool, principal.tenant) as tx:

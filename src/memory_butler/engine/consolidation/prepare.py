@@ -27,10 +27,12 @@ from memory_butler.domain.extraction import (
 )
 from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.likeness import Statement
+from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import restates, same_words
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule, searchable
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
@@ -115,7 +117,11 @@ class Plan:
 
 
 async def prepare(
-    memory: Memory, group: Group, result: ConsolidationResult, witnesses: Witnesses
+    memory: Memory,
+    principal: Principal,
+    group: Group,
+    result: ConsolidationResult,
+    witnesses: Witnesses,
 ) -> Plan:
     """Check, weigh and embed what the model stated. What is refused is an error in the outcome."""
     outcome = Outcome(errors=list(result.parse_errors))
@@ -133,7 +139,11 @@ async def prepare(
             for place, rule in enumerate(result.new_rules)
         ),
     ]
-    drafts = [draft for what, make in makers if (draft := _draft(outcome, what, make)) is not None]
+    drafts = [
+        draft
+        for what, make in makers
+        if (draft := _draft(memory, principal, outcome, what, make)) is not None
+    ]
     vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):
@@ -248,9 +258,12 @@ def _bear_out(
     return support >= memory.config.consolidation.review_below
 
 
-def _draft(outcome: Outcome, what: str, make: Callable[[], Draft]) -> Draft | None:
+def _draft(
+    memory: Memory, principal: Principal, outcome: Outcome, what: str, make: Callable[[], Draft]
+) -> Draft | None:
     try:
-        return make()
+        draft = make()
+        return replace(draft, new=screened(memory, principal, draft.new))
     except MemoryButlerError as error:
         outcome.attempted += 1
         outcome.failure(what, str(error))

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
+from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
@@ -187,10 +188,16 @@ def _fields(values: Mapping[str, Any]) -> None:
     console().print(made)
 
 
+def _stored(kind: str, output: Any, more: str = "") -> None:
+    print(f"Stored {kind} {output.id}{more}.")
+    if output.secrets is not None:
+        print(output.secrets.replace(KEEP_IT, "To store it as it was, add --allow-secrets."))
+
+
 def _stored_fact(output: Any) -> None:
     superseded = output.supersedes_id
     more = "" if superseded is None else f"; it supersedes {superseded}"
-    print(f"Stored fact {output.id}{more}.")
+    _stored("fact", output, more)
     for one in output.alike:
         says = "contradicts" if one.kind == "contradiction" else "says the same as"
         known = f"{clean(one.subject)}, {clean(one.predicate)}: {short(one.content)}"
@@ -345,9 +352,9 @@ def _cleaned(output: Any) -> None:
 
 
 _SHOWN: dict[str, Callable[[Any], None]] = {
-    "memory_store_episode": lambda output: print(f"Stored episode {output.id}."),
+    "memory_store_episode": lambda output: _stored("episode", output),
     "memory_store_fact": _stored_fact,
-    "memory_store_rule": lambda output: print(f"Stored rule {output.id}."),
+    "memory_store_rule": lambda output: _stored("rule", output),
     "memory_search": _searched,
     "memory_recall": lambda output: _memories(output.results),
     "memory_get": _one,

@@ -78,6 +78,9 @@ def import_(
             show_default=False,
         ),
     ] = True,
+    allow_secrets: Annotated[
+        bool, typer.Option("--allow-secrets", help="Store keys and passwords as they are.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Store memories from our own format, an export, or what another program exported.
@@ -90,7 +93,10 @@ def import_(
             _tell(complete(_restore(place, file, wait=wait)), as_json)
         return
     with _opened(path, format, butler, place) as source:
-        report = complete(_import(place, source, strict=strict, keep=keep, wait=wait))
+        work = _import(
+            place, source, strict=strict, keep=keep, allow_secrets=allow_secrets, wait=wait
+        )
+        report = complete(work)
     for line in report.bad_lines:
         at = f"{line.file}, line {line.number}" if line.file else f"line {line.number}"
         complain(f"{at}: {line.reason}")
@@ -206,7 +212,7 @@ def _twice(path: str) -> Iterator[BinaryIO]:
 
 
 async def _import(
-    place: Place, source: _Source, *, strict: bool, keep: int, wait: bool
+    place: Place, source: _Source, *, strict: bool, keep: int, allow_secrets: bool, wait: bool
 ) -> "ImportReport":
     from memory_butler.engine.imports import import_all
     from memory_butler.engine.opening import open_memory
@@ -226,6 +232,7 @@ async def _import(
                     source.candidates,
                     strict=strict,
                     keep_days=keep,
+                    allow_secrets=allow_secrets,
                     progress=lambda _, reached: told(reached, source.size),
                 )
         if wait:
@@ -262,6 +269,7 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
             "stored": dict(sorted(report.stored.items())),
             "superseded": report.superseded,
             "already_there": report.already_there,
+            "masked": report.masked,
             "bad": report.bad,
             "bad_lines": [
                 {"line": line.number, "reason": line.reason}
@@ -282,5 +290,7 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
         print(f"{report.superseded} facts superseded an earlier one.")
     if report.already_there:
         print(f"{report.already_there} lines were there already.")
+    if report.masked:
+        print(f"{report.masked} had a secret, which was masked; --allow-secrets keeps it.")
     if report.bad:
         print(f"{report.bad} bad lines were left out.")

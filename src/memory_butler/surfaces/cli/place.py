@@ -45,7 +45,7 @@ class Place:
             raise ConfigurationError("--dsn must look like postgresql://user:password@host/name")
         settings = load(self.config, data_dir=self.data_dir, dsn=self.dsn, **flags)
         configured = settings.log_level if logs else "warning"
-        configure("debug" if self.debug else configured)
+        configure("debug" if self.debug else configured, settings.log_format)
         return settings
 
     def principal(self) -> Principal:

@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli import (
     connecting,
     curating,
     database,
+    demonstrating,
     distributing,
     erasing,
     exporting,
@@ -21,6 +22,7 @@ from memory_butler.surfaces.cli import (
     maintaining,
     nearest_index,
     operations,
+    scanning,
     serving,
     tokens,
 )
@@ -40,7 +42,7 @@ TALK = "Talk"
 
 # Sections of the help, each with its commands; one that is missing here comes last.
 _ORDER = (
-    ("serve", "mcp", "butler", "connect", "disconnect", "doctor"),
+    ("serve", "demo", "mcp", "butler", "connect", "disconnect", "doctor"),
     ("recall", "search", "context", "get", "links", "stats"),
     ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
     (
@@ -48,6 +50,7 @@ _ORDER = (
         "forget",
         "restore",
         "undo",
+        "scan-secrets",
         "erase",
         "verify",
         "mark-helpful",
@@ -77,6 +80,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("serve", rich_help_panel=RUN, epilog=serving.SERVE_EXAMPLES)(
         located(serving.serve_command(serve))
     )
+    add("demo", rich_help_panel=RUN, epilog=demonstrating.EXAMPLES)(
+        demonstrating.demo_command(serve)
+    )
     add("mcp", rich_help_panel=RUN, epilog=serving.MCP_EXAMPLES)(located(serving.mcp))
     add("connect", rich_help_panel=RUN, epilog=connecting.CONNECT_EXAMPLES)(
         located(connecting.connect)
@@ -88,6 +94,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
     add("links", rich_help_panel=FIND)(located(curating.links))
     add("restore", rich_help_panel=CURATE)(located(curating.restore))
+    add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
+        located(scanning.scan_secrets)
+    )
     add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
     add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
     add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))

@@ -36,6 +36,13 @@ Toolsets = Annotated[
         "configured, else memory.",
     ),
 ]
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="console: lines for people; json: for programs; auto: console on a terminal.",
+    ),
+]
 
 
 def serve_command(serve: Serve) -> Command:
@@ -68,6 +75,7 @@ def serve_command(serve: Serve) -> Command:
             ),
         ] = None,
         toolset: Toolsets = None,
+        log_format: LogFormat = None,
     ) -> None:
         """Serve agents over MCP and programs over REST, until Ctrl-C."""
         settings = place.settings(
@@ -78,13 +86,14 @@ def serve_command(serve: Serve) -> Command:
             trusted_proxies=trusted_proxy or None,
             read_dsn=read_dsn,
             toolsets=toolset or None,
+            log_format=log_format,
         )
-        _run(_served(serve, settings))
+        run_server(_served(serve, settings))
 
     return command
 
 
-def _run(server: Coroutine[Any, Any, None]) -> None:
+def run_server(server: Coroutine[Any, Any, None]) -> None:
     """On libuv's loop, which takes a tenth less of the processor for a call."""
     import uvloop
 
@@ -108,6 +117,7 @@ def _announce(settings: "Settings", url: str) -> None:
         f"  MCP          {url}/mcp",
         "  Connect      memory-butler connect claude-code (others: memory-butler connect --help)",
         f"  Claude Code  claude mcp add --transport http memory {url}/mcp{header}",
+        "  Demo         memory-butler demo (a made-up household, in a server of its own)",
         f"  Data         {lives}",
     ]
     if locked:
@@ -126,7 +136,10 @@ def _learning(settings: "Settings") -> str:
     model = learns_with(settings.memory.consolidation)
     if model is not None:
         return f"with {model}"
-    return "off, no language model; memory-butler doctor says how to choose one"
+    return (
+        "off, no language model: episodes expire unread. "
+        "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or type memory-butler doctor"
+    )
 
 
 def mcp(place: Place, toolset: Toolsets = None) -> None:
@@ -135,7 +148,7 @@ def mcp(place: Place, toolset: Toolsets = None) -> None:
     For clients that start a command instead of connecting to a server. Any number may run at once,
     beside each other and beside `serve`: they share the database.
     """
-    _run(_serve_stdio(place, toolset))
+    run_server(_serve_stdio(place, toolset))
 
 
 async def _serve_stdio(place: Place, toolset: list[str] | None) -> None:

@@ -30,12 +30,17 @@ class Session(Output):
     tenant: str | None
     actor: str | None
     scopes: list[Scope]
+    demo: bool = Field(description="Whether this server shows a demonstration, with a tour.")
 
 
 def add_session(
-    app: FastAPI, authenticate: Callable[[str], Awaitable[Principal | None]], *, demanded: bool
+    app: FastAPI,
+    authenticate: Callable[[str], Awaitable[Principal | None]],
+    *,
+    demanded: bool,
+    demo: bool,
 ) -> None:
-    """Add what the dashboard's sign-in page needs."""
+    """Add what the dashboard's sign-in page needs, and what tells it of a demonstration."""
 
     @app.get(
         SESSION_PATH,
@@ -45,7 +50,7 @@ def add_session(
         responses=refusals(408, 413, 429),
     )
     async def session(request: Request) -> Session:
-        return _session(request.state.principal, demanded)
+        return _session(request.state.principal, demanded, demo)
 
     @app.post(
         SESSION_PATH,
@@ -62,7 +67,7 @@ def add_session(
         if principal is None:
             return problem(401, "Unauthorized", "That token is not valid.", "unauthenticated")
         response = Response(
-            _session(principal, demanded).model_dump_json(), media_type="application/json"
+            _session(principal, demanded, demo).model_dump_json(), media_type="application/json"
         )
         response.set_cookie(
             SESSION_COOKIE,
@@ -84,20 +89,23 @@ def add_session(
         responses=refusals(408, 413, 429),
     )
     async def session_close() -> Response:
-        answer = _session(NOBODY if demanded else Principal(), demanded)
+        answer = _session(NOBODY if demanded else Principal(), demanded, demo)
         response = Response(answer.model_dump_json(), media_type="application/json")
         response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
         return response
 
 
-def _session(principal: Principal, demanded: bool) -> Session:
+def _session(principal: Principal, demanded: bool, demo: bool) -> Session:
     if principal is NOBODY:
         # There is nobody only where a token is demanded, of this request at least.
-        return Session(signed_in=False, token_required=True, tenant=None, actor=None, scopes=[])
+        return Session(
+            signed_in=False, token_required=True, tenant=None, actor=None, scopes=[], demo=demo
+        )
     return Session(
         signed_in=True,
         token_required=demanded,
         tenant=principal.tenant,
         actor=principal.actor,
         scopes=sorted(principal.scopes),
+        demo=demo,
     )

@@ -1,0 +1,1 @@
+"""A made-up household's memory: for `memory-butler demo`, and for tests and pictures."""

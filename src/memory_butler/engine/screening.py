@@ -1,0 +1,168 @@
+"""What is about to be stored, without its secrets and without what nobody sees (C-145).
+
+Whatever enters memory passes here, before it is embedded or written. What was found is noted in the
+memory's metadata under `secrets`, by kind and count; the secrets themselves are kept nowhere.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.invisible import visible
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.secrets import Found, find, masked
+from memory_butler.engine.memory import Memory
+from memory_butler.store.episodes import NewEpisode
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rules import NewRule
+
+# Where a memory's metadata tells what was found in it.
+NOTE: Final = "secrets"
+# For a model, which would otherwise take it for an error and mend it.
+KEEP_IT: Final = "If the user wants it stored as it was, repeat the call with allow_secrets: true."
+
+New = TypeVar("New", bound=NewEpisode | NewFact | NewRule)
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Masks texts one after the other, and counts what it finds.
+
+    `mask`: whether what is found is replaced, or only counted. A household's own codes, bank
+    accounts and identity numbers are never replaced.
+    """
+
+    mask: bool
+    secrets: Counter[str] = field(default_factory=Counter)
+    private: Counter[str] = field(default_factory=Counter)
+    invisible: int = 0
+
+    def text(self, given: str, said_before: str = "") -> str:
+        """A text as it is to be stored; `said_before` is what its reader has read by then."""
+        clean, dropped = visible(given)
+        self.invisible += dropped
+        head = len(said_before)
+        found = [
+            Found(max(0, one.start - head), one.end - head, one.kind, one.level)
+            for one in find(said_before + clean)
+            if one.end > head
+        ]
+        secrets = [one for one in found if one.level == "mask"]
+        self.secrets.update(one.kind for one in secrets)
+        self.private.update(one.kind for one in found if one.level == "mark")
+        return masked(clean, secrets) if self.mask else clean
+
+    def json(self, value: Any, key: str = "") -> Any:
+        """A JSON value with its texts as they are to be stored."""
+        if isinstance(value, str):
+            return self.text(value, f"{key}: " if key else "")
+        if isinstance(value, Mapping):
+            return {name: self.json(one, str(name)) for name, one in value.items()}
+        return [self.json(one, key) for one in value] if isinstance(value, list) else value
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """What was found, for the metadata; empty where nothing was."""
+        kept = self.private if self.mask else self.secrets + self.private
+        parts: dict[str, Any] = {"kept": dict(kept), "invisible": self.invisible}
+        if self.mask:
+            parts = {"masked": dict(self.secrets), **parts}
+        return {name: one for name, one in parts.items() if one}
+
+    def refuse(self) -> None:
+        """Refuse what holds a secret.
+
+        Raises:
+            InvalidInput: it names the kinds, and says what to do instead.
+        """
+        if self.secrets:
+            raise InvalidInput(
+                f"this looks like it holds {listed(self.secrets)}; memory refuses secrets, and "
+                "nothing was stored: leave it out, and say where it is kept instead"
+            )
+
+
+def screened(memory: Memory, principal: Principal, new: New, *, allow_secrets: bool = False) -> New:
+    """A new memory as this tenant's setting has it: masked, marked, or as it is.
+
+    Raises:
+        InvalidInput: it holds a secret, and secrets are refused.
+    """
+    mode = memory.config.trust.of(principal.tenant)
+    if mode == "off":
+        return new
+    sieve = Sieve(mask=mode == "mask" and not allow_secrets)
+    found = _through(sieve, new)
+    if mode == "refuse":
+        sieve.refuse()
+    if sieve.note:
+        found = replace(found, metadata=found.metadata | {NOTE: sieve.note})
+    return found
+
+
+def screened_text(
+    memory: Memory, principal: Principal, text: str, *, allow_secrets: bool = False
+) -> tuple[str, str | None]:
+    """A text that is no memory, such as a reason, and what was found in it (see `told`).
+
+    Raises:
+        InvalidInput: it holds a secret, and secrets are refused.
+    """
+    mode = memory.config.trust.of(principal.tenant)
+    if mode == "off":
+        return text, None
+    sieve = Sieve(mask=mode == "mask" and not allow_secrets)
+    clean = sieve.text(text)
+    if mode == "refuse":
+        sieve.refuse()
+    return clean, told({NOTE: sieve.note})
+
+
+def told(metadata: Mapping[str, Any]) -> str | None:
+    """What was found in a memory, for whoever stored it; None where nothing was.
+
+    `metadata` is that of the memory.
+    """
+    note = metadata.get(NOTE)
+    if not isinstance(note, Mapping):
+        return None
+    said = []
+    if note.get("masked"):
+        said.append(f"Masked before it was stored: {listed(note['masked'])}. {KEEP_IT}")
+    if note.get("kept"):
+        said.append(f"Stored as it is, and marked: {listed(note['kept'])}.")
+    if note.get("invisible"):
+        said.append(f"Dropped invisible characters: {note['invisible']}.")
+    return " ".join(said) or None
+
+
+def is_masked(metadata: Mapping[str, Any]) -> bool:
+    """Whether a secret in a memory was masked; `metadata` is that of the memory."""
+    note = metadata.get(NOTE)
+    return isinstance(note, Mapping) and bool(note.get("masked"))
+
+
+def listed(kinds: Mapping[str, int]) -> str:
+    """Kinds of secrets and how many: "2 × password, 1 × GitHub token"."""
+    return ", ".join(f"{count} × {kind}" for kind, count in sorted(kinds.items()))
+
+
+def _through(sieve: Sieve, new: New) -> New:
+    metadata = sieve.json({name: one for name, one in new.metadata.items() if name != NOTE})
+    if isinstance(new, NewEpisode):
+        return replace(new, content=sieve.text(new.content), metadata=metadata)
+    tags = [sieve.text(one) for one in new.tags]
+    if isinstance(new, NewRule):
+        return replace(new, content=sieve.text(new.content), tags=tags, metadata=metadata)
+    subject, predicate = sieve.text(new.subject), sieve.text(new.predicate)
+    content = sieve.text(new.content, said_of(subject, predicate))
+    return replace(
+        new, subject=subject, predicate=predicate, content=content, tags=tags, metadata=metadata
+    )
+
+
+def said_of(subject: str, predicate: str) -> str:
+    """What a fact says before its content: a password may be announced by the predicate alone."""
+    return f"{subject} {predicate.replace('_', ' ')}: "

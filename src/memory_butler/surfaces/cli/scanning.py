@@ -1,0 +1,85 @@
+"""Looking for secrets that memory took in."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+
+if TYPE_CHECKING:
+    from memory_butler.engine.secret_scan import ScanReport
+
+EXAMPLES = epilog("memory-butler scan-secrets", "memory-butler scan-secrets --mask")
+
+
+def scan_secrets(
+    place: Place,
+    mask: Annotated[
+        bool,
+        typer.Option("--mask", help="Mask what is found. It cannot be undone; look at it first."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find keys, tokens, cards and passwords in what is stored.
+
+    Reads the episodes, facts and rules of a tenant, in whatever state they are, their past states,
+    and entities. Shows each text with its secrets masked.
+    """
+    from memory_butler.engine.secret_scan import NOT_SCANNED, scan_secrets
+
+    report = with_memory(place, lambda memory: scan_secrets(memory, place.principal(), mask=mask))
+    if as_json:
+        _print_json(report)
+        return
+    _print(report)
+    if report.masked:
+        print(f"Masked: {report.masked:,}.")
+    elif report.found and not mask:
+        print("Nothing was changed; --mask masks them, for good.")
+    if any(one.left for one in report.found):
+        print(
+            "What says where it stands, masking leaves: edit the fact, or use memory-butler erase."
+        )
+    print(f"Not scanned: {NOT_SCANNED}.")
+
+
+def _print_json(report: "ScanReport") -> None:
+    found = [
+        {
+            "memory_type": one.memory_type,
+            "id": str(one.id),
+            "kinds": dict(one.kinds),
+            "text": one.text,
+            "left": one.left,
+        }
+        for one in report.found
+    ]
+    answer = {
+        "scanned": report.scanned,
+        "masked": report.masked,
+        "found": found,
+        "private": dict(report.private),
+    }
+    print(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+def _print(report: "ScanReport") -> None:
+    from rich.text import Text
+
+    from memory_butler.engine.screening import listed
+    from memory_butler.surfaces.cli.answers import console, short, table
+
+    if report.found:
+        made = table("Memory", "Found", "Says")
+        for one in report.found:
+            where = "" if one.left is None else f"\n{one.left}"
+            made.add_row(
+                f"{one.memory_type}\n{one.id}", f"{listed(one.kinds)}{where}", Text(short(one.text))
+            )
+        console().print(made)
+    count = len(report.found)
+    print(f"Read {report.scanned:,} memories and entities: {count or 'none'} with secrets.")
+    if report.private:
+        print(f"Kept as they are, for a household needs them: {listed(report.private)}.")
