@@ -16,6 +16,7 @@ import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal
 
 # Written by hand, in place of a model's replies.
@@ -206,6 +207,40 @@ def test_things_can_be_kept_and_found_without_an_answer(home: Installation) -> N
     assert "Nothing was found." in said.err
 
 
+def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> None:
+    talk = script(home, "<say>Kept.</say><pin>Ana likes green tea</pin>\n---\n<say>Well.</say>\n")
+    said = home.inside(
+        "journal",
+        "chat",
+        "--script",
+        talk,
+        stdin="I like green tea.\n/undo\n/undo\n/pin Ana likes green tea\n"
+        "/edit tea\nAna likes black tea\n/edit black\n\n/undo\n/remind buy tea\n/forget tea\n"
+        "/forget green tea\n/forget submarine\n/forget\n/mind\n/edit buy\n<pin>x</pin>\n/mind\n",
+    )
+    told = said.err.splitlines()
+    assert [one for one in told if one.startswith("(")] == [
+        "(kept pin: Ana likes green tea) /undo takes it back.",
+        "(no longer kept pin: Ana likes green tea)",
+        "(kept pin: Ana likes green tea)",
+        "(no longer pin: Ana likes green tea; kept pin: Ana likes black tea)",
+        "(no longer kept pin: Ana likes black tea; back in mind pin: Ana likes green tea)",
+        "(kept plan: buy tea)",
+        "(forgotten pin: Ana likes green tea)",
+    ]
+    for one in (
+        "There is nothing to take back.",
+        "Nothing was changed.",
+        "Several are like this; say which: Ana likes green tea; buy tea",
+        "Nothing on its mind is like this. /mind shows what is.",
+        "Say which, by some of its words, such as /forget green tea. /mind shows all.",
+    ):
+        assert one in told
+    assert "without tags" in said.err
+    assert said.out.count("buy tea") == 2
+    assert "green" not in said.out
+
+
 class Terminal:
     """A real process at a real terminal."""
 
@@ -250,6 +285,12 @@ class Terminal:
                 self.process.wait(timeout=10)
                 return
 
+    def stop(self) -> None:
+        """End what a test has left."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.end()
+
     def end(self) -> int:
         code = self.process.wait(timeout=SECONDS)
         os.close(self.master)
@@ -260,10 +301,60 @@ class Terminal:
 def terminal(home: Installation) -> Iterator[Terminal]:
     """A conversation at a terminal; it does not outlive the test."""
     terminal = Terminal(home, "journal", "chat", "--script", script(home, FIRST_DAY))
+    # Whoever does not want to be asked is not.
+    terminal.expect("Your name: ")
+    terminal.type("\x04")
     yield terminal
-    if terminal.process.poll() is None:
-        terminal.process.kill()
-        terminal.end()
+    terminal.stop()
+
+
+def test_the_first_conversation_asks_who_is_there(home: Installation) -> None:
+    terminal = Terminal(
+        home, "journal", "chat", "--companion", "luna", "--script", script(home, FIRST_DAY)
+    )
+    try:
+        terminal.expect("Your name: ", again=True)
+        terminal.type("Ana\n")
+        terminal.expect("The companion's name [Luna]: ", again=True)  # as its journal has it
+        terminal.type("\n")
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("Atlantis\n")
+        terminal.expect("unknown time zone 'Atlantis'; example: Europe/Lisbon.", again=True)
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("/mind\n")
+        terminal.expect("Commands come after that.", again=True)
+        terminal.expect("Your time zone [", again=True)
+        terminal.type("tokyo\n")
+        terminal.expect("warm and brief, in German", again=True)
+        terminal.type("brief\n")
+        terminal.expect("Who it is stands in", again=True)
+        terminal.type("Hello <plan>sow beans tomorrow at 9am</plan>\n")
+        terminal.expect("09:00", again=True)
+        terminal.expect("Luna: Good morning, Ana!", again=True)
+        terminal.expect("> ", again=True)
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    finally:
+        terminal.stop()
+    wake = (home.data_dir / "journal" / "default" / "luna" / "wake-context.md").read_text()
+    assert wake.startswith(
+        "Your name is Luna. You talk with Ana. How Ana wants you to talk: brief.\n\nYou are a"
+    )
+    # Every way in begins with the same.
+    whose = ("--companion", "luna")
+    prompt = home.inside("journal", "assemble", *whose).out
+    assert prompt.startswith(wake.strip())
+    assert "(JST)" in prompt
+    assert "Luna: Good morning" in home.inside("journal", "chat", *whose).out
+    items = home.inside("journal", "plans", *whose, "--json").json["items"]
+    assert [one["due"][10:19] for one in items if one["due"]] == ["T00:00:00"]
+    # Nobody is asked again, but may say it again.
+    again = home.inside("journal", "chat", *whose, stdin="/self\n\nLuna Maria\n\n-\n")
+    assert "A few questions" not in again.err
+    assert "Who it is stands in" in again.err
+    assert home.inside("journal", "assemble", *whose).out.startswith(
+        "Your name is Luna Maria. You talk with Ana.\n\nYou are a companion"
+    )
 
 
 @pytest.mark.parametrize("leaving", ["\x04", "Ctrl-C", "/quit\n"])
@@ -293,6 +384,19 @@ def test_a_pasted_poem_is_one_message(home: Installation, terminal: Terminal) ->
         contents = [event.content for event in LiveJournal(file).events()]
     assert contents[0] == "Roses are red,\nviolets are blue,\nand that is that."
     assert len(contents) == 2
+
+
+def test_commands_typed_ahead_are_done_one_after_another(
+    home: Installation, terminal: Terminal
+) -> None:
+    terminal.expect("> ")
+    terminal.type("/pin tea\n/undo\n/quit\n")
+    terminal.expect("(kept pin: tea)")
+    terminal.expect("(no longer kept pin: tea)")
+    assert terminal.end() == 0
+    # Whoever answered nothing goes on by the configuration.
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        assert introduction_of(file) == Introduction()
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(

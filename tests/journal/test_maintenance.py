@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -103,6 +104,15 @@ async def test_a_run_compiles_what_was_said(
     assert request.system == skill()
     assert "M1 (2026-03-01 12:00 UTC, user):\n<journal_message>\nAda dug" in request.prompt
     assert request.schema is not None
+
+
+async def test_a_run_is_told_names_and_the_users_time(live: LiveJournal) -> None:
+    tell(live, "I dug the garden.", "<say>Well done.</say>")
+    names = {"user": "Ana", "assistant": "Luna"}
+    policy = JournalPolicy(names=names, zone=ZoneInfo("Asia/Tokyo"))
+    question = ask("weekly", live.events(), {}, policy, 3_000)
+    assert "M1 (2026-03-01 21:00 JST, Ana):\n" in question.text
+    assert "JST, Luna):\n" in question.text
 
 
 async def test_a_run_goes_on_where_the_last_one_ended(

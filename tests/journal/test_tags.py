@@ -88,6 +88,11 @@ def test_a_command_ends_with_its_line_and_is_not_shown() -> None:
     assert reading.pieces == (Piece("say", "Well.\n\nNext."),)
 
 
+def test_a_tag_within_a_line_leaves_one_space() -> None:
+    reading = read("Noted! <pin>tea</pin> I will  not forget.")
+    assert reading.pieces == (Piece("plain", "Noted! I will  not forget."),)
+
+
 @pytest.mark.requirement("JSUP-03")
 def test_a_command_within_a_sentence_is_talked_about() -> None:
     for text in (

@@ -112,9 +112,9 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         }
         assert prompt["user"].endswith(HELLO)
         # The companion is told its secrets; a page that shows the prompt is not.
-        assert "[secret, assistant] a lantern" in prompt["user"]
+        assert "[secret, Ada] a lantern" in prompt["user"]
         shown = await ok(client, "ada/prompt", secrets=False)
-        assert "[secret, assistant] (secret)" in shown["user"]
+        assert "[secret, Ada] (secret)" in shown["user"]
         assert "lantern" not in str(shown)
         # Begun over REST it knows its name and the tags.
         assert prompt["system"].startswith("Your name is Ada.")
@@ -202,7 +202,7 @@ async def test_nobody_sees_another_tenant_s_journal(serve: Serve, tmp_path: Path
 async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path) -> None:
     toolsets = ("memory", "journal")
     async with serve(data_dir=tmp_path, toolsets=toolsets) as served, served.mcp() as client:
-        assert len(client.tools) == 19 + 7
+        assert len(client.tools) == 19 + 8
         await client.call("journal_log", content=HELLO)
         prompt = await client.call("journal_prompt")
         assert prompt["user"].endswith(HELLO)
@@ -218,6 +218,31 @@ async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path)
         assert (await client.call("journal_end_session")) == {"stored": 0, "waiting": 0}
         assert "no fragment 'garden'" in await client.refusal("journal_recall", key="garden")
         assert "no companion 'bob'" in await client.refusal("journal_mind", companion="bob")
+
+
+async def test_who_is_there_is_said_over_any_way_in(serve: Serve, tmp_path: Path) -> None:
+    toolsets = ("memory", "journal")
+    async with serve(data_dir=tmp_path, toolsets=toolsets) as served, served.mcp() as client:
+        told = await client.call("journal_introduce", user="Ana", time_zone="tokyo", manner="brief")
+        assert told == {
+            "name": "",
+            "user": "Ana",
+            "time_zone": "Asia/Tokyo",
+            "manner": "brief",
+            "wake_context": True,
+        }
+        # What is left out stays.
+        told = await client.call("journal_introduce", name="Luna", manner="")
+        assert (told["name"], told["user"], told["manner"]) == ("Luna", "Ana", "")
+        await client.call("journal_log", content="Hello")
+        await client.call("journal_log", content="<say>Hello, Ana.</say>", actor="assistant")
+        await client.call("journal_log", content="Well?")
+        prompt = await client.call("journal_prompt")
+        assert prompt["system"].startswith("Your name is Luna. You talk with Ana.\n\nYou are a")
+        assert "Ana: Hello\nLuna: Hello, Ana." in prompt["user"]
+        assert "(JST)" in prompt["user"]
+        for wrong in ({"name": "ana"}, {"user": "assistant"}, {"time_zone": "Atlantis"}):
+            assert await client.refusal("journal_introduce", **wrong)
 
 
 async def test_the_toolset_is_off_by_default(served: Served) -> None:

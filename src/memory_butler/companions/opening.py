@@ -6,8 +6,8 @@ process may want to move away.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -17,6 +17,7 @@ from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFou
 from memory_butler.domain.principals import Principal, parse_tenant
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal, utc_now
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal_config import JournalConfig
@@ -66,12 +67,19 @@ def opened(
         raise NotFound(
             f"there is no companion {name!r}; it comes into being with its first message"
         )
-    policy = policy_of(config, name)
     with JournalFile(path) as file:
+        policy = policy_of(config, name, introduction_of(file))
         live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)
         if known_at is not None:
             live, desk = live.at(known_at), desk.at(known_at)
         yield Companion(tenant, name, file, policy, live, desk)
+
+
+def introduced(companion: Companion, given: Introduction, config: JournalConfig) -> Companion:
+    """The same journal, from now on by the policy that `given` makes."""
+    policy = policy_of(config, companion.name, given)
+    live = LiveJournal(companion.file, policy, companion.live.clock)
+    return replace(companion, policy=policy, live=live)
 
 
 async def use(
@@ -123,23 +131,36 @@ def data_dir(memory: "Memory") -> Path:
     return memory.data_dir
 
 
-def policy_of(config: JournalConfig, companion: str = DEFAULT_COMPANION) -> JournalPolicy:
-    """What the configuration says of a journal's rules; a companion's name is one of its actors."""
+def policy_of(
+    config: JournalConfig,
+    companion: str = DEFAULT_COMPANION,
+    given: Introduction = Introduction(),  # noqa: B008  it never changes
+) -> JournalPolicy:
+    """What the configuration says of a journal's rules; a companion's name is one of its actors.
+
+    What its user has said goes before: the time zone, and how the two are called.
+    """
     assistants = config.assistant_actors
     taken = {one.casefold() for one in (*assistants, *config.user_actors, DEFAULT_COMPANION)}
     if companion.casefold() not in taken:
         assistants = (*assistants, companion)
+    names = {config.assistant_actors[0]: given.name, config.user_actors[0]: given.user}
     return JournalPolicy(
         assistant_actors=assistants,
         user_actors=config.user_actors,
-        zone=zone_of(config),
+        names={actor: name for actor, name in names.items() if name},
+        zone=zone_of(config, given.zone),
         languages=config.languages,
         untagged_reply_is_say=config.untagged_reply_is_say,
     )
 
 
-def zone_of(config: JournalConfig) -> ZoneInfo:
-    """The time zone of the configuration, else the machine's."""
+def zone_of(config: JournalConfig, said: str = "") -> ZoneInfo:
+    """The time zone that a user has `said`, else that of the configuration, else the machine's."""
+    if said:
+        # Another machine may not know it, after a move.
+        with suppress(ZoneInfoNotFoundError, ValueError, OSError):
+            return ZoneInfo(said)
     if config.time_zone is not None:
         return ZoneInfo(config.time_zone)
     from tzlocal import get_localzone_name

@@ -41,8 +41,9 @@ DELETE FROM fragments WHERE key = ?
 DELETE FROM fragment_versions WHERE fragment_key = ?
 
 -- name: forget_quotes
--- Reports of maintenance, its prose, what memory added last, a map on its way: texts made of others.
-DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%' OR key IN ('recalled', 'ambient_pending')
+-- Reports of maintenance, its prose, what memory added last, a map on its way: texts made of others. And what
+-- could be undone, for numbers of items are given out again.
+DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%' OR key IN ('recalled', 'ambient_pending', 'undoable')
 
 -- name: lower_marks
 -- Numbers of messages that are given out again must not count as read, compiled or handed over.

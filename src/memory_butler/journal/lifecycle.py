@@ -28,6 +28,8 @@ STATUS_TRANSITIONS: Final = (
     Transition("active", "cancel", "dropped", "C-93", "the plan that matches best"),
     Transition("active", "drop", "dropped", "JSUP-04", "the pin that matches best"),
     Transition("active", "reveal", "resolved", "C-95", "the secret that matches best"),
+    Transition("active", "forget", "dropped", "C-191", "`/forget`, or `/undo` of what made it"),
+    Transition("active", "edit", "superseded", "C-191", "`/edit`"),
     Transition("active", "decay", "decayed", "JDEC-09", "score < 0.005; never a plan or secret"),
 )
 
@@ -195,11 +197,29 @@ def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Me
     candidates = sorted((item for item in active if item.type == command.type), key=_age)
     if not command.text:
         return Meant(candidates[-1] if candidates else None)
-    said = normalised(command.text)
+    return _most_alike(command.text, candidates, policy)
+
+
+def meant(text: str, active: Iterable[Item], policy: JournalPolicy) -> Meant:
+    """The item of any type but secret that a person means by some of its words (C-191).
+
+    The only one that has all the words; where none has, the most alike, as for a command.
+    """
+    candidates = sorted((item for item in active if item.type != "secret"), key=_age)
+    words, said = stems(text, policy.languages), normalised(text)
+    near = [one for one in candidates if words and words <= stems(one.content, policy.languages)]
+    near = [one for one in near if normalised(one.content) == said][-1:] or near
+    if not near:
+        return _most_alike(text, candidates, policy)
+    return Meant(near[0]) if len(near) == 1 else Meant(None, tuple(near))
+
+
+def _most_alike(text: str, candidates: Sequence[Item], policy: JournalPolicy) -> Meant:
+    said = normalised(text)
     exact = [item for item in candidates if normalised(item.content) == said]
     if exact:
         return Meant(exact[-1])
-    scored = [(likeness(command.text, item.content, policy.languages), item) for item in candidates]
+    scored = [(likeness(text, item.content, policy.languages), item) for item in candidates]
     # Without a shared word nothing is alike, whatever the threshold.
     alike = [one for one in scored if one[0] > 0 and one[0] >= policy.match_threshold]
     best = max((value for value, _ in alike), default=0.0)

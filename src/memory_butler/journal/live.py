@@ -13,13 +13,13 @@ from typing import Final, Literal, Self
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.text import one_line
-from memory_butler.journal import events, lookups, memory, past, state
+from memory_butler.journal import corrections, events, lookups, memory, past, state
 from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import Event, Item, is_assistant
-from memory_butler.journal.lifecycle import OnMind, plan_sweep
+from memory_butler.journal.lifecycle import Meant, OnMind, meant, plan_sweep
 from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
@@ -126,6 +126,7 @@ class LiveJournal:
                             )
                         else:
                             unmatched.append(done)
+            corrections.record(db, changes, ts)
             if unmatched:
                 told = lookups.to_json(map(_told, unmatched))
                 state.put(db, f"{_MISSED}{id}", told, ts)
@@ -213,6 +214,39 @@ class LiveJournal:
         """Items of every status, the newest first; `limit` from 1 to 1000."""
         with self._file.reading() as db:
             return tuple(memory.history(db, _checked(limit)))
+
+    def meant(self, text: str) -> Meant:
+        """The active item that a person means by some of its words; secrets are not looked at."""
+        with self._file.reading() as db:
+            return meant(text, memory.active(db), self._policy)
+
+    def forget(self, item: Item) -> Change:
+        """Drop an active item; `undo` remembers it again.
+
+        Raises:
+            NotFound: the item is not active any more.
+        """
+        with self._file.writing() as db:
+            return corrections.forget(db, item.id, self.clock())
+
+    def edit(self, item: Item, text: str) -> tuple[Change, ...]:
+        """Put another text in the place of an active item's, by a message of the user with its tag.
+
+        Raises:
+            InvalidInput: the text is empty, or holds tags.
+            NotFound: the item is not active any more.
+        """
+        with self._file.writing() as db:
+            actor = self._policy.user_actors[0]
+            return corrections.edit(db, item.id, text, actor, self.clock(), self._policy)
+
+    def undo(self) -> tuple[Change, ...]:
+        """Take back what the latest message or correction changed in mind; the log stays.
+
+        Called again it takes back the one before, twenty at most. () where nothing is left.
+        """
+        with self._file.writing() as db:
+            return corrections.undo(db, self.clock())
 
     def recall(
         self, key: str, *, deep: bool = False, direction: Literal["out", "both"] = "out"

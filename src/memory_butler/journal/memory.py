@@ -38,7 +38,10 @@ SQL = load("memory")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led."""
+    """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led.
+
+    `before` is the item as it was; None for a new one.
+    """
 
     item_id: int
     event: str
@@ -46,6 +49,7 @@ class Change:
     type: MemoryType
     content: str
     due: datetime | None
+    before: Item | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,41 +120,52 @@ def remember(
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
     arrival = arrive(tag, active(db))
-    changes = [_leave(db, item, "supersede", at) for item in arrival.supersede]
+    changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id
         db.execute(SQL["refresh"], {"id": id, "at": to_text(at), "due": _text(due)})
         changes.append(_changed(arrival.refresh, "retag", "active", due or arrival.refresh.due))
     else:
-        id = _insert(db, tag, arrival.subject, due, event_id, actor, at)
-        changes.append(Change(id, "tag", "active", tag.type, tag.content, due))
-    keys = [row[0] for row in db.execute(SQL["keys"])]
-    db.executemany(SQL["refer"], [(id, key) for key in mentioned(tag.content, keys)])
-    return changes
-
-
-def _insert(
-    db: sqlite3.Connection,
-    tag: Remember,
-    subject: str | None,
-    due: datetime | None,
-    event_id: int,
-    actor: str,
-    at: datetime,
-) -> int:
-    rows = db.execute(
-        SQL["insert"],
-        {
+        row = {
             "event_id": event_id,
             "type": tag.type,
             "content": tag.content,
-            "subject": subject,
+            "subject": arrival.subject,
             "actor": actor,
             "due": _text(due),
             "at": to_text(at),
-        },
-    ).fetchall()
-    return int(rows[0][0])
+        }
+        id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
+        changes.append(Change(id, "tag", "active", tag.type, tag.content, due))
+    _refer(db, id, tag.content)
+    return changes
+
+
+def remember_again(db: sqlite3.Connection, item: Item, at: datetime) -> Change:
+    """A new item that says what `item` said: what has left never comes back (JSCH-08)."""
+    row = {
+        "event_id": item.event_id,
+        "type": item.type,
+        "content": item.content,
+        "subject": item.subject,
+        "actor": item.actor,
+        "due": _text(item.due),
+        "at": to_text(at),
+    }
+    id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
+    _refer(db, id, item.content)
+    return Change(id, "tag", "active", item.type, item.content, item.due)
+
+
+def fade_as_before(db: sqlite3.Connection, before: Item) -> None:
+    """Take a refresh back: the item fades from where it did, with the due date that it had."""
+    row = {"id": before.id, "at": to_text(before.refreshed_at), "due": _text(before.due)}
+    db.execute(SQL["fade_as_before"], row)
+
+
+def _refer(db: sqlite3.Connection, id: int, content: str) -> None:
+    keys = [row[0] for row in db.execute(SQL["keys"])]
+    db.executemany(SQL["refer"], [(id, key) for key in mentioned(content, keys)])
 
 
 def obey(
@@ -160,18 +175,19 @@ def obey(
     meant = match(command, active(db), policy)
     if meant.item is None:
         return Missed(command, meant.near)
-    return _leave(db, meant.item, command.verb, at)
+    return leave(db, meant.item, command.verb, at)
 
 
 def sweep(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> tuple[OnMind, ...]:
     """Mark what has decayed (JDEC-09); the items as they were."""
     gone = plan_sweep(on_minds(db, now, policy), policy)
     for one in gone:
-        _leave(db, one.item, "decay", now)
+        leave(db, one.item, "decay", now)
     return gone
 
 
-def _leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Change:
+def leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Change:
+    """End an active item by an event of `STATUS_TRANSITIONS`."""
     status = choose(step(STATUS_TRANSITIONS, item.status, event), STATUSES, "status")
     # A clock that stepped back must not end an item before it began.
     ended = at if elapsed(item.created_at, at) else item.created_at
@@ -180,7 +196,7 @@ def _leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Chan
 
 
 def _changed(item: Item, event: str, status: Status, due: datetime | None) -> Change:
-    return Change(item.id, event, status, item.type, item.content, due)
+    return Change(item.id, event, status, item.type, item.content, due, item)
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -22,6 +22,9 @@ VALUES (:event_id, :type, :content, :subject, :actor, :due, :at, :at) RETURNING 
 UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due)
 WHERE id = :id AND status = 'active'
 
+-- name: fade_as_before
+UPDATE working_memory SET refreshed_at = :at, due = :due WHERE id = :id AND status = 'active'
+
 -- name: leave
 UPDATE working_memory SET status = :status, resolved_at = :at
 WHERE id = :id AND status = 'active'

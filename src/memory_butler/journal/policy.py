@@ -79,11 +79,13 @@ class JournalPolicy:
     `assistant_actors` and `user_actors` are the names of either side, the default first; any other
     name counts as a user's (C-103). `zone` is where the user lives: due dates, calendar days and
     the time in the prompt are local to it. `languages` are those of due dates, as codes such as
-    "en"; none lets the date library guess, which is slower and finds more that is no date.
+    "en"; none lets the date library guess, which is slower and finds more that is no date. `names`
+    is how an actor is called where the conversation is told; the log has the actor.
     """
 
     assistant_actors: tuple[str, ...] = ("assistant",)
     user_actors: tuple[str, ...] = ("user",)
+    names: Mapping[str, str] = field(default_factory=dict)
     zone: tzinfo = UTC
     languages: tuple[str, ...] = ("en",)
     half_lives: Mapping[MemoryType, HalfLife] = field(default_factory=lambda: HALF_LIVES)
@@ -126,6 +128,11 @@ class JournalPolicy:
             raise InvalidInput("hours must be 0 or more")
         if self.recent_events < 1:
             raise InvalidInput("recent_events must be 1 or more")
+
+    def called(self, actor: str | None) -> str:
+        """The name of an actor, as a prompt and a conversation tell it; nobody is the user."""
+        actor = actor or self.user_actors[0]
+        return self.names.get(actor, actor)
 
     @property
     def turn_horizon(self) -> int:

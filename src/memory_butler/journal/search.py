@@ -15,7 +15,7 @@ from typing import Final
 from memory_butler.journal import events
 from memory_butler.journal.items import Event
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import read
+from memory_butler.journal.tags import Piece, read
 from memory_butler.journal.wording import conversation_line, shown_pieces
 from memory_butler.journal.words import telling
 
@@ -114,9 +114,18 @@ def forget(folder: Path) -> None:
 
 def said(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, on one line for each piece."""
-    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
-    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    pieces = _shown(event, policy)
     return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
+
+
+def _shown(event: Event, policy: JournalPolicy) -> list[Piece]:
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    return shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+
+
+def _words_of(event: Event, policy: JournalPolicy) -> str:
+    """What of a message is indexed: not who said it, for that is in all of them."""
+    return "\n".join(one.text for one in _shown(event, policy))
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -140,7 +149,7 @@ def _catch_up(
             # Another process may have been quicker.
             since = _until(index)
             batch = [one for one in events.appended_after(db, since, _BATCH) if one.id <= end]
-            rows = [(one.id, text) for one in batch if (text := said(one, policy))]
+            rows = [(one.id, text) for one in batch if (text := _words_of(one, policy))]
             index.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
             index.execute("DELETE FROM indexed")
             reached = batch[-1].id if batch else end

@@ -6,7 +6,8 @@ Keys in use: `recalled` (the answers to the last reply's look-ups), `run:<id>` a
 run), `ambient:<id>` (the prose that a run brought, where it brought any), `import:<digest>` (how
 far an import has come), `handed_over_to`, `handing_over` and `session_ended` (how far another
 memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
-not find).
+not find), `undoable` (what messages changed in mind lately, see `corrections.py`), `introduction`
+(who talks with whom, see `introduction.py`).
 """
 
 import sqlite3

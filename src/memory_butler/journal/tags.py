@@ -264,7 +264,7 @@ class _Reader:
     def shown(self) -> Iterator[Piece]:
         """The pieces that hold more than white space."""
         for kind, _, parts in self._pieces:
-            if text := "".join(parts).strip():
+            if text := _joined(parts).strip():
                 yield Piece(kind, text)
 
     def changes(self) -> Iterator[Remember | Command]:
@@ -281,6 +281,14 @@ class _Reader:
             due = attributes.get("due") or None
             command = None if due else _command(kind, content)
             yield command or Remember(kind, content, due, attributes.get("subject") or None)
+
+
+def _joined(parts: list[str]) -> str:
+    """The parts of a piece; what was cut out within a line leaves one space, not two."""
+    text = ""
+    for part in parts:
+        text += part[1:] if text.endswith(" ") and part.startswith(" ") else part
+    return text
 
 
 def _pairs(tokens: list[re.Match[str]]) -> dict[int, int]:

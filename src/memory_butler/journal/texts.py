@@ -34,8 +34,18 @@ def read_texts(folder: Path) -> Texts:
 
 def first_wake(name: str) -> str:
     """What a companion that nobody has described is told; `name` is its journal's."""
+    called = name_by_file(name)
+    return _beginning_with(f"Your name is {called}." if called else "")
+
+
+def name_by_file(name: str) -> str:
+    """The name of the companion of a journal, while nobody has given it one; '' for the default."""
+    return "" if name == UNNAMED else name.capitalize()
+
+
+def _beginning_with(words: str) -> str:
     text = files("memory_butler.skills").joinpath("journal", "WAKE.md").read_text("utf-8")
-    return text if name == UNNAMED else f"Your name is {name.capitalize()}.\n\n{text}"
+    return f"{words}\n\n{text}" if words else text
 
 
 def _read(path: Path) -> str | None:
@@ -49,14 +59,19 @@ def _read(path: Path) -> str | None:
 
 def write_ambient(folder: Path, text: str) -> None:
     """Replace `ambient.md` in one step, on disk when this returns: old or new, never half."""
+    _replace(folder / AMBIENT, text)
+
+
+def _replace(path: Path, text: str) -> None:
+    folder = path.parent
     folder.mkdir(mode=0o700, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{AMBIENT}.")
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(folder / AMBIENT)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -65,6 +80,28 @@ def write_ambient(folder: Path, text: str) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def replace_beginning(folder: Path, former: str, words: str) -> Path | None:
+    """Begin `wake-context.md` with `words` instead of `former`, or write it; where it lies.
+
+    None where it begins otherwise, and so is its author's: it is left as it is.
+
+    Raises:
+        Unavailable: it cannot be read or written.
+    """
+    path = folder / WAKE
+    text = _read(path)
+    if text is None or text == first_wake(folder.name):
+        text = _beginning_with(words)
+    elif former and text.startswith(former):
+        text = f"{words}{text[len(former) :]}".lstrip("\n")
+    elif not former and text == _beginning_with(""):
+        text = _beginning_with(words)
+    else:
+        return None
+    _replace(path, text)
+    return path
 
 
 def begin_wake(folder: Path) -> Path | None:

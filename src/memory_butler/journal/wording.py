@@ -42,7 +42,7 @@ def date_words(moment: datetime, policy: JournalPolicy) -> str:
 def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)"."""
     item = one.item
-    who = one_line(item.actor) if item.actor else "unknown"
+    who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
     return f"- [{item.type}, {who}] {one_line(item.content)}{due}"
 
@@ -51,7 +51,7 @@ def conversation_line(
     actor: str | None, piece: Piece | None, image: bool, policy: JournalPolicy
 ) -> str:
     """ "user: hello", "assistant does: waves"; no piece where a message is a picture alone."""
-    who = one_line(actor) if actor else policy.user_actors[0]
+    who = one_line(policy.called(actor))
     mark = "[image]" if image else ""
     if piece is None:
         return f"{who}: {mark}"

@@ -91,7 +91,7 @@ def ask(
         text = texts.get(event.id, "")
         if text:
             handle = f"M{len(handles) + 1}"
-            block = _block(handle, event, text, max(room, _MIN_MESSAGE_CHARS))
+            block = _block(handle, event, policy, text, max(room, _MIN_MESSAGE_CHARS))
             if len(block) > room and handles:
                 break
             handles[handle] = event.id
@@ -167,9 +167,10 @@ def _safe(text: str) -> str:
     return without_tag(one_line(text), *_TAG)
 
 
-def _block(handle: str, event: Event, text: str, room: int) -> str:
-    when = event.ts.strftime("%Y-%m-%d %H:%M UTC")
-    who = _safe(event.actor) if event.actor else "unknown"
+def _block(handle: str, event: Event, policy: JournalPolicy, text: str, room: int) -> str:
+    # "This evening" is the user's.
+    when = event.ts.astimezone(policy.zone).strftime("%Y-%m-%d %H:%M %Z")
+    who = _safe(policy.called(event.actor)) if event.actor else "unknown"
     head = f"{handle} ({when}, {who}):\n<journal_message>\n"
     end = "\n</journal_message>"
     limit = max(room - len(head) - len(end) - len(_CUT), _MIN_MESSAGE_CHARS)

@@ -113,6 +113,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "link_create": {"relation": "supports"},
     "facts_list": {"q": "green", "limit": 20},
     "job_run": {"dry_run": True},
+    "journal_introduce": {"user": "Ana", "name": "Luna", "time_zone": "Europe/Lisbon"},
     "journal_log": {"content": "Good morning! <plan>water the garden tomorrow at 9am</plan>"},
     "journal_maintain": {"run_type": "weekly"},
     "token_create": {"name": "dashboard", "scopes": ["read", "write"]},

@@ -5,17 +5,15 @@ that was not finished, and `/retry` asks for it again.
 """
 
 import asyncio
-import os
-import select
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, NotFound
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.journal import looking
+from memory_butler.surfaces.cli.journal import introducing, looking
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
     ModelName,
@@ -24,6 +22,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     companion,
     model,
 )
+from memory_butler.surfaces.cli.journal.terminal import asked, note, styled, thinking
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from memory_butler.engine.memory import Memory
     from memory_butler.inference.language_models.port import LanguageModel
     from memory_butler.journal.conversation import Reply
+    from memory_butler.journal.items import Item
     from memory_butler.journal.live import Logged
     from memory_butler.journal.lookups import Answer
     from memory_butler.journal.memory import Change
@@ -45,14 +45,15 @@ _KEPT = " Your message is kept; /retry asks again."
 # How a change of working memory is told, by the event of its table; what made way is not.
 _DONE = {
     "tag": "kept",
-    "retag": "kept on",
+    "retag": "refreshed",
     "done": "done",
     "cancel": "cancelled",
     "drop": "dropped",
     "reveal": "revealed",
+    "forget": "forgotten",
+    "edit": "no longer",
 }
-# A person does not type the next line within that.
-_PASTE_SECONDS = 0.05
+_TAKEN_BACK = {"tag": "back in mind", "retag": "not refreshed", "forget": "no longer kept"}
 _BEFORE = 4  # messages of before that are shown when one comes back
 
 
@@ -64,20 +65,20 @@ def chat(
 ) -> None:
     """Talk with a companion. It remembers: quit, come back tomorrow, and go on.
 
-    Without a language model your messages are kept and nobody answers. Ctrl-D or /quit leaves,
-    /help tells what else there is. Who it is stands in its wake-context.md, which is yours to
-    change.
+    Without a language model your messages are kept and nobody answers. The first time it asks for
+    your names, time zone and manner; /self asks again. Ctrl-D or /quit leaves, /help tells what
+    else there is. Who it is stands in its wake-context.md, which is yours to change.
     """
     settings = place.settings()
-    asked, missing = None, None
+    answering, missing = None, None
     try:
-        asked = model(settings, named, script)
+        answering = model(settings, named, script)
     except ConfigurationError as error:
         if named is not None:
             raise
         missing = str(error)
     with companion(place, whose, settings, create=True) as one, asyncio.Runner() as runner:
-        talk = _Talk(place, settings, one, asked, missing, runner)
+        talk = _Talk(place, settings, one, answering, missing, runner)
         talk.greet()
         talk.open_bridge()
         try:
@@ -97,6 +98,7 @@ class _Talk:
     missing: str | None
     runner: asyncio.Runner
     memory: "Memory | None" = None
+    undo_told: bool = False
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def greet(self) -> None:
@@ -104,18 +106,29 @@ class _Talk:
         from memory_butler.journal.texts import begin_wake
         from memory_butler.journal.wording import date_words
 
-        written = begin_wake(self.companion.file.texts_dir)
         number, latest = self.companion.live.extent()
         since = f", the last on {date_words(latest, self.companion.policy)}" if latest else ""
         named = self.model.name if self.model is not None else "none"
-        _note(f"{self.companion.name}: {number:,} messages{since}. Model: {named}.")
+        note(f"{self._name()}: {number:,} messages{since}. Model: {named}.")
         if self.missing is not None:
-            _note(f"Your messages are kept, and nobody answers: {self.missing}")
-        if written is not None:
-            _note(f"Who it is stands in {written}; change it as you like.")
-        _note("/help tells what there is; Ctrl-D leaves.")
+            note(f"Your messages are kept, and nobody answers: {self.missing}")
+        if introducing.first_time(self.companion):
+            note("A few questions first.")
+            self._introduce()
+        elif (written := begin_wake(self.companion.file.texts_dir)) is not None:
+            note(f"Who it is stands in {written}; change it as you like.")
+        note("/help tells what there is; Ctrl-D leaves.")
         for event in reversed(self.companion.live.stream(limit=_BEFORE)):
             self._show(event.actor, event.content)
+
+    def _name(self) -> str:
+        """What the companion is called: its own name, else that of its journal."""
+        policy = self.companion.policy
+        return policy.names.get(policy.assistant_actors[0], self.companion.name)
+
+    def _introduce(self) -> None:
+        note(introducing.HOW_TO_ANSWER)
+        self.companion = introducing.introduce(self.companion, self.settings)
 
     def open_bridge(self) -> None:
         """Open memory where the bridge is on; the conversation goes on without it."""
@@ -132,7 +145,7 @@ class _Talk:
 
     def go_on(self) -> None:
         """Line after line, until there is no more."""
-        while (line := _asked()) is not None:
+        while (line := asked()) is not None:
             text = line.strip()
             if not text:
                 continue
@@ -149,11 +162,11 @@ class _Talk:
                 if self.model is not None:
                     self._answer(self.model)
             except KeyboardInterrupt:
-                _note("\nStopped." + (_KEPT if kept else ""))
+                note("\nStopped." + (_KEPT if kept else ""))
             except MemoryButlerError as error:
                 complain(f"error: {error}")
                 if kept:
-                    _note(_KEPT.strip())
+                    note(_KEPT.strip())
 
     def leave(self) -> None:
         """End the session, and hand it over where the bridge is on."""
@@ -172,16 +185,16 @@ class _Talk:
 
         done = await hand_over(memory, self.place.principal(), self.companion.name)
         if done.problem is not None:
-            _note(f"What was said waits for memory: {done.problem}")
+            note(f"What was said waits for memory: {done.problem}")
 
     def _answer(self, model: "LanguageModel") -> None:
-        with _thinking():
+        with thinking():
             done = self.runner.run(self._reply(model))
         if done.looked_up:
-            _note(f"(looked up: {', '.join(done.looked_up)})")
+            note(f"(looked up: {', '.join(done.looked_up)})")
         self._show(done.logged.actor, done.text)
         if done.cut:
-            _note("(cut off at max_reply_tokens; what there was is kept)")
+            note("(cut off at max_reply_tokens; what there was is kept)")
         self._note_changes(done.logged)
 
     def _retry(self) -> None:
@@ -190,7 +203,7 @@ class _Talk:
             raise ConfigurationError(self.missing or "there is no model")
         latest = self.companion.live.stream(limit=1)
         if latest and latest[0].actor in self.companion.policy.assistant_actors:
-            _note("Your last message is answered already; say what you would have otherwise.")
+            note("Your last message is answered already; say what you would have otherwise.")
             return
         self._answer(self.model)
 
@@ -221,22 +234,28 @@ class _Talk:
 
         policy = self.companion.policy
         reading = read(content, (*policy.assistant_actors, *policy.user_actors))
+        who = policy.called(actor)
         pieces = shown_pieces(actor, reading.pieces, reading.tags, policy)
         for piece in pieces:
             line = clean(conversation_line(actor, piece, False, policy))
-            print(_styled(line, italic=True) if piece.kind in ("do", "narrate") else line)
+            print(styled(line, italic=True) if piece.kind in ("do", "narrate") else line)
         if not pieces:
-            _note(f"({actor} says nothing aloud)")
+            note(f"({who} says nothing aloud)")
         sys.stdout.flush()
 
     def _note_changes(self, logged: "Logged") -> None:
         """One line on what a message changed in mind, and one for each command that it missed."""
-        told = [self._told(one) for one in logged.changes if one.event in _DONE]
-        if told:
-            _note(f"({'; '.join(told)})")
+        self._note_done(logged.changes, _DONE)
         for one in logged.unmatched:
             said = f"{one.command.type}>{one.command.verb} {one.command.text}"
-            _note(f"({said}: {one.why()})")
+            note(f"({said}: {one.why()})")
+
+    def _note_done(self, changes: "Iterable[Change]", words: Mapping[str, str]) -> None:
+        told = [f"{words[one.event]} {self._told(one)}" for one in changes if one.event in words]
+        if told:
+            how = "" if self.undo_told else " /undo takes it back."
+            self.undo_told = True
+            note(f"({'; '.join(told)}){how}")
 
     def _told(self, change: "Change") -> str:
         from memory_butler.journal.wording import WITHHELD, date_words
@@ -244,9 +263,7 @@ class _Talk:
 
         what = WITHHELD if change.type == "secret" else short(change.content)
         due = f", due {date_words(change.due, self.companion.policy)}" if change.due else ""
-        return (
-            f"{_DONE[change.event]} {change.type}: {what}{due if change.status == 'active' else ''}"
-        )
+        return f"{change.type}: {what}{due if change.status == 'active' else ''}"
 
     def _command(self, text: str) -> None:
         name, _, rest = text.partition(" ")
@@ -258,13 +275,17 @@ class _Talk:
             "/recall": lambda: self._recall(rest),
             "/pin": lambda: self._keep("pin", rest),
             "/remind": lambda: self._keep("plan", rest),
+            "/undo": self._undo,
+            "/forget": lambda: self._forget(rest),
+            "/edit": lambda: self._edit(rest),
             "/search": lambda: self._search(rest),
+            "/self": self._introduce,
             "/prompt": self._prompt,
             "/retry": self._retry,
         }
         command = commands.get(name)
         if command is None:
-            _note(f"There is no {name}; /help tells what there is.")
+            note(f"There is no {name}; /help tells what there is.")
         else:
             command()
 
@@ -295,10 +316,45 @@ class _Talk:
     def _keep(self, tag: str, text: str) -> None:
         """As a message with that tag alone; nobody is asked for an answer to it."""
         if not text:
-            _note(f"Say what, such as /{'pin' if tag == 'pin' else 'remind'} buy tea tomorrow.")
+            note(f"Say what, such as /{'pin' if tag == 'pin' else 'remind'} buy tea tomorrow.")
             return
         message = f"<{tag}>{text}</{tag}>"
         self._note_changes(self.companion.live.log(message, self.companion.policy.user_actors[0]))
+
+    def _undo(self) -> None:
+        changes = self.companion.live.undo()
+        self.undo_told = True
+        self._note_done(changes, _TAKEN_BACK)
+        if not changes:
+            note("There is nothing to take back.")
+
+    def _forget(self, text: str) -> None:
+        if (item := self._meant(text, "/forget")) is not None:
+            self._note_done([self.companion.live.forget(item)], _DONE)
+
+    def _edit(self, text: str) -> None:
+        """The item that a few words mean, with its text to be changed."""
+        if (item := self._meant(text, "/edit")) is None:
+            return
+        note(f"{item.type}: {item.content}")
+        if (new := (asked("edit> ", item.content) or "").strip()) and new != item.content:
+            self._note_done(self.companion.live.edit(item, new), _DONE)
+        else:
+            note("Nothing was changed.")
+
+    def _meant(self, text: str, command: str) -> "Item | None":
+        from memory_butler.surfaces.cli.answers import short
+
+        if not text:
+            note(f"Say which, by some of its words, such as {command} green tea. /mind shows all.")
+            return None
+        found = self.companion.live.meant(text)
+        if found.item is None and found.near:
+            named = "; ".join(short(one.content) for one in found.near[:5])
+            note(f"Several are like this; say which: {named}")
+        elif found.item is None:
+            note("Nothing on its mind is like this. /mind shows what is.")
+        return found.item
 
     def _search(self, question: str) -> None:
         from memory_butler.journal.search import said
@@ -307,13 +363,13 @@ class _Talk:
 
         found = self.companion.live.search(question)
         for hit in found:
-            _note(f"{date_words(hit.event.ts, self.companion.policy)}, message {hit.event.id}")
+            note(f"{date_words(hit.event.ts, self.companion.policy)}, message {hit.event.id}")
             for one in (hit.before, hit.event, hit.after):
                 text = clean(said(one, self.companion.policy)) if one is not None else ""
                 if text:
-                    print(text if one is not hit.event else _styled(text, bold=True))
+                    print(text if one is not hit.event else styled(text, bold=True))
         if not found:
-            _note("Nothing was found.")
+            note("Nothing was found.")
 
     def _prompt(self) -> None:
         from memory_butler.operations.journal_views import prompt_view
@@ -323,29 +379,6 @@ class _Talk:
         looking.show_receipt(prompt)
 
 
-def _asked() -> str | None:
-    """The next line; None where there is no more: Ctrl-D, Ctrl-C or the end of the input."""
-    if not sys.stdin.isatty():
-        line = sys.stdin.readline()
-        return line if line else None
-    import readline  # makes `input` a line that can be edited
-
-    readline.parse_and_bind("set enable-bracketed-paste on")
-    lines: list[str] = []
-    try:
-        lines = [input("> ")]
-        # What is pasted arrives at once: a poem is one message, not one for each of its lines.
-        while select.select([sys.stdin], [], [], _PASTE_SECONDS)[0]:
-            lines.append(input())
-        return "\n".join(lines)
-    except EOFError:
-        print()
-        return "\n".join(lines) if lines else None
-    except KeyboardInterrupt:
-        print()
-        return None
-
-
 def _help() -> None:
     for name, does in (
         ("/mind", "what is on its mind, with scores"),
@@ -353,38 +386,14 @@ def _help() -> None:
         ("/recall KEY", "what it knows of a key"),
         ("/pin TEXT", "keep something in its mind for weeks"),
         ("/remind TEXT", 'keep a plan, such as "/remind water the garden tomorrow at 9am"'),
+        ("/undo", "take back what was kept or changed last; again, what was before it"),
+        ("/forget WORDS", "drop what it has in mind, by some of its words"),
+        ("/edit WORDS", "change the text of what it has in mind"),
         ("/search WORDS", "what was said, however long ago"),
+        ("/self", "say again who you are, and who it is"),
         ("/prompt", "the prompt for an answer to your last message, and the receipt"),
         ("/retry", "ask again for an answer that is missing"),
         ("/quit", "leave; Ctrl-D does, too"),
     ):
         print(f"  {name:<16} {does}")
-    _note("Your messages may hold tags, such as <plan>water the garden tomorrow at 9am</plan>.")
-
-
-@contextmanager
-def _thinking() -> Iterator[None]:
-    """A sign that the model is at work, while it is."""
-    shown = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    if shown:
-        print(_styled("thinking …", dim=True), end="", file=sys.stderr, flush=True)
-    try:
-        yield
-    finally:
-        if shown:
-            # To the beginning of the line, and nothing left of it.
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def _note(said: str) -> None:
-    """What is none of the conversation: dim, on standard error."""
-    from memory_butler.surfaces.cli.answers import clean
-
-    text = clean(said)
-    print(_styled(text, dim=True) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
-
-
-def _styled(text: str, **style: bool) -> str:
-    import typer
-
-    return typer.style(text, **style) if sys.stdout.isatty() else text
+    note("Your messages may hold tags, such as <plan>water the garden tomorrow at 9am</plan>.")

@@ -1,0 +1,151 @@
+"""Taking back what was remembered: the undo of the latest changes, and of single items (C-191).
+
+The log stays as it is. Only what is on the companion's mind changes, and every correction can be
+taken back in its turn.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, TypedDict
+
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.journal import events, memory, state
+from memory_butler.journal.due import due_date
+from memory_butler.journal.items import Item, to_moment, to_text
+from memory_butler.journal.memory import Change
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import Remember, read
+
+# Nobody remembers what was kept longer ago, and so nobody means it by "undo".
+MAX_UNDOABLE: Final = 20
+
+_UNDOABLE: Final = "undoable"
+
+
+class _Noted(TypedDict):
+    """A change: the item's number, and how a refreshed one had faded."""
+
+    did: str
+    id: int
+    refreshed_at: str | None
+    due: str | None
+
+
+def record(db: sqlite3.Connection, changes: Iterable[Change], at: datetime) -> None:
+    """Note what one message changed, for `undo`; numbers and times only, no text."""
+    noted: list[_Noted] = [
+        {
+            "did": one.event,
+            "id": one.item_id,
+            "refreshed_at": to_text(one.before.refreshed_at) if one.before else None,
+            "due": to_text(one.before.due) if one.before and one.before.due else None,
+        }
+        for one in changes
+    ]
+    if noted:
+        _put(db, [*_undoable(db), noted][-MAX_UNDOABLE:], at)
+
+
+def undo(db: sqlite3.Connection, at: datetime) -> tuple[Change, ...]:
+    """Take back what the latest message or correction changed; () where nothing is left.
+
+    What it made is dropped, what it ended is remembered again, what it refreshed fades as before.
+    What has changed since otherwise, an item that faded, stays; then the one before is taken back.
+    """
+    left = _undoable(db)
+    done: list[Change] = []
+    while left and not done:
+        noted = left.pop()
+        while noted:
+            one = noted.pop()
+            if (change := _taken_back(db, one, at)) is None:
+                continue
+            done.append(change)
+            # What came back has a new number, and what was noted of it before holds still.
+            for former in (each for message in (*left, noted) for each in message):
+                if former["id"] == one["id"]:
+                    former["id"] = change.item_id
+    _put(db, left, at)
+    return tuple(done)
+
+
+def forget(db: sqlite3.Connection, id: int, at: datetime) -> Change:
+    """Drop an active item.
+
+    Raises:
+        NotFound: the item is not active any more.
+    """
+    change = memory.leave(db, _active(db, id), "forget", at)
+    record(db, [change], at)
+    return change
+
+
+def edit(
+    db: sqlite3.Connection, id: int, text: str, actor: str, now: datetime, policy: JournalPolicy
+) -> tuple[Change, ...]:
+    """Put `text` in the place of an active item's, by way of a message of `actor` with its tag.
+
+    A plan is due when the new text says, else when it was.
+
+    Raises:
+        InvalidInput: the text is empty, or holds tags.
+        NotFound: the item is not active any more.
+    """
+    text = text.strip()
+    current = _active(db, id)
+    # What an attribute cannot hold is found in the text, if at all.
+    named = current.subject and not set(current.subject) & set('"<>')
+    subject = f' subject="{current.subject}"' if named else ""
+    message = f"<{current.type}{subject}>{text}</{current.type}>"
+    reading = read(message)
+    if len(reading.changes) != 1 or not isinstance(one := reading.changes[0], Remember):
+        raise InvalidInput("write the new text as it is to be remembered, without tags or commands")
+    if (one.type, one.content) != (current.type, text):
+        raise InvalidInput("write the new text as it is to be remembered, without tags")
+    events.check(message, actor, None)
+    due = None
+    if current.type == "plan":
+        due = due_date(None, text, now, policy) or current.due
+    at = events.next_ts(db, now)
+    event_id = events.append(db, at, message, actor, None, reading.tags)
+    changes = (
+        memory.leave(db, current, "edit", at),
+        *memory.remember(db, one, due=due, event_id=event_id, actor=actor, at=at),
+    )
+    record(db, changes, at)
+    return changes
+
+
+def _active(db: sqlite3.Connection, id: int) -> Item:
+    item = memory.get(db, id)
+    if item is None or item.status != "active":
+        raise NotFound("this is not on its mind any more; /mind shows what is")
+    return item
+
+
+def _taken_back(db: sqlite3.Connection, one: _Noted, at: datetime) -> Change | None:
+    item = memory.get(db, one["id"])
+    if item is None:
+        return None
+    if one["did"] not in ("tag", "retag"):
+        return memory.remember_again(db, item, at) if item.status != "active" else None
+    if item.status != "active":
+        return None
+    if one["did"] == "tag" or one["refreshed_at"] is None:
+        return memory.leave(db, item, "forget", at)
+    due = to_moment(one["due"]) if one["due"] else None
+    before = replace(item, refreshed_at=to_moment(one["refreshed_at"]), due=due)
+    memory.fade_as_before(db, before)
+    return Change(item.id, "retag", "active", item.type, item.content, due, item)
+
+
+def _undoable(db: sqlite3.Connection) -> list[list[_Noted]]:
+    text = state.get(db, _UNDOABLE)
+    return json.loads(text) if text else []
+
+
+def _put(db: sqlite3.Connection, left: list[list[_Noted]], at: datetime) -> None:
+    state.put(db, _UNDOABLE, json.dumps(left), at)
