@@ -340,7 +340,7 @@ async def test_a_dump_of_something_else_is_refused(
         "CREATE EVENT TRIGGER evil ON ddl_command_end EXECUTE FUNCTION public.evil();"
     )
     await connection.close()
-    with pytest.raises(Conflict, match=r"holds what no backup of ours has.*EVENT TRIGGER"):
+    with pytest.raises(Conflict, match=r"holds what our backups never have.*EVENT TRIGGER"):
         await _backed_up(settings, tmp_path, admin)
     assert await _scratch_databases(admin) == 0
 

@@ -127,7 +127,7 @@ async def restore_all(
 
     Raises:
         InvalidInput: it is no export, or has tables or columns that this version does not know.
-        Unavailable: the database went away; what the report told of is stored. Run it again.
+        Unavailable: the database went away; what was reported is stored. Run it again.
     """
     header = read_header(file.readline(MAX_LINE_BYTES))
     if header is None:

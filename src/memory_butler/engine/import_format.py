@@ -158,8 +158,8 @@ def read_lines(file: BinaryIO, tenant: str) -> Iterator[Candidate]:
     """The lines that are not blank, each with the id that its memory gets.
 
     The id follows from the tenant, the line's bytes, and how many equal lines stand before it. So
-    the same line gets the same id in every run, whatever was added, mended or removed elsewhere in
-    the file, and two equal lines of one file stay two.
+    the same line gets the same id in every run, whatever was added, corrected or removed elsewhere
+    in the file, and two equal lines of one file stay two.
     """
     seen: Counter[bytes] = Counter()
     number = 0

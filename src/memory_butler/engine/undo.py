@@ -3,7 +3,7 @@
 A step is all that one transaction wrote: a stored fact with the one that it superseded, a merge
 with every fact that it moved, a consolidation run. What it made is removed, and what it changed is
 brought back into the state that was kept when it did. Undoing is a step of its own, which the log
-tells of; it cannot be undone itself: do the thing again.
+records; it cannot be undone itself: do the thing again.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Something later that depends on an item; the event that told of it, where one did."""
+    """Something later that depends on an item; the event that recorded it, if any."""
 
     kind: ItemKind
     id: UUID

@@ -59,7 +59,8 @@ class AgentTable(_Table):
         (), description="Tools of the agent's own that it may use without asking: `{tools}`."
     )
     environment: tuple[str, ...] = Field(
-        (), description="Variables of ours that it gets, beside those that it needs to start."
+        (),
+        description="Our environment variables that it gets, beside those that it needs to start.",
     )
     timeout_seconds: float = Field(1800, gt=0, le=86_400, description="Then it is ended.")
     max_output_bytes: int = Field(5_000_000, gt=0, description="More, and it is ended.")
@@ -107,7 +108,7 @@ class ButlerTable(_Table):
     agent: AgentTable = Field(AgentTable(), description="What runs its sessions.")
     memory_server: MemoryServerTable | None = Field(None, description="Where memory is.")
     switchboard: SwitchboardTable | None = Field(None, description="Whom it announces itself to.")
-    memory: dict[str, Any] | None = Field(None, description="Alias of [modules.memory] (C-77).")
+    memory: dict[str, Any] | None = Field(None, description="Alias of [modules.memory].")
 
 
 @dataclass(frozen=True, slots=True)

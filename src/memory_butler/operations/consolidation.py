@@ -17,7 +17,7 @@ from memory_butler.operations.views import Input, Moment, Output
 
 
 class RunConsolidationInput(Input):
-    """TOOL-17."""
+    """Whose episodes to consolidate."""
 
 
 class ConsolidatedGroup(Output):
@@ -34,7 +34,7 @@ class ConsolidatedGroup(Output):
 
 
 class RunConsolidationOutput(Output):
-    """C-62: without a language model, what would be consolidated."""
+    """What was done; without a language model, what waits."""
 
     status: RunEnd = Field(
         description="failed: nothing worked; partly: some did; waiting: all did, and more waits."

@@ -50,14 +50,14 @@ def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[R
 
 
 class MemoryReference(Input):
-    """TOOL-07, TOOL-11, C-64."""
+    """Which memory: its type and id."""
 
     memory_type: MemoryType
     memory_id: UUID
 
 
 class GetInput(MemoryReference):
-    """TOOL-07, at a moment."""
+    """Which memory, now or in the past, and which part of its content."""
 
     offset: int = Field(0, ge=0, description="Begin at this character of the content.")
     max_chars: int | None = Field(
@@ -127,7 +127,7 @@ GET = Operation(
 
 
 class ConfirmInput(Input):
-    """TOOL-08."""
+    """Which fact or rule to confirm."""
 
     memory_type: MemoryType = Field(description="fact or rule; an episode cannot be confirmed.")
     memory_id: UUID

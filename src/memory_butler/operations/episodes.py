@@ -1,4 +1,4 @@
-"""Episodes: storing what happened, looking at it, deleting what has had its time."""
+"""Episodes: storing what happened, looking at it, deleting expired ones."""
 
 from typing import Any
 from uuid import UUID
@@ -43,7 +43,7 @@ from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
 
 
 class StoreEpisodeInput(Input):
-    """TOOL-02; also when it happened, who spoke, and the turn in the session."""
+    """The episode to store: what happened, when, who spoke, and the turn in the session."""
 
     content: str = Field(description="What happened: a brief summary, not the whole transcript.")
     butler: str = Field(description="Your own name, as the agent in whose session it happened.")
@@ -120,7 +120,7 @@ STORE_EPISODE = Operation(
 
 
 class ListEpisodesInput(Period):
-    """API-10, API-16, C-83; the period is that in which they happened."""
+    """Which episodes to list; the period is when they happened."""
 
     q: str | None = Field(None, description="Words of the content; the last may be unfinished.")
     butler: str | None = Field(None, description="Told by this butler.")
@@ -146,7 +146,7 @@ class EpisodeList(Listing):
 
     items: list[ListedEpisode]
     deleted: Deleted | None = Field(
-        None, description="Of the past only: episodes known then that are gone since."
+        None, description="Of the past only: episodes known then and deleted since."
     )
 
 
@@ -204,7 +204,7 @@ LIST = Operation(
 
 
 class EpisodeReference(Input):
-    """API-11."""
+    """Which episode, now or in the past."""
 
     episode_id: UUID
     known_at: KnownAt = None
@@ -243,7 +243,7 @@ LOOK = Operation(
 
 
 class CleanupInput(Input):
-    """TOOL-18."""
+    """How many episodes to keep."""
 
     max_entries: int = Field(
         10_000, ge=0, description="Keep at most this many episodes; 0 keeps unconsolidated ones."

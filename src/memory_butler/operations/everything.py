@@ -11,7 +11,7 @@ from memory_butler.operations.views import AsOf, Episode, Fact, Input, KnownAt, 
 
 
 class FindInput(Input):
-    """DASH-19."""
+    """What was typed into the search of everything."""
 
     q: str = Field(description="What was typed so far.")
     limit: int = Field(5, ge=1, le=50, description="How many of each kind.")

@@ -47,7 +47,7 @@ from memory_butler.store.facts import FactFilter, FactOrder
 
 
 class StoreFactInput(Input):
-    """TOOL-03, C-66; also the period in which the fact is true (C-109)."""
+    """The fact to store, and the period in which it is true."""
 
     subject: str = Field(description='Whom or what it is about, for example "user".')
     predicate: str = Field(description='Which property, in snake_case: "favorite_color".')
@@ -160,7 +160,7 @@ _VALIDITIES: Final[dict[Shown, tuple[Validity, ...] | None]] = {
 
 
 class ListFactsInput(Period):
-    """API-02, C-83."""
+    """Which facts to list, in which order."""
 
     q: str | None = Field(
         None, description="Words of subject, predicate or content; the last may be unfinished."
@@ -252,7 +252,7 @@ LIST = Operation(
 
 
 class FactReference(Input):
-    """API-03."""
+    """Which fact, now or in the past."""
 
     fact_id: UUID
     known_at: KnownAt = None
@@ -301,7 +301,7 @@ LOOK = Operation(
 
 
 class EditFactInput(OfRevision):
-    """API-04, C-81: what is left out is inherited from the fact that is edited."""
+    """The changes to a fact; what is left out is inherited from the fact that is edited."""
 
     fact_id: UUID
     subject: str | None = Field(None, description="Whom or what it is about.")

@@ -49,7 +49,7 @@ _MARKS: Final[dict[Shown, tuple[bool | None, bool | None, bool | None]]] = {
 
 
 class ListRulesInput(Period):
-    """API-06, C-83."""
+    """Which rules to list, in which order."""
 
     q: str | None = Field(None, description="Words of the content; the last may be unfinished.")
     scope: str | None = Field(None, description='Exactly this scope, such as "global".')
@@ -133,7 +133,7 @@ LIST = Operation(
 
 
 class RuleReference(Input):
-    """API-07."""
+    """Which rule, now or in the past."""
 
     rule_id: UUID
     known_at: KnownAt = None
@@ -184,7 +184,7 @@ LOOK = Operation(
 
 
 class EditRuleInput(OfRevision):
-    """API-08: what is left out stays."""
+    """The changes to a rule; what is left out stays."""
 
     rule_id: UUID
     content: str | None = Field(None, description="What to do and when.")
@@ -237,7 +237,7 @@ EDIT = Operation(
 
 
 class MoveRuleInput(OfRevision):
-    """C-37: by a person's will, whatever the counts."""
+    """A step that a person decides, whatever the counts."""
 
     rule_id: UUID
     act: ByHand = Field(description="Promote or demote by one step, switch off or on.")

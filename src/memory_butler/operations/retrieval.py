@@ -38,7 +38,7 @@ _EXPLAIN = "Return every part of every score."
 
 
 class SearchInput(Input):
-    """TOOL-05."""
+    """What to search for, where and how."""
 
     query: str = Field(description="What to look for, in plain words.")
     types: list[MemoryType] | None = Field(None, description="Which types; all when left out.")
@@ -125,7 +125,7 @@ SEARCH = Operation(
 
 
 class RecallInput(Input):
-    """TOOL-06, C-40."""
+    """The topic to recall memories for."""
 
     topic: str = Field(description="What you are about to do or talk about, in plain words.")
     scope: str | None = Field(None, description=_SCOPE)
@@ -192,7 +192,7 @@ RECALL = Operation(
 
 
 class ContextInput(Input):
-    """TOOL-13."""
+    """The prompt to build a context for."""
 
     trigger_prompt: str = Field(description="The prompt that the session is about to work on.")
     butler: str = Field(description="The butler whose session it is; also the scope.")

@@ -91,7 +91,7 @@ EVENTS = Operation(
 
 
 class ActivityInput(Period):
-    """API-12, C-84."""
+    """Whose activity to list."""
 
     butler: str | None = Field(None, description="By this butler, or about what it knows.")
 

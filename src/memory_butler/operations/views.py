@@ -224,7 +224,9 @@ class Scores(Output):
             "word of the query come before the others, in deep mode those with a rerank_score."
         )
     )
-    rrf_score: Rounded | None = Field(None, description="Fused rank of both search arms.")
+    rrf_score: Rounded | None = Field(
+        None, description="Fused rank of the keyword and vector retrievers."
+    )
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     similarity: Rounded | None = Field(None, description="1 - cosine distance.")
@@ -367,7 +369,7 @@ _VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
 
 
 def deleted(gone: DeletedSince | None) -> Deleted | None:
-    """What is gone since, as callers see it; None where the present was asked for."""
+    """What was deleted since, as callers see it; None where the present was asked for."""
     if gone is None:
         return None
     some = [DeletedEpisode.model_validate(row) for row in gone.episodes]

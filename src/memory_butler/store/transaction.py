@@ -74,7 +74,7 @@ class Transaction:
 
 
 class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
-    """A pool in which whoever waits longest is next, and that tells of changes.
+    """A pool in which whoever waits longest is next, and that reports changes.
 
     Attributes:
         turns: held by whoever has a connection, or is about to. The driver's own queue lets

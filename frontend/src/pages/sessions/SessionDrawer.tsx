@@ -109,7 +109,7 @@ function Told({ episodes }: { episodes: Detail["episodes"] }) {
   return (
     <Section title="What it told">
       {episodes.length === 0 ? (
-        <p className="text-sm text-ink-2">Its episodes have had their time and are gone.</p>
+        <p className="text-sm text-ink-2">Its episodes have expired and are deleted.</p>
       ) : (
         <ol className="-my-2.5 divide-y">
           {episodes.map((one) => (

@@ -25,7 +25,7 @@ AdminDsn = Annotated[
     str | None,
     typer.Option(
         metavar="DSN",
-        help="With a PostgreSQL server of yours: a login that may make databases and roles.",
+        help="With your own PostgreSQL server: a login that may create databases and roles.",
     ),
 ]
 

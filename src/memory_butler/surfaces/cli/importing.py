@@ -86,7 +86,7 @@ def import_(
     """Store memories from our own format, an export, or what another program exported.
 
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
-    A bad line is left out and told; mend it and run the command again, and only it is stored.
+    A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
     if format in (None, _OWN) and path != "-" and _is_export(path):
         with _twice(path) as file:
@@ -133,7 +133,7 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         return
     if butler is not None:
         raise InvalidInput(
-            "--butler is for other programs' formats; each line of ours names its own"
+            "--butler is for other programs' formats; each line of our own format names its butler"
         )
     with _twice(path) as file:
         total = sum(1 for _ in file)

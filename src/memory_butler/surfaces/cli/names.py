@@ -177,7 +177,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "entity resolve",
         "entities.entity_resolve",
         CURATE,
-        "Whom a name may mean, the likeliest first.",
+        "Find entities by name, best match first.",
     ),
     Named("entity merge", "entities.entity_merge", CURATE, "Make two entities one."),
     Named(
@@ -190,7 +190,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "cleanup",
         "episodes.memory_run_episode_cleanup",
         KEEP,
-        "Delete episodes that had their time.",
+        "Delete expired episodes.",
     ),
     Named(
         "jobs",
@@ -202,14 +202,14 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "consolidation begin",
         "consolidation.consolidation_begin",
         KEEP,
-        "Take waiting episodes, and get what a model of yours is to draw from them.",
+        "Claim waiting episodes and print the prompt for your own model.",
         ("memory-butler consolidation begin --json > task.json",),
     ),
     Named(
         "consolidation submit",
         "consolidation.consolidation_submit",
         KEEP,
-        "Hand in what it drew.",
+        "Submit your model's answer.",
         ('memory-butler consolidation submit 6f1c… "$(cat answer.json)"',),
     ),
     Named(

@@ -137,7 +137,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     index.command("drop")(located(nearest_index.drop))
     app.add_typer(index, name="index", rich_help_panel=OPERATE)
 
-    db = typer.Typer(help="Prepare a PostgreSQL server of yours.", no_args_is_help=True)
+    db = typer.Typer(help="Prepare your own PostgreSQL server.", no_args_is_help=True)
     db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
     db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)
