@@ -362,7 +362,7 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
         inside = upper.startswith(f"{_PREFIX}MEMORY__")
         if upper.startswith(_PREFIX) and upper not in known and not inside:
             raise ConfigurationError(
-                f"the environment variable {name} names no setting; known: "
+                f"the environment variable {name} is not a setting; known: "
                 + ", ".join(sorted(known))
             )
 

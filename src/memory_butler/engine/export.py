@@ -131,7 +131,7 @@ async def restore_all(
     """
     header = read_header(file.readline(MAX_LINE_BYTES))
     if header is None:
-        raise InvalidInput("this is no export of a memory-butler")
+        raise InvalidInput("this is not a memory-butler export")
     report = RestoreReport()
     async with transaction(memory.pool, principal.tenant) as tx:
         known = {table.name: table for table in await transfer.tables(tx)}

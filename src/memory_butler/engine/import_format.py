@@ -67,7 +67,7 @@ class FactLine(_MemoryLine):
     """What is true; a later line of the same subject, predicate and scope supersedes it."""
 
     kind: Literal["fact"]
-    subject: str = Field(description="Whom or what it is about.")
+    subject: str = Field(description="Who or what it is about.")
     predicate: str = Field(description="Which property.")
     content: str = Field(description="The value, readable by itself.")
     importance: float = Field(5.0, description="1 (trivial) to 10 (vital).")

@@ -149,7 +149,7 @@ async def _wanted(
             raise NotFound(f"there is no event {event_id}; the timeline lists them")
         if found["step"] is None:
             raise Conflict(
-                f"event {event_id} is of before this version, which first keeps what undoing needs"
+                f"event {event_id} is from an older version, which did not keep what undo needs"
             )
         step: UUID = found["step"]
         return step
@@ -199,11 +199,11 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
         raise Conflict(f"that was undone already, at {undone:%Y-%m-%d %H:%M:%S}")
     types = {row["event_type"] for row in told}
     if "change_undone" in types:
-        raise Conflict("undoing cannot be undone; do again what it took back")
+        raise Conflict("undoing cannot be undone; repeat the change instead")
     if "memory_masked" in types:
         raise Conflict("masking cannot be undone: what was masked is kept nowhere")
     if any("erased" in row["payload"] for row in told):
-        raise Conflict("part of it was erased for good; what is left cannot be taken back as one")
+        raise Conflict("part of it was erased for good; what is left cannot be undone as one")
     if "episodes_cleaned" in types:
         raise Conflict("episodes that a clean-up deleted are gone; only a backup has them")
 

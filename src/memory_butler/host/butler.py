@@ -42,7 +42,7 @@ class Entry(_Table):
     @classmethod
     def _is_cron(cls, given: str) -> str:
         if not croniter.is_valid(given):
-            raise ValueError(f"{given!r} is no cron expression")
+            raise ValueError(f"{given!r} is not a cron expression")
         return given
 
 
@@ -155,7 +155,7 @@ def read(folder: Path, **flags: Any) -> Butler:
     path = folder / FILE_NAME
     if not path.is_file():
         raise ConfigurationError(
-            f"{folder} is no butler: there is no {FILE_NAME} in it. "
+            f"{folder} is not a butler: there is no {FILE_NAME} in it. "
             f"`memory-butler butler new {folder.name}` makes one."
         )
     document = butler_toml.read(path)

@@ -180,7 +180,7 @@ class ResolveInput(_OfTenant):
     context_hints: dict[str, Any] | None = Field(
         None,
         description=(
-            'What speaks for one or another: {"topic": text, "mentioned_with": [names], '
+            'Hints from the conversation: {"topic": text, "mentioned_with": [names], '
             '"domain_scores": {entity_id: number}}.'
         ),
     )
@@ -189,7 +189,7 @@ class ResolveInput(_OfTenant):
 
 
 class EntityCandidate(Output):
-    """An entity that a name may mean."""
+    """An entity that a name may refer to."""
 
     entity_id: UUID
     canonical_name: str
@@ -236,9 +236,9 @@ RESOLVE = Operation(
     name="entity_resolve",
     title="Find the entity that a name refers to",
     description=(
-        "The entities that a name may mean, ranked. Use it before storing a fact about someone, "
-        "with hints on what the talk is about. It never registers anything: an empty answer "
-        "means that entity_create is next."
+        "Find the entities that a name may refer to, best match first. Use it before storing a "
+        "fact about someone, with hints on the conversation. It never creates one: if there are no "
+        "results, call entity_create."
     ),
     input_model=ResolveInput,
     output_model=ResolveOutput,

@@ -60,12 +60,12 @@ class StoreEpisodeInput(Input):
     trust: GivenTrust = None
     allow_secrets: AllowSecrets = False
     episode_id: UUID | None = Field(
-        None, description="An id of your own: sent again with it, it is not stored twice."
+        None, description="Your own id: a retry with the same id stores nothing twice."
     )
 
 
 class StoredEpisode(Output):
-    """`error` stands alone: the database was away, nothing was stored, carry on."""
+    """`error` stands alone: the database is unavailable, nothing was stored; go on without."""
 
     id: UUID | None = None
     secrets: FoundSecrets = None
@@ -128,7 +128,7 @@ class ListEpisodesInput(Period):
     consolidated: bool | None = Field(None, description="Whether it was consolidated.")
     status: list[ConsolidationStatus] | None = Field(None, description="In one of these states.")
     min_trust: MinTrust = None
-    expired: bool | None = Field(False, description="Past its time, but still kept.")
+    expired: bool | None = Field(False, description="Expired, but not yet deleted.")
     sort: EpisodeOrder = Field("occurred", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
     known_at: KnownAt = None
@@ -183,7 +183,7 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
 LIST = Operation(
     name="episodes_list",
     title="List episodes",
-    description="Episodes by any of these criteria; no reference is counted.",
+    description="List episodes by any of these criteria. Counts no reference.",
     input_model=ListEpisodesInput,
     output_model=EpisodeList,
     handler=_list,

@@ -20,7 +20,7 @@ class FindInput(Input):
 
 
 class FindOutput(Output):
-    """Memories the best first, entities by name; nothing that was typed finds nothing."""
+    """Memories the best first, entities by name; empty text gives no results."""
 
     facts: list[Fact]
     rules: list[Rule]
@@ -43,7 +43,7 @@ FIND = Operation(
     name="memory_find",
     title="Search everything",
     description=(
-        "Facts, rules, episodes and entities that fit what was typed, faded ones too. Leaves no "
+        "Search facts, rules, episodes and entities as you type, faded ones too. Leaves no "
         "trace: for agents memory_search is the tool."
     ),
     input_model=FindInput,

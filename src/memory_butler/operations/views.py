@@ -47,7 +47,7 @@ def _no_number(value: object) -> object:
         return value
     except OverflowError:  # an integer beyond every float is a number all the same
         pass
-    raise ValueError("a moment is given as ISO 8601, not as a number")
+    raise ValueError("a date or time must be ISO 8601 text, not a number")
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -80,7 +80,7 @@ EditedTrust = Annotated[
     TrustName | None,
     Field(
         description=(
-            "On whose word it says something else. user_said: the user corrects it; left out: an "
+            "Who changed its words. user_said: the user corrects it; left out: an "
             "agent's, or trusted as little as what it corrects."
         )
     ),
@@ -156,7 +156,7 @@ class Input(BaseModel):
                 takes = (field.annotation, *get_args(field.annotation))
                 truth = isinstance(given.get(field.alias or name), bool)
                 if truth and not {bool, Any}.intersection(takes):
-                    raise ValueError(f"{name} is not a matter of true or false")
+                    raise ValueError(f"{name} is not a boolean")
         return given
 
 
@@ -257,7 +257,7 @@ class _Memory(Output):
     last_referenced_at: Moment | None
     metadata: dict[str, Any]
     trust: ShownTrust = Field(
-        description="How far it is to be believed: no further than anything it was drawn from."
+        description="How far to trust it: no further than anything that it was drawn from."
     )
     scores: Scores | None = None
 

@@ -214,5 +214,5 @@ def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["claude-code", "chatgpt", "mem0", "basic-memory"])
 def test_a_file_without_end_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match="is no file: a device or pipe may never end"):
+    with pytest.raises(InvalidInput, match="is not a regular file: a device or pipe may never end"):
         list(open_export(Path("/dev/zero"), format_named(name)).candidates("t"))

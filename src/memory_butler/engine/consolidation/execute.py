@@ -299,7 +299,7 @@ async def _link_support(
     """Link a fact, known before or stored by the same output, to the rule it supports (EXE-05)."""
     fact_id = stored.get(support) if isinstance(support, int) else support
     if fact_id is None or (fact_id not in group.facts and fact_id not in stored.values()):
-        outcome.errors.append(f"supported_by: {support} is no fact of this consolidation")
+        outcome.errors.append(f"supported_by: {support} is not a fact of this consolidation")
         return
     await lineage.link(tx, ("fact", fact_id), ("rule", rule_id), "supports", new.created_at)
     outcome.counts["supports_linked"] += 1
@@ -316,7 +316,7 @@ async def _confirm(
     """Confirm a fact that the model was shown; any other id is an error (EXE-06)."""
     row = await facts.for_update(tx, id) if id in group.facts else None
     if row is None:
-        raise InvalidInput(f"{id} is no fact that the model was shown")
+        raise InvalidInput(f"{id} is not a fact that the model was shown")
     await _confirm_locked(memory, principal, tx, group, row, outcome)
 
 
@@ -334,4 +334,4 @@ def _item(group: Group, id: UUID) -> Item:
         return "fact", id
     if id in group.rules:
         return "rule", id
-    raise InvalidInput(f"{id} is no memory that the model was shown")
+    raise InvalidInput(f"{id} is not a memory that the model was shown")

@@ -198,7 +198,9 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             yield kept  # type: ignore[misc]
         return
     if (there := Path(path)).exists() and not there.is_file() and not there.is_dir():
-        raise InvalidInput(f"{path} is no file: a device or pipe may never end; pipe it into `-`")
+        raise InvalidInput(
+            f"{path} is not a regular file: a device or pipe may never end; pipe it into `-`"
+        )
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
             if not source.seekable():

@@ -227,7 +227,7 @@ def _json(name: str, text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         option = name.replace("_", "-")
-        raise InvalidInput(f"--{option} is no JSON: {error}; for example '{{\"a\": 1}}'") from None
+        raise InvalidInput(f"--{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
 
 
 def _missing(asked: "BaseModel") -> Exception:
