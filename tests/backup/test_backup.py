@@ -186,7 +186,7 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
     with pytest.raises(InvalidInput, match="damaged"):
         await _restore(memory, settings, made.path, admin, replacing=True)
     made.path.write_bytes(b"not a tar")
-    with pytest.raises(InvalidInput, match="no backup"):
+    with pytest.raises(InvalidInput, match="not a backup"):
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
 
 

@@ -156,7 +156,7 @@ class Input(BaseModel):
                 takes = (field.annotation, *get_args(field.annotation))
                 truth = isinstance(given.get(field.alias or name), bool)
                 if truth and not {bool, Any}.intersection(takes):
-                    raise ValueError(f"{name} is not a boolean")
+                    raise ValueError(f"{name} cannot be true or false")
         return given
 
 

@@ -208,7 +208,7 @@ def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path)
     file.write_text("[" * 200_000 + "\n" + file.read_text())
     found = list(open_export(folder, format_named("claude-code")).candidates("t"))
     told = [one.line for one in found if isinstance(one.line, BadLine)]
-    assert any(one.number == 1 and "no JSON" in one.reason for one in told)
+    assert any(one.number == 1 and "not JSON" in one.reason for one in told)
     assert any(isinstance(one.line, EpisodeLine) for one in found)
 
 

@@ -37,7 +37,7 @@ export default function Changes() {
   return (
     <Page
       title="Changes"
-      lead="Memory at two moments, side by side: what was learned, what changed, what was let go of."
+      lead="Memory on two dates, side by side: what was learned, changed and forgotten."
     >
       <div className="mb-5 flex flex-wrap items-center gap-3" role="search">
         <DayBox label="From" value={from} onChange={(day) => change({ from: day })} />

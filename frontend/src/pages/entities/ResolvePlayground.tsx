@@ -74,7 +74,7 @@ export function ResolvePlayground({ search, onChange }: ResolvePlaygroundProps) 
       ) : !found ? (
         <SkeletonRows rows={3} className="h-16" />
       ) : found.length === 0 ? (
-        <EmptyState icon={SearchX} title="Nobody is called that">
+        <EmptyState icon={SearchX} title="No results">
           An agent would register a new entity now. Similar names are tried only when asked for.
         </EmptyState>
       ) : (

@@ -51,7 +51,7 @@ export default function Episodes() {
   return (
     <Page
       title="Episodes"
-      lead="What happened, as agents told it. Consolidation reads episodes and draws facts and rules from them."
+      lead="What happened, as agents stored it. Consolidation turns episodes into facts and rules."
       actions={<LookBack />}
     >
       <Tabs
@@ -112,7 +112,7 @@ function Nothing({
   switch (show) {
     case "all":
       return (
-        <EmptyState icon={NotebookText} title="Nothing was told yet">
+        <EmptyState icon={NotebookText} title="No episode yet">
           An episode is what happened, in the words of the agent that was there. Try{" "}
           <Code>
             memory-butler store-episode &quot;Ana asked for a vegetarian dinner&quot; home

@@ -19,7 +19,7 @@ export function Found({ search }: { search: OverviewSearch }) {
   if (!results) return <SkeletonRows rows={6} className="h-16" />;
   if (results.length === 0)
     return (
-      <EmptyState icon={SearchX} title="Nothing like that is known">
+      <EmptyState icon={SearchX} title="No results">
         Try other words, or fewer filters. What was forgotten or replaced is in the archive of
         facts.
       </EmptyState>

@@ -107,7 +107,7 @@ function Learned({ detail: { facts, rules, episodes } }: { detail: Detail }) {
 
 function Told({ episodes }: { episodes: Detail["episodes"] }) {
   return (
-    <Section title="What it told">
+    <Section title="What it stored">
       {episodes.length === 0 ? (
         <p className="text-sm text-ink-2">Its episodes have expired and are deleted.</p>
       ) : (
