@@ -36,6 +36,8 @@ for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
 settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Of generated histories in a real database, each of which takes a tenth of a second and more.
+HISTORIES = settings().max_examples // 4
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -1,96 +1,214 @@
-"""A store of every released revision, with data, moves to the newest."""
+"""A database of the oldest revision that upgrades, with data, moves to the newest.
+
+`mem_030.sql.gz` is one as it was left by the program that made it.
+"""
+
+import asyncio
+import gzip
+import re
+from pathlib import Path
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
-from conftest import Database
-from memory_butler.store import schema
+from conftest import NOW, Connection, Database, Template
+from memory_butler.backup.making import back_up
+from memory_butler.backup.restoring import restore
+from memory_butler.config import Settings
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.store import dump, schema
+from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.migrations.run import migrate, preview
 
 pytestmark = pytest.mark.anyio
 
-_EPISODE = """
-INSERT INTO episodes (butler, content) VALUES ('painter', 'Ana spoke of paint') RETURNING id
-"""
-_OLD = """
-INSERT INTO facts (subject, predicate, content, source_episode_id, validity)
-VALUES ('ana', 'likes', 'Blue', $1, 'superseded') RETURNING id
-"""
-_NEW = """
-INSERT INTO facts (subject, predicate, content, supersedes_id, tags, metadata)
-VALUES ('ana', 'likes', 'Dark green', $1, '["taste"]', '{"note": "kept"}')
-"""
-_RULE = """
-INSERT INTO rules (content, maturity, harmful_count) VALUES ('Ask before painting', 'proven', 2)
-"""
+_FIXTURE = Path(__file__).parents[1] / "fixtures" / "mem_030.sql.gz"
+
 _KEPT = {
-    "SELECT content FROM episodes": "Ana spoke of paint",
-    "SELECT consolidation_status FROM episodes": "pending",
-    "SELECT content FROM facts WHERE validity = 'active'": "Dark green",
-    "SELECT tags->>0 FROM facts WHERE validity = 'active'": "taste",
-    "SELECT metadata->>'note' FROM facts WHERE validity = 'active'": "kept",
-    "SELECT o.content FROM facts o JOIN facts n ON n.supersedes_id = o.id": "Blue",
+    "SELECT content FROM episodes WHERE speaker = 'Ana' AND turn = 1": "Ana spoke of paint",
+    "SELECT last_error FROM episodes WHERE turn = 2": "no JSON",
+    "SELECT content FROM facts WHERE subject = 'user' AND predicate = 'likes'"
+    " AND validity = 'active'": "Dark green",
+    "SELECT metadata->>'note' FROM facts WHERE tags ? 'taste'": "kept",
+    "SELECT o.content FROM facts o JOIN facts n ON n.supersedes_id = o.id AND"
+    " n.tenant_id = o.tenant_id": "Blue",
     "SELECT e.butler FROM facts f JOIN episodes e ON e.id = f.source_episode_id": "painter",
-    "SELECT maturity FROM rules": "proven",
-    "SELECT harmful_count FROM rules": 2,
+    "SELECT n.canonical_name FROM facts f JOIN entities n ON n.id = f.entity_id": "Ana",
+    "SELECT embedding <-> array_fill(0.05::real, ARRAY[384])::vector FROM facts"
+    " WHERE tags ? 'taste'": 0.0,
+    "SELECT outcome FROM rule_applications": "harmful",
+    "SELECT state->>'validity' FROM memory_versions WHERE known_until < '2026-02-01'": "active",
+    "SELECT value#>>'{}' FROM butler_state": "green",
+    "SELECT value->>'litres' FROM items": "3",
+    "SELECT status FROM consolidation_runs": "undone",
+    # What the steps make of it.
+    "SELECT count(*)::int FROM facts WHERE predicate_key = 'tea' AND validity = 'active'": 1,
+    "SELECT max(importance) FROM facts": 10.0,
+    "SELECT max(importance) FROM episodes": 10.0,
+    "SELECT max(decay_rate) FROM rules WHERE maturity = 'anti_pattern'": 0.0,
 }
+# Merging two statements of one key leaves a past state, a link and an event.
+_ADDED = {"memory_versions": 1, "memory_links": 1, "memory_events": 1}
 
 
-@pytest.mark.parametrize("revision", schema.CHAIN)
-async def test_data_of_each_revision_is_kept(revision: str, empty_database: Database) -> None:
-    admin = empty_database.admin_dsn
-    await schema.prepare_roles(admin, empty_database.roles, None)
-    await migrate(admin, empty_database.roles, revision)
-    await _run(admin, fill=True)
-    await schema.prepare(admin)
-    found = await _run(admin, fill=False)
-    assert found == _KEPT
-    connection = await asyncpg.connect(admin)
-    try:
-        assert await connection.fetchval("SELECT version_num FROM alembic_version") == schema.HEAD
-    finally:
-        await connection.close()
+@pytest.fixture
+async def oldest(empty_database: Database) -> Database:
+    """A database at `schema.OLDEST`."""
+    await schema.prepare_roles(empty_database.admin_dsn, empty_database.roles, None)
+    connection = await asyncpg.connect(empty_database.admin_dsn)
+    text = gzip.decompress(_FIXTURE.read_bytes()).decode()
+    text = text.replace("memory_owner", empty_database.roles.owner)
+    await connection.execute(text.replace("memory_runtime", empty_database.roles.runtime))
+    await connection.close()
+    return empty_database
+
+
+async def test_it_is_made_as_a_new_one_is(oldest: Database, template: Template) -> None:
+    assert await _at(oldest.admin_dsn) == schema.OLDEST
+    await schema.prepare(oldest.admin_dsn)
+    assert await _at(oldest.admin_dsn) == schema.HEAD
+    new = await _definition(template.endpoint.dsn("memory_template"), template.roles)
+    assert await _definition(oldest.admin_dsn, oldest.roles) == new
+    for of_all in ("CREATE TABLE public.facts", "CREATE POLICY", "GRANT", "CREATE TRIGGER"):
+        assert any(line.startswith(of_all) for line in new)
+
+
+async def test_its_data_is_kept(oldest: Database) -> None:
+    connection = await asyncpg.connect(oldest.admin_dsn)
+    before = await _counts(connection)
+    assert {tenant for _, tenant in before} == {"default", "other"}
+    assert {table for table, _ in before} == set(await _tables_of_tenants(connection))
+    await schema.prepare(oldest.admin_dsn)
+    after = await _counts(connection)
+    assert after == {
+        (table, tenant): rows + _ADDED.get(table, 0) for (table, tenant), rows in before.items()
+    }
+    for tenant in ("default", "other"):
+        # The queries name no tenant: policies hold the owner of no right to one.
+        found = {query: await _of_tenant(connection, tenant, query) for query in _KEPT}
+        assert found == _KEPT
+    assert await connection.fetchval("SELECT count(*) FROM tokens") == 2
+    assert await connection.fetchval("SELECT job FROM job_runs") == "decay"
+    await connection.close()
 
 
 async def test_a_preview_names_what_an_update_would_merge_and_changes_nothing(
-    empty_database: Database,
+    oldest: Database,
 ) -> None:
-    admin, roles = empty_database.admin_dsn, empty_database.roles
-    assert (await preview(admin, roles)).steps == ()  # nothing is stored
-    await schema.prepare_roles(admin, roles, None)
-    await migrate(admin, roles, "mem_030")
+    admin, roles = oldest.admin_dsn, oldest.roles
     connection = await asyncpg.connect(admin)
+    before = await connection.fetch("SELECT * FROM facts ORDER BY tenant_id, id")
+    seen = await preview(admin, roles)
+    assert seen.steps[0].startswith("mem_031: Statements that wait;")
+    assert [(one["tenant_id"], one["content"], one["kept_content"]) for one in seen.changes] == [
+        (tenant, "Drinks mint tea", "Drinks green tea") for tenant in ("default", "other")
+    ]
+    assert await connection.fetch("SELECT * FROM facts ORDER BY tenant_id, id") == before
+    await connection.close()
+    await schema.prepare(admin)
+    assert (await preview(admin, roles)).steps == ()
+
+
+async def test_nothing_is_to_be_seen_of_a_new_database(empty_database: Database) -> None:
+    assert (await preview(empty_database.admin_dsn, empty_database.roles)).steps == ()
+
+
+@pytest.mark.parametrize("revision", ["mem_003", "mem_029"])
+async def test_an_older_one_is_told_what_to_run_first(revision: str, oldest: Database) -> None:
+    await _set(oldest.admin_dsn, revision)
+    for work in (migrate, preview):
+        with pytest.raises(ConfigurationError, match=rf"{revision}, .*db init.*0\.1\.0"):
+            await work(oldest.admin_dsn, oldest.roles)
+    assert await _at(oldest.admin_dsn) == revision
+
+
+async def test_a_backup_of_it_is_restored_where_there_is_no_database(
+    oldest: Database, tmp_path: Path
+) -> None:
+    settings = Settings(dsn=SecretStr(oldest.admin_dsn), data_dir=tmp_path)
+    made = await back_up(settings, tmp_path / "a.tar", NOW, admin_dsn=oldest.admin_dsn)
+    await _drop(oldest)
+    restored = await restore(settings, made.path, NOW, admin_dsn=oldest.admin_dsn)
+    assert restored.manifest.revision == schema.OLDEST
+    assert await _at(oldest.admin_dsn) == schema.HEAD
+
+
+async def test_an_older_backup_is_refused_before_anything_is_done(
+    oldest: Database, tmp_path: Path
+) -> None:
+    settings = Settings(dsn=SecretStr(oldest.admin_dsn), data_dir=tmp_path)
+    await _set(oldest.admin_dsn, "mem_029")
+    made = await back_up(settings, tmp_path / "a.tar", NOW, admin_dsn=oldest.admin_dsn)
+    await _set(oldest.admin_dsn, "mem_030")
+    with pytest.raises(ConfigurationError, match=r"this backup is at revision mem_029.*restore it"):
+        await restore(settings, made.path, NOW, admin_dsn=oldest.admin_dsn, replace=True)
+    assert await _at(oldest.admin_dsn) == "mem_030"
+
+
+async def _drop(database: Database) -> None:
+    connection = await asyncpg.connect(dump.with_database(database.admin_dsn, "postgres"))
+    await connection.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
+    await connection.close()
+
+
+async def _set(dsn: str, revision: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
+    await connection.close()
+
+
+async def _at(dsn: str) -> str:
+    connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute(
-            "INSERT INTO facts (subject, predicate, content, created_at) VALUES"
-            " ('Ana', 'Tea', 'Drinks mint tea', now() - interval '2 days'),"
-            " ('ana ', 'tea', 'Drinks green tea', now() - interval '1 day')"
+        found: str = await connection.fetchval("SELECT version_num FROM alembic_version")
+        return found
+    finally:
+        await connection.close()
+
+
+async def _definition(dsn: str, roles: schema.Roles) -> list[str]:
+    """All that a database has but its rows, in statements: tables, functions, policies, grants."""
+    program = await asyncio.create_subprocess_exec(
+        binaries() / "pg_dump", "--schema-only", dsn, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await program.communicate()
+    assert program.returncode == 0
+    text = said.decode().replace(roles.owner, "OWNER").replace(roles.runtime, "RUNTIME")
+    text = re.sub(r"^(\\(un)?restrict .*|--.*)?\n", "", text, flags=re.MULTILINE)
+    # PostgreSQL words the casts of a closed set otherwise once it has been dumped and restored.
+    casts = r"::(character varying|text)(\[\])?|[()]"
+    return [
+        re.sub(casts, "", line) if "    CONSTRAINT" in line else line for line in text.splitlines()
+    ]
+
+
+async def _tables_of_tenants(connection: Connection) -> list[str]:
+    return [
+        row[0]
+        for row in await connection.fetch(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relforcerowsecurity"
         )
-        before = await connection.fetch("SELECT * FROM facts ORDER BY id")
-        seen = await preview(admin, roles)
-        assert [step.partition(":")[0] for step in seen.steps] == ["mem_031"]
-        assert [(one["content"], one["kept_content"]) for one in seen.changes] == [
-            ("Drinks mint tea", "Drinks green tea")
-        ]
-        assert await connection.fetch("SELECT * FROM facts ORDER BY id") == before
-        await schema.prepare(admin)
-        assert (await preview(admin, roles)).steps == ()
-        active = await connection.fetch("SELECT content FROM facts WHERE validity = 'active'")
-        assert [row["content"] for row in active] == ["Drinks green tea"]
-    finally:
-        await connection.close()
+    ]
 
 
-async def _run(admin: str, *, fill: bool) -> dict[str, object]:
-    """Write the data, or read what is left of it."""
-    connection = await asyncpg.connect(admin)
-    try:
-        if fill:
-            episode = await connection.fetchval(_EPISODE)
-            old = await connection.fetchval(_OLD, episode)
-            await connection.execute(_NEW, old)
-            await connection.execute(_RULE)
-            return {}
-        return {query: await connection.fetchval(query) for query in _KEPT}
-    finally:
-        await connection.close()
+async def _counts(connection: Connection) -> dict[tuple[str, str], int]:
+    return {
+        (table, row[0]): row[1]
+        for table in await _tables_of_tenants(connection)
+        for row in await connection.fetch(f"SELECT tenant_id, count(*) FROM {table} GROUP BY 1")
+    }
+
+
+async def _of_tenant(connection: Connection, tenant: str, query: str) -> object:
+    """The first value of a query, over the rows of one tenant alone."""
+    async with connection.transaction():
+        for table in await _tables_of_tenants(connection):
+            await connection.execute(
+                f"CREATE TEMPORARY VIEW {table} AS"
+                f" SELECT * FROM public.{table} WHERE tenant_id = '{tenant}'"
+            )
+        found: object = await connection.fetchval(query)
+        for table in await _tables_of_tenants(connection):
+            await connection.execute(f"DROP VIEW pg_temp.{table}")
+        return found

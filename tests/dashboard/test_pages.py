@@ -240,6 +240,18 @@ def test_the_palette_finds_facts_rules_episodes_and_pages(page: Page) -> None:
     expect(page).to_have_url(re.compile("/memory/facts$"))
 
 
+def test_a_search_folds_what_hardly_bears_on_it(page: Page) -> None:
+    page.goto("/memory?q=Flight+to+Berlin")
+    good = page.get_by_text("Flies to Berlin in two weeks")
+    expect(good).to_be_visible()
+    page.goto("/memory?q=Explain+quicksort")
+    expect(page.get_by_text("No good match")).to_be_visible()
+    results = page.get_by_role("main").get_by_role("listitem")
+    expect(results).to_have_count(3)
+    page.get_by_text(re.compile(r"^\d+ weaker matches$")).click()
+    expect(results.nth(3)).to_be_visible()
+
+
 def test_a_chosen_theme_stays(page: Page) -> None:
     page.goto("/memory")
     toggle = page.get_by_role("button", name=re.compile("^Theme"))

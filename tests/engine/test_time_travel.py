@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from conftest import HISTORIES
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.criteria import Part
@@ -264,4 +265,6 @@ def test_the_past_is_what_memory_said_then(world: World) -> None:
         pass
 
     InThisWorld.world = world
-    run_state_machine_as_test(InThisWorld, settings=settings(stateful_step_count=7))
+    run_state_machine_as_test(
+        InThisWorld, settings=settings(max_examples=HISTORIES, stateful_step_count=7)
+    )

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
+from conftest import HISTORIES
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts
 from memory_butler.engine.curate import forget_memory, restore_memory
@@ -151,4 +152,6 @@ def test_what_was_true_is_what_the_periods_say(world: World) -> None:
         pass
 
     InThisWorld.world = world
-    run_state_machine_as_test(InThisWorld, settings=settings(stateful_step_count=8))
+    run_state_machine_as_test(
+        InThisWorld, settings=settings(max_examples=HISTORIES, stateful_step_count=8)
+    )

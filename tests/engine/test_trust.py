@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import Clock, Connection
+from conftest import HISTORIES, Clock, Connection
 from engine.consolidation.scenes import answer, consolidate, fact, facts, rules, tell
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
@@ -86,7 +86,7 @@ claims = st.builds(
 _tenants = count()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=HISTORIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     told=st.lists(st.tuples(st.sampled_from(_SAID), levels), min_size=1, max_size=3),
     claimed=st.lists(claims, min_size=1, max_size=2),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from conftest import Clock, Connection
+from conftest import HISTORIES, Clock, Connection
 from engine.consolidation.scenes import NOTHING, answer, consolidate, fact, tell
 from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError, NotFound
 from memory_butler.domain.principals import Principal
@@ -224,7 +224,7 @@ histories = st.lists(
 _tenants = counting()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=HISTORIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=histories)
 async def test_do_and_undo_is_as_if_nothing_had_happened(
     memory: Memory, admin: Connection, clock: Clock, history: list[tuple[Act, int, int]]

@@ -1,6 +1,7 @@
 """The migrated schema, held against the requirement list line by line, and the way to it."""
 
 import asyncio
+import hashlib
 import re
 import tomllib
 from importlib.resources import files
@@ -10,15 +11,23 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 from alembic.script import ScriptDirectory
+from pgqueuer.adapters.persistence import schema_ddl
 
 from conftest import Connection, Database, Template
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.facts import VALIDITIES
 from memory_butler.store import schema
+from memory_butler.store.jobs import queue_settings
+from memory_butler.store.migrations.functions import texts
 from memory_butler.store.migrations.run import alembic_config, migrate
+from memory_butler.store.queries import Queries
 from memory_butler.store.transaction import open_pool
 
 from .tenant_tables import GLOBAL_TABLES, TENANT_TABLES
+
+_MIGRATIONS = files("memory_butler.store") / "migrations"
+# By revision, what the texts were that made a database of it, without comments and spaces.
+_MADE = {"mem_031": "d4b985322bb1ec79"}
 
 TIMESTAMP = "timestamp with time zone"
 OPTIONAL, REQUIRED = True, False
@@ -322,7 +331,7 @@ def catalog(template: Template) -> Catalog:
     return asyncio.run(_read_catalog(template.endpoint.dsn("memory_template")))
 
 
-async def _read_catalog(dsn: str) -> Catalog:
+async def _read_catalog(dsn: str, schema: str = "public") -> Catalog:
     connection = await asyncpg.connect(dsn)
     try:
         columns = await connection.fetch(
@@ -332,8 +341,9 @@ async def _read_catalog(dsn: str) -> Catalog:
             FROM pg_attribute a
             JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
             LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-            WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
-            """
+            WHERE c.relnamespace = $1::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+            """,
+            schema,
         )
         indexes = await connection.fetch(
             """
@@ -341,14 +351,16 @@ async def _read_catalog(dsn: str) -> Catalog:
                    regexp_replace(pg_get_indexdef(x.indexrelid), '^.* USING ', '')
             FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
             JOIN pg_class t ON t.oid = x.indrelid
-            WHERE t.relnamespace = 'public'::regnamespace
-            """
+            WHERE t.relnamespace = $1::regnamespace
+            """,
+            schema,
         )
         constraints = await connection.fetch(
             """
             SELECT conname, conrelid::regclass::text, contype::text, pg_get_constraintdef(oid)
-            FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-            """
+            FROM pg_constraint WHERE connamespace = $1::regnamespace
+            """,
+            schema,
         )
         extensions = await connection.fetch("SELECT extname FROM pg_extension")
     finally:
@@ -530,49 +542,79 @@ async def test_a_second_link_of_a_pair_is_rejected_whatever_its_relation(admin: 
         await admin.execute(insert, "contradicts")
 
 
-@pytest.mark.requirement("MIG-01", "MIG-02", "MIG-03")
+@pytest.mark.requirement("MIG-01", "MIG-02")
 def test_the_revisions_are_one_chain_and_only_the_first_has_the_label() -> None:
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     chain = [script.revision for script in reversed(scripts)]
-    assert len(chain) >= 6
-    assert tuple(chain) == schema.CHAIN
-    assert all(re.fullmatch(r"mem_\d{3}", revision) for revision in chain)
+    assert chain[:3] == ["mem_001", "mem_002", "mem_003"]
     assert [script.down_revision for script in reversed(scripts)] == [None, *chain[:-1]]
     declared = {script.revision: script.module.branch_labels for script in scripts}
     assert declared == {chain[0]: ("memory",), **dict.fromkeys(chain[1:])}
-    assert chain[-1] == schema.HEAD
+    assert (chain[3], chain[-1]) == (schema.OLDEST, schema.HEAD)
+    # From the oldest that upgrades on, each has the next number: their names say their order.
+    assert chain[3:] == [f"mem_{30 + at:03}" for at in range(len(chain) - 3)]
+
+
+@pytest.mark.requirement("MIG-02", "MIG-03")
+def test_the_blocks_of_the_schema_have_the_names_of_the_documents() -> None:
+    assert list(Queries("schema", (_MIGRATIONS / "schema.sql").read_text()))[:7] == [
+        "001_create_episodes",
+        "002_create_facts",
+        "003_create_rules",
+        "004_create_memory_links",
+        "005_add_search_vectors",
+        "mem_002_entities",
+        "mem_003_memory_events",
+    ]
+
+
+def test_a_change_of_the_schema_comes_with_a_step() -> None:
+    made = [(_MIGRATIONS / name).read_text() for name in ("schema.sql", "history_views.sql")]
+    made += texts().values()
+    said = re.sub(r"--.*|\s+", " ", "\n".join(made))
+    assert hashlib.sha256(re.sub(" +", " ", said).encode()).hexdigest()[:16] == _MADE.get(
+        schema.HEAD
+    ), (
+        "schema.sql, history_views.sql or a function has changed: add a numbered step, if only an "
+        "empty one, so that databases get it, and then its digest to _MADE"
+    )
+
+
+@pytest.mark.anyio
+async def test_the_tables_of_the_queue_are_those_of_the_installed_version(
+    template: Template, empty_database: Database
+) -> None:
+    connection = await asyncpg.connect(empty_database.admin_dsn)
+    settings = queue_settings()
+    await connection.execute(schema_ddl.render_install(settings, create_schema=True))
+    await connection.close()
+    theirs = await _read_catalog(empty_database.admin_dsn, schema.QUEUE_SCHEMA)
+    ours = await _read_catalog(template.endpoint.dsn("memory_template"), schema.QUEUE_SCHEMA)
+    assert len(ours.columns) > 20
+    assert ours._replace(extensions=set()) == theirs._replace(extensions=set())
 
 
 @pytest.mark.anyio
 @pytest.mark.requirement("MIG-01", "MIG-05")
-async def test_the_schema_goes_up_and_down_and_up_again(empty_database: Database) -> None:
+async def test_the_schema_can_be_taken_away_and_made_again(empty_database: Database) -> None:
     dsn, roles = empty_database.admin_dsn, empty_database.roles
     await schema.prepare(dsn)
     made = await _read_catalog(dsn)
     await migrate(dsn, roles, "base")
-    left = await _read_catalog(dsn)
-    assert {table for table, _ in left.columns} == {"alembic_version"}
     connection = await asyncpg.connect(dsn)
-    functions = await connection.fetchval(
-        "SELECT count(*) FROM pg_proc WHERE proowner::regrole::text = $1", roles.owner
+    left = await connection.fetch(
+        """
+        SELECT relname FROM pg_class WHERE relowner = to_regrole($1) AND relkind <> 'i'
+        UNION ALL SELECT proname FROM pg_proc WHERE proowner = to_regrole($1)
+        UNION ALL SELECT typname FROM pg_type WHERE typowner = to_regrole($1)
+            AND typname NOT LIKE '%alembic_version'
+        """,
+        roles.owner,
     )
     await connection.close()
-    assert functions == 0
+    assert [row[0] for row in left] == ["alembic_version"]
     await migrate(dsn, roles)
     assert await _read_catalog(dsn) == made
-
-
-@pytest.mark.anyio
-@pytest.mark.requirement("MIG-05")
-async def test_each_revision_can_be_taken_back_by_itself(empty_database: Database) -> None:
-    dsn, roles = empty_database.admin_dsn, empty_database.roles
-    await schema.prepare(dsn)
-    for _ in schema.CHAIN[1:]:
-        await migrate(dsn, roles, "-1")
-    assert {"episodes", "facts", "rules", "memory_links", "alembic_version"} == {
-        table for table, _ in (await _read_catalog(dsn)).columns
-    }
-    await migrate(dsn, roles)
 
 
 @pytest.mark.anyio
@@ -601,13 +643,13 @@ async def test_a_database_is_made_once_even_by_four_at_once(server: Any) -> None
 @pytest.mark.anyio
 @pytest.mark.requirement("FAIL-02")
 async def test_a_stale_or_missing_schema_is_refused(empty_database: Database) -> None:
-    dsn, roles = empty_database.admin_dsn, empty_database.roles
+    dsn = empty_database.admin_dsn
     async with asyncpg.create_pool(dsn, min_size=1, max_size=2) as pool:
         with pytest.raises(ConfigurationError, match="has no schema yet"):
             await schema.refuse_stale(pool)
         await schema.prepare(dsn)
         await schema.refuse_stale(pool)
-        await migrate(dsn, roles, "-1")
+        await pool.execute("UPDATE alembic_version SET version_num = $1", schema.OLDEST)
         with pytest.raises(ConfigurationError, match=f"this version needs {schema.HEAD}"):
             await schema.refuse_stale(pool)
         await pool.execute("UPDATE alembic_version SET version_num = 'mem_999'")
@@ -639,8 +681,7 @@ def test_the_package_ships_every_text_that_it_runs() -> None:
     store = files("memory_butler.store")
     versions = store / "migrations" / "versions" / "memory"
     shipped = {entry.name for entry in versions.iterdir()}
-    for name in ("001_create_episodes.sql", "005_add_search_vectors.sql", "mem_001_baseline.py"):
-        assert name in shipped
+    assert {"mem_001_baseline.py", "mem_002_entities.py", "mem_003_memory_events.py"} <= shipped
     assert (store / "search.sql").is_file()
     root = Path(__file__).parents[2]
     target = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]

@@ -54,7 +54,8 @@ async def restore(
         InvalidInput: the file is no backup, or damaged.
         Conflict: there are memories or journals already and `replace` was not said; something is
             connected; the dump does not load.
-        ConfigurationError: it was made by a later version, or of a database of another name.
+        ConfigurationError: it was made by a later version or too old a one, or of a database of
+            another name.
         IntegrityViolation: what was loaded is not what was backed up.
     """
     data_dir = settings.data_dir.expanduser().resolve()
@@ -64,6 +65,7 @@ async def restore(
         folder = Path(made)
         tell("reading the backup")
         manifest = await asyncio.to_thread(unpack, source, folder)
+        schema.refuse_ancient(manifest.revision, "this backup", "restore it, and back up anew,")
         if manifest.revision > schema.HEAD:
             raise ConfigurationError(
                 f"this backup is of the schema {manifest.revision}, made by memory-butler "

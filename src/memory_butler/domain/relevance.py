@@ -170,6 +170,7 @@ _PERSONAL_WORDS: Final = frozenset(
     i my mine myself we us our ours ourselves ich mich mir mein meine meinen meinem meiner wir uns
     unser unsere je moi mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra io mio mia miei
     noi nostro nostra eu meu minha nós nosso
+    he she they him them her his their
     family kids kid children son daughter wife husband mum mom mother dad father parents sister
     brother grandma grandpa home familie kinder mama papa mutter vater oma opa famille enfants
     familia hijos famiglia figli família filhos
@@ -219,7 +220,7 @@ _CAPITALISED: Final = frozenset(
 
 
 def is_personal(question: str) -> bool:
-    """Whether it speaks of the person who asks or their family: "my", "we", "notre", "the kids"."""
+    """Whether it is about the asker or their people: "my", "notre", "the kids", "she"."""
     return any(word in _PERSONAL_WORDS for word in _words(question))
 
 

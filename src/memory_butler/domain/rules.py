@@ -207,8 +207,8 @@ def may_invert(standing: RuleStanding, policy: RulePolicy) -> bool:
 
 
 def inverted_content(content: str, reasons: Sequence[str]) -> str:
-    """The warning that a harmful rule becomes, with its original text verbatim (MAT-12, C-35)."""
-    because = "; ".join(reasons) if reasons else NO_REASON_GIVEN
+    """The warning that a harmful rule becomes, with its text verbatim and each reason once."""
+    because = "; ".join(dict.fromkeys(reasons)) or NO_REASON_GIVEN
     return f"ANTI-PATTERN: Do NOT {content}. This caused problems because: {because}"
 
 

@@ -42,9 +42,10 @@ async def find(data_dir: Path, dsn: str, name: str) -> Found:
 
 async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
     """Remove what a process that is gone has left; the names."""
-    databases = _loading(await dump.databases(admin_dsn), name)
+    maintenance = dump.with_database(admin_dsn, "postgres")  # ours may not have been made yet
+    databases = _loading(await dump.databases(maintenance), name)
     for database in databases:
-        await dump.drop(dump.with_database(admin_dsn, "postgres"), database)
+        await dump.drop(maintenance, database)
     folders = await asyncio.to_thread(_unfinished, data_dir)
     for one in folders:
         await asyncio.to_thread(shutil.rmtree, one)

@@ -69,6 +69,9 @@ class SearchOutput(Output):
     """Best first."""
 
     results: list[MemoryView]
+    good_from: float = Field(
+        description="Results of a lower relevance hardly bear on the query (`min_relevance`)."
+    )
     deleted: Deleted | None = Field(
         None, description="Of the past only: episodes known then that may have been among these."
     )
@@ -93,14 +96,25 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         gone = await deleted_since(memory, principal, given.scope)
     return SearchOutput(
         results=[found(hit, explain=given.explain) for hit in hits],
+        good_from=memory.config.retrieval.min_relevance,
         deleted=deleted(gone),
     )
 
 
 def _searched(output: SearchOutput) -> str:
-    told = listed(output.results)
+    weak = [one for one in output.results if _is_weak(one, output.good_from)]
+    good = [one for one in output.results if one not in weak]
+    told = listed(good)
+    if weak:
+        heading = "Further from the query:" if good else "No good match. The nearest:"
+        told = "\n".join([*([told] if good else []), heading, listed(weak)])
     gone = 0 if output.deleted is None else output.deleted.total
     return f"{told}\n{gone} episodes that were known then are deleted since." if gone else told
+
+
+def _is_weak(one: MemoryView, good_from: float) -> bool:
+    relevance = None if one.scores is None else one.scores.relevance
+    return relevance is not None and relevance < good_from
 
 
 SEARCH = Operation(

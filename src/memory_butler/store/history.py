@@ -1,4 +1,4 @@
-"""What is asked of the past alone; all other queries read its views by themselves (mem_015)."""
+"""What is asked of the past alone; all other queries read its views by themselves."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -2,7 +2,7 @@
 
 Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical
 Navigable Small World graphs", 2018. Over halves of the precision, which take half the space; what
-it finds is ordered again by the exact distance (mem_023). It belongs to the schema's owner, and is
+it finds is ordered again by the exact distance. It belongs to the schema's owner, and is
 no part of the migrations: a small store is searched exactly, and faster without.
 """
 

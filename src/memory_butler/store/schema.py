@@ -17,39 +17,10 @@ DATABASE = "butler_memory"
 QUEUE_SCHEMA = "pgqueuer"
 HISTORY_SCHEMA = "memory_history"
 
-# The revisions from first to last, in the order of the chain, which is that of their release and
-# not always that of their numbers. A test holds this against the migrations, because reading them
-# all at every start would take longer than the start itself.
-CHAIN = (
-    "mem_001",
-    "mem_002",
-    "mem_003",
-    "mem_004",
-    "mem_005",
-    "mem_006",
-    "mem_007",
-    "mem_008",
-    "mem_010",
-    "mem_012",
-    "mem_009",
-    "mem_011",
-    "mem_014",
-    "mem_015",
-    "mem_017",
-    "mem_016",
-    "mem_018",
-    "mem_019",
-    "mem_020",
-    "mem_023",
-    "mem_026",
-    "mem_021",
-    "mem_028",
-    "mem_029",
-    "mem_027",
-    "mem_030",
-    "mem_031",
-)
-HEAD = CHAIN[-1]
+# The newest revision, and the oldest that it upgrades; they are numbered in their order. A test
+# holds them against the migrations: to read those at every start would take longer than the start.
+HEAD = "mem_031"
+OLDEST = "mem_030"
 
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
 LOCK = int.from_bytes(b"butlermg", "big") >> 1
@@ -218,8 +189,26 @@ async def is_current(dsn: str) -> bool:
 
 
 def is_older(revision: str) -> bool:
-    """Whether a schema of this revision lacks what this version needs; an unknown one is newer."""
-    return revision in CHAIN[:-1]
+    """Whether a schema of this revision lacks what this version needs."""
+    return revision < HEAD
+
+
+def refuse_ancient(
+    revision: str,
+    what: str = "this database",
+    way: str = "run `memory-butler serve` (`memory-butler db init` for your own server)",
+) -> None:
+    """Refuse a revision that no step leads on from.
+
+    Raises:
+        ConfigurationError: it is from before the first release, and older than `OLDEST`.
+    """
+    if revision < OLDEST:
+        raise ConfigurationError(
+            f"{what} is at revision {revision}, and this version upgrades from {OLDEST} on. First "
+            f"{way} with the last version that has the steps in between: 0.1.0 in development, "
+            "commit d681f88."
+        )
 
 
 async def revision(pool: asyncpg.Pool) -> str | None:

@@ -142,7 +142,7 @@ async def reading(
     """One tenant transaction that PostgreSQL keeps from writing anything (GEN-08).
 
     All its statements see one moment, so that a page and its total agree. From a standpoint that is
-    the moment it names: the same queries then read the views of the past (mem_015) by the names of
+    the moment it names: the same queries then read the views of the past by the names of
     the tables. `ready` is awaited with the connection before that moment.
 
     Raises:
@@ -308,7 +308,7 @@ async def one_bulk_writer(tx: Transaction) -> None:
 # A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
 # a whole batch of an import. Milliseconds.
 _TENANT = "set_config('butler.tenant_id', $1, true)"
-# What a transaction writes is one step, which can be undone as one: see mem_016.
+# What a transaction writes is one step, which can be undone as one: see schema.sql.
 _STEP = "set_config('butler.step', gen_random_uuid()::text, true)"
 _SETTINGS = {
     True: f"SELECT {_TENANT}, {_STEP}, set_config('lock_timeout', '20000', true)",

@@ -1,4 +1,4 @@
--- A step is one transaction; see mem_016. What was undone, and undoing itself, cancel each other out.
+-- A step is one transaction; see schema.sql. What was undone, and undoing itself, cancel each other out.
 
 -- name: of_event
 SELECT step, event_type FROM memory_events WHERE tenant_id = $1 AND id = $2

@@ -496,9 +496,11 @@ async def test_cancelled_it_leaves_whole_batches_and_the_next_run_completes(
     memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "BATCH", 2)
-    facts = [await _fact(admin, 0.15) for _ in range(6)]
+    for _ in range(6):
+        await _fact(admin, 0.15)
+    in_order = [row["id"] for row in await admin.fetch("SELECT id FROM facts")]
     async with admin.transaction():
-        await admin.execute("SELECT FROM facts WHERE id = $1 FOR UPDATE", facts[4])
+        await admin.execute("SELECT FROM facts WHERE id = $1 FOR UPDATE", in_order[4])
         working = asyncio.create_task(run(memory, principal))
         await _blocked(admin)
         working.cancel()

@@ -13,30 +13,58 @@ import { TimeAgo } from "@/ui/TimeAgo";
 
 type Result = Schemas["SearchOutput"]["results"][number];
 
-/** What a search over everything finds, the best first (DASH-11). */
+// Shown where nothing is a good match.
+const NEAREST = 3;
+
+/** What a search over everything finds, the best first; what hardly bears on it is folded (DASH-11). */
 export function Found({ search }: { search: OverviewSearch }) {
   const { data: results } = useQuery(found(search));
   if (!results) return <SkeletonRows rows={6} className="h-16" />;
-  if (results.length === 0)
-    return (
-      <EmptyState icon={SearchX} title="No results">
-        Try other words, or fewer filters. What was forgotten or replaced is in the archive of
-        facts.
-      </EmptyState>
-    );
+  const { good, weak } = results;
+  // Without a good one, whoever looks may still know what they see.
+  const shown = good.length > 0 ? good : weak.slice(0, NEAREST);
+  const folded = good.length > 0 ? weak : weak.slice(NEAREST);
   return (
     <>
-      <p className="mb-2 text-sm text-ink-3" role="status">
-        {plural(results.length, "memory", "memories")}, the best first
-      </p>
-      <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
-        {results.map((one) => (
-          <li key={one.id} className="px-5 py-3.5 hover:bg-sunken">
-            <ResultLine result={one} />
-          </li>
-        ))}
-      </ul>
+      {good.length === 0 && (
+        <EmptyState icon={SearchX} title="No good match">
+          Try other words, or fewer filters. What was forgotten or replaced is in the archive of
+          facts.
+        </EmptyState>
+      )}
+      {shown.length > 0 && (
+        <>
+          <p className="mb-2 text-sm text-ink-3" role="status">
+            {good.length > 0
+              ? `${plural(good.length, "memory", "memories")}, the best first`
+              : "The nearest"}
+          </p>
+          <Results results={shown} />
+        </>
+      )}
+      {folded.length > 0 && (
+        <details className="mt-4">
+          <summary className="cursor-pointer text-sm text-ink-2 hover:text-ink">
+            {plural(folded.length, "weaker match", "weaker matches")}
+          </summary>
+          <div className="mt-2">
+            <Results results={folded} />
+          </div>
+        </details>
+      )}
     </>
+  );
+}
+
+function Results({ results }: { results: readonly Result[] }) {
+  return (
+    <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
+      {results.map((one) => (
+        <li key={one.id} className="px-5 py-3.5 hover:bg-sunken">
+          <ResultLine result={one} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -81,12 +81,15 @@ export function found({ q, type, scope, permanence }: OverviewSearch) {
           },
         }),
       ),
-    select: ({ results }) =>
-      results
+    select: ({ results, good_from: goodFrom }) => {
+      const wanted = results
         .filter(
           (one) => !permanence || (one.memory_type !== "episode" && one.permanence === permanence),
         )
-        .slice(0, RESULTS_SHOWN),
+        .slice(0, RESULTS_SHOWN);
+      const isGood = (one: (typeof results)[number]) => (one.scores?.relevance ?? 1) >= goodFrom;
+      return { good: wanted.filter(isGood), weak: wanted.filter((one) => !isGood(one)) };
+    },
     enabled: Boolean(q),
     placeholderData: keepPreviousData,
   });

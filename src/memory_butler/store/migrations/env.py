@@ -2,6 +2,8 @@
 
 from alembic import context
 
+from memory_butler.store.migrations.script import finish
+
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=None,
@@ -10,4 +12,8 @@ context.configure(
     transaction_per_migration=False,
 )
 with context.begin_transaction():
+    before = context.get_context().get_current_heads()
     context.run_migrations()
+    after = context.get_context().get_current_heads()
+    if after and after != before:
+        finish()

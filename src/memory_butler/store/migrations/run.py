@@ -13,12 +13,17 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from memory_butler.domain.errors import Unavailable
-from memory_butler.store.schema import CHAIN, LOCK, LOCK_TIMEOUT, Roles, quoted
+from memory_butler.store.schema import LOCK, LOCK_TIMEOUT, OLDEST, Roles, quoted, refuse_ancient
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 
 async def migrate(admin_dsn: str, roles: Roles, revision: str = "memory@head") -> None:
-    """Move the schema to `revision`, up or down (`base`), in one transaction, as the owner role."""
+    """Move the schema up to `revision`, or away (`base`), in one transaction, as the owner role.
+
+    Raises:
+        ConfigurationError: the database is too old for this version.
+        Unavailable: the server cannot be reached.
+    """
     engine = _engine(admin_dsn)
     try:
         async with engine.begin() as connection:
@@ -41,6 +46,9 @@ async def preview(admin_dsn: str, roles: Roles) -> Preview:
     """Upgrade in a transaction, look at what it did to stored data, and roll it back.
 
     It holds the locks of an upgrade meanwhile: nothing else is served.
+
+    Raises:
+        ConfigurationError: the database is too old for this version.
     """
     connection = await asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT)
     try:
@@ -49,9 +57,12 @@ async def preview(admin_dsn: str, roles: Roles) -> Preview:
         return Preview((), ())  # a new database: nothing is stored
     finally:
         await connection.close()
-    scripts = ScriptDirectory.from_config(alembic_config())
-    pending = CHAIN[CHAIN.index(at) + 1 :] if at in CHAIN else ()
-    steps = tuple(f"{one}: {scripts.get_revision(one).doc}" for one in pending)
+    if at is None:
+        return Preview((), ())  # it was taken away
+    refuse_ancient(at)
+    scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
+    pending = [one for one in reversed(scripts) if one.revision > at]
+    steps = tuple(f"{one.revision}: {one.doc}" for one in pending)
     if not steps:
         return Preview((), ())
     engine = _engine(admin_dsn)
@@ -91,11 +102,13 @@ def _run(connection: Connection, roles: Roles, revision: str) -> None:
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
     connection.execute(text(f"SET LOCAL ROLE {quoted(roles.owner)}"))
+    if connection.scalar(text("SELECT to_regclass('public.alembic_version')")) is not None:
+        at = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        refuse_ancient(at or OLDEST)  # taken away: there is a table, and no revision
     config = alembic_config()
     config.attributes["connection"] = connection
     config.attributes["roles"] = {"owner": roles.owner, "runtime": roles.runtime}
-    downwards = revision == "base" or revision.startswith("-")
-    (command.downgrade if downwards else command.upgrade)(config, revision)
+    (command.downgrade if revision == "base" else command.upgrade)(config, revision)
 
 
 def alembic_config() -> Config:

@@ -1,14 +1,13 @@
-"""Baseline: extensions, the four tables of the documents, their search columns (MIG-01..04)."""
+"""Baseline: extensions, and the four tables of the documents with their search columns."""
 
 from alembic import op
 
-from memory_butler.store.migrations.script import run_files, run_text
+from memory_butler.store.migrations.script import begin_new, make_tables, remove_all, run_text
 
 revision = "mem_001"
 down_revision = None
-branch_labels = (
-    "memory",
-)  # only the first revision carries it: Alembic refuses a repetition (C-79)
+# Only the first revision carries it: Alembic refuses a repetition (C-79).
+branch_labels = ("memory",)
 depends_on = None
 
 
@@ -25,15 +24,16 @@ def upgrade() -> None:
     _create_extension("vector", required=True)
     _create_extension("uuid-ossp", required=False)
     _create_extension("pg_trgm", required=False)
-    run_files(
-        "001_create_episodes.sql",
-        "002_create_facts.sql",
-        "003_create_rules.sql",
-        "004_create_memory_links.sql",
-        "005_add_search_vectors.sql",
+    begin_new()
+    make_tables(
+        "001_create_episodes",
+        "002_create_facts",
+        "003_create_rules",
+        "004_create_memory_links",
+        "005_add_search_vectors",
     )
 
 
 def downgrade() -> None:
     # Extensions stay: other schemas of the database may use them.
-    run_text("DROP TABLE memory_links, rules, facts, episodes")
+    remove_all()

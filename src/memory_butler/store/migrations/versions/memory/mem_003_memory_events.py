@@ -1,6 +1,6 @@
-"""The append-only audit stream (EVTT)."""
+"""The append-only audit stream."""
 
-from memory_butler.store.migrations.script import run_files, run_text
+from memory_butler.store.migrations.script import make_tables
 
 revision = "mem_003"
 down_revision = "mem_002"
@@ -9,8 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    run_files("mem_003_memory_events.sql")
+    make_tables("mem_003_memory_events")
 
 
 def downgrade() -> None:
-    run_text("DROP TABLE memory_events")
+    """Nothing: the first revision takes all away at once."""

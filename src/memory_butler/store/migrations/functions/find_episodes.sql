@@ -1,0 +1,159 @@
+-- A deep search over episodes: both arms, each `depth` deep, and what scoring needs of every candidate.
+-- A NULL embedding or question leaves that arm out. A rank is NULL where an arm did not find the row.
+-- With `deep`, also: what a period in the question points at, the two turns of the session on either
+-- side of each candidate, and how well the question's words fit each session as a whole; which takes
+-- every episode that has one of them, and not the best alone as worded_episodes does.
+--
+-- * text_rank is ts_rank of each word, times how rare the word is (its inverse document frequency),
+--   over the root of how much longer than usual the text is. Rarity is counted in what matched, so
+--   there is no table of frequencies to keep, and nothing of another tenant or scope in it.
+-- * plan_cache_mode: a cached generic plan of one tenant would serve every other.
+-- * ivfflat.probes = lists: whatever plan is chosen, the nearest rows are the true ones.
+-- * random_page_cost: a few hundred rows by their keys come from memory, not from a turning disk.
+-- * hits is capped: ts_rank reads each matching document, and a common word matches most of a store.
+CREATE OR REPLACE FUNCTION find_{table}(
+    query_embedding vector, question text, scope_name text, min_confidence double precision,
+    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
+    deep boolean DEFAULT false, names text[] DEFAULT NULL,
+    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
+) RETURNS TABLE (
+    id uuid, semantic_rank bigint, similarity double precision,
+    keyword_rank bigint, text_rank double precision, matches_all boolean,
+    importance double precision, confidence double precision, decay_rate double precision,
+    last_confirmed_at timestamptz, last_referenced_at timestamptz, created_at timestamptz,
+    maturity text, words integer, session_rank double precision, before uuid[], after uuid[],
+    named boolean, happened_at timestamptz
+)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp
+SET plan_cache_mode = force_custom_plan
+SET ivfflat.probes = 20
+SET random_page_cost = 1.1
+AS $$
+#variable_conflict use_column
+DECLARE
+    every_term CONSTANT tsquery := plainto_tsquery('english', left(question, 20000));
+    terms CONSTANT tsquery[] := terms_of(question);
+    any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
+    pointed_at uuid[];
+BEGIN
+    IF since IS NOT NULL THEN
+        pointed_at := ARRAY(
+            SELECT m.id
+            FROM {table} m
+            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+              AND {visible}
+              AND (scope_name IS NULL OR {scoped})
+              AND {confident}
+              AND {happened_at} >= since AND {happened_at} < until
+            ORDER BY m.embedding <=> query_embedding, m.id
+            LIMIT depth
+        );
+    END IF;
+    RETURN QUERY
+    WITH nearest AS MATERIALIZED (
+        SELECT n.id, n.rank, n.similarity
+        FROM nearest_{table}(
+            query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
+    ), hits AS MATERIALIZED (
+        (SELECT m.id, m.search_vector, length(m.search_vector) AS words, {session} AS session,
+                true AS matches_all
+         FROM {table} m
+         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+           AND {visible}
+           AND (scope_name IS NULL OR {scoped})
+           AND {confident}
+           AND m.search_vector @@ every_term
+         ORDER BY m.id LIMIT 20000)
+        UNION ALL
+        (SELECT m.id, m.search_vector, length(m.search_vector), {session}, false
+         FROM {table} m
+         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+           AND {visible}
+           AND (scope_name IS NULL OR {scoped})
+           AND {confident}
+           AND m.search_vector @@ any_term AND NOT m.search_vector @@ every_term
+         ORDER BY m.id LIMIT 20000)
+    ), matched AS MATERIALIZED (
+        SELECT h.id, h.words, h.session, h.matches_all, t.term,
+               ts_rank(h.search_vector, t.query) AS weight
+        FROM hits h
+        CROSS JOIN unnest(terms) WITH ORDINALITY AS t (query, term)
+        WHERE h.search_vector @@ t.query
+    ), rarity AS MATERIALIZED (
+        SELECT f.term, ln(1 + (a.hits - f.found + 0.5) / (f.found + 0.5)) AS rarity, a.usual
+        FROM (SELECT m.term, count(*)::double precision AS found FROM matched m GROUP BY m.term) f
+        CROSS JOIN (SELECT count(*) AS hits, avg(h.words) AS usual FROM hits h) a
+    ), scored AS (
+        SELECT m.id, m.matches_all,
+               sum(r.rarity * m.weight ORDER BY m.term)
+                   / sqrt(greatest(m.words, 1) / min(r.usual)::double precision) AS text_rank
+        FROM matched m JOIN rarity r ON r.term = m.term
+        GROUP BY m.id, m.matches_all, m.words
+        ORDER BY m.matches_all DESC, text_rank DESC, m.id
+        LIMIT depth
+    ), keyword AS (
+        SELECT s.*, row_number() OVER (ORDER BY s.matches_all DESC, s.text_rank DESC, s.id) AS rank
+        FROM scored s
+    ), found AS (
+        -- Only what stands out from its arm's candidates has something to hand on to its neighbours:
+        -- the same mean as in domain/deep.py.
+        SELECT f.id, bool_or(f.stands_out) AS stands_out
+        FROM (
+            SELECT n.id, n.similarity > (SELECT avg(a.similarity) FROM nearest a) AS stands_out
+            FROM nearest n
+            UNION ALL
+            SELECT s.id, s.text_rank > (
+                SELECT sum(a.text_rank) / greatest(count(*), (SELECT count(*) FROM nearest))
+                FROM scored a)
+            FROM scored s
+            UNION ALL
+            SELECT p.id, false FROM unnest(pointed_at) p (id)
+        ) f
+        GROUP BY f.id
+    ), seeds AS MATERIALIZED (
+        SELECT m.id, around.before, around.after
+        FROM found f
+        JOIN {table} m
+          ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = f.id
+        CROSS JOIN LATERAL (SELECT {before} AS before, {after} AS after) around
+    ), spread AS (
+        -- By session: how often each word comes up in it, and in how many sessions the word does.
+        SELECT t.session, t.term, t.times,
+               count(*) OVER (PARTITION BY t.term)::double precision AS sessions
+        FROM (
+            SELECT m.session, m.term, count(*)::double precision AS times
+            FROM matched m WHERE deep AND m.session IS NOT NULL GROUP BY m.session, m.term
+        ) t
+    ), talks AS (
+        -- BM25 of a session as one document, its length left out (k1 = 1.2, b = 0).
+        SELECT s.session,
+               sum(ln(1 + (a.sessions - s.sessions + 0.5) / (s.sessions + 0.5))
+                   * 2.2 * s.times / (s.times + 1.2) ORDER BY s.term) AS rank
+        FROM spread s CROSS JOIN (SELECT count(DISTINCT p.session) AS sessions FROM spread p) a
+        GROUP BY s.session
+    ), wanted AS (
+        SELECT s.id FROM seeds s
+        UNION
+        SELECT around.id
+        FROM seeds s CROSS JOIN LATERAL (SELECT unnest(s.before || s.after) AS id LIMIT 4) around
+        WHERE deep
+    )
+    SELECT m.id, n.rank, n.similarity, k.rank, k.text_rank, k.matches_all,
+           {importance}, {confidence}, {decay_rate}, {last_confirmed_at},
+           m.last_referenced_at, m.created_at, {maturity},
+           length(m.search_vector), coalesce(t.rank, 0), around.before, around.after,
+           false, {happened_at}
+    FROM wanted w
+    JOIN {table} m
+      ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = w.id
+    LEFT JOIN nearest n ON n.id = w.id
+    LEFT JOIN keyword k ON k.id = w.id
+    LEFT JOIN seeds around ON around.id = w.id
+    LEFT JOIN talks t ON t.session = {session}
+    ORDER BY n.rank NULLS LAST, k.rank, m.id;
+END
+$$;
+
+REVOKE ALL ON FUNCTION find_{table} FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find_{table} TO {runtime};
