@@ -47,11 +47,12 @@ suite: client  ## all tests alone
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-check: client  ## linters, types and import contracts only
+check: client  ## linters, types, import contracts and plain English only
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/plain_english.py
 
 docs: $(READY)  ## write the generated pages under docs/
 	$(BIN)/python tools/make_docs.py

@@ -207,7 +207,7 @@ def test_the_environment_names_the_file(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_named_file_that_is_missing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ConfigurationError, match=r"there is no configuration file .*gone\.toml"):
+    with pytest.raises(ConfigurationError, match=r"no such configuration file: .*gone\.toml"):
         load(tmp_path / "gone.toml")
     monkeypatch.setenv("MEMORY_BUTLER_CONFIG", str(tmp_path / "lost.toml"))
     with pytest.raises(ConfigurationError, match=r"lost\.toml"):
@@ -218,7 +218,7 @@ def test_a_named_file_that_is_missing_is_an_error(
 def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
     file = tmp_path / "broken.toml"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ConfigurationError, match=r"broken\.toml is no valid TOML"):
+    with pytest.raises(ConfigurationError, match=r"broken\.toml is not valid TOML"):
         load(file)
 
 

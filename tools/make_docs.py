@@ -47,8 +47,7 @@ _STATES_INTRO = """\
 # States and events
 
 A change of state that has no row in these tables does not happen. Numbers in the conditions are the
-defaults of [the configuration](configuration.md). An id such as LIFE-03 is a line of
-[the requirements](requirements.md); C and a number is a decision on what they leave open.
+defaults of [the configuration](configuration.md).
 """
 
 _VALIDITY_INTRO = """\
@@ -95,14 +94,13 @@ def _state_machine(title: str, intro: str, table: Sequence[Transition]) -> Itera
     arrows = (f"    {row.source} --> {row.target}: {row.event}\n" for row in table)
     yield "```mermaid\nstateDiagram-v2\n" + "".join(arrows) + "```\n"
     yield _table(
-        ("From", "Event", "To", "Only if", "Source"),
+        ("From", "Event", "To", "Only if"),
         (
             (
                 "(new)" if row.source == START else f"`{row.source}`",
                 f"`{row.event}`",
                 f"`{row.target}`",
                 row.guard,
-                row.requirement,
             )
             for row in table
         ),
@@ -126,7 +124,7 @@ The file is the one that the command line names, else the one that `MEMORY_BUTLE
 else `butler.toml` in the current directory, if there is one. A file that is named but missing is an
 error.
 
-Unknown keys are errors in every table of ours, and so is a variable that begins with
+Unknown keys are errors in every table of this program, and so is a variable that begins with
 `MEMORY_BUTLER_` and names no setting: a typing error never passes in silence. Tables of other
 modules are left alone.
 

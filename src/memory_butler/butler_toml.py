@@ -81,7 +81,7 @@ def named(file: Path | None) -> Path | None:
         local = Path(FILE_NAME)
         return local if local.is_file() else None
     if not named.is_file():
-        raise ConfigurationError(f"there is no configuration file {named}")
+        raise ConfigurationError(f"no such configuration file: {named}")
     return named
 
 
@@ -89,13 +89,13 @@ def read(path: Path) -> ButlerToml:
     """Read a file.
 
     Raises:
-        ConfigurationError: it cannot be read or is no TOML; the message names the line.
+        ConfigurationError: it cannot be read or is not TOML; the message names the line.
     """
     try:
         text = path.read_text(encoding="utf-8")
         return ButlerToml(path, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is no valid TOML: {error}") from None
+        raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None
 

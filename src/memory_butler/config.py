@@ -105,7 +105,7 @@ class RulesConfig(Table):
         HarmfulToAntipattern(), description="What makes a rule a warning against itself."
     )
     promotion_uses_penalised: bool = Field(
-        False, description="Promote by the effectiveness that counts a harm fourfold (C-32)."
+        False, description="Promote by the effectiveness that counts a harm fourfold."
     )
 
     def policy(self) -> rules.RulePolicy:
@@ -328,7 +328,7 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
 
 
 def _of_file(document: ButlerToml) -> dict[str, Any]:
-    """The settings of a `butler.toml`; tables of other modules are none of ours."""
+    """The settings of a `butler.toml`; tables of other modules are ignored."""
     butler, server = document.table("butler"), document.table("server")
     if "memory" in server:
         raise ConfigurationError(
@@ -362,7 +362,7 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
         inside = upper.startswith(f"{_PREFIX}MEMORY__")
         if upper.startswith(_PREFIX) and upper not in known and not inside:
             raise ConfigurationError(
-                f"the environment variable {name} names no setting; known: "
+                f"the environment variable {name} is not a setting; known: "
                 + ", ".join(sorted(known))
             )
 

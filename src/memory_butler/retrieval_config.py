@@ -39,7 +39,7 @@ class ContextQuotas(Table):
 
 
 class RerankerConfig(Table):
-    """`[modules.memory.retrieval.reranker]`: a cross-encoder of yours, for deep searches."""
+    """`[modules.memory.retrieval.reranker]`: your own cross-encoder, for deep searches."""
 
     path: Path | None = Field(
         None, description="A folder with model.onnx and tokenizer.json; without it, none is used."
@@ -63,7 +63,7 @@ class RetrievalConfig(Table):
     )
     maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
         default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
-        description="Factor on a rule's composite score for ordering (C-36).",
+        description="Factor on a rule's composite score for ordering.",
     )
     min_relevance: Share = Field(
         0.3,
@@ -87,11 +87,14 @@ class RetrievalConfig(Table):
         description="What is trusted less is not put into a context unless it is asked for.",
     )
     candidate_depth: int = Field(
-        20, ge=1, le=1000, description="How deep each search arm looks; raised to the limit asked."
+        20,
+        ge=1,
+        le=1000,
+        description="How many candidates each retriever gives; at least the limit of the call.",
     )
     deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
     reranker: RerankerConfig = Field(
-        RerankerConfig(), description="A cross-encoder of yours that orders deep searches anew."
+        RerankerConfig(), description="Your own cross-encoder, which reorders deep searches."
     )
     index_from: int = Field(5000, ge=0, description="Memories that get an index; 0: by hand.")
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")

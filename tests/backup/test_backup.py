@@ -186,7 +186,7 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
     with pytest.raises(InvalidInput, match="damaged"):
         await _restore(memory, settings, made.path, admin, replacing=True)
     made.path.write_bytes(b"not a tar")
-    with pytest.raises(InvalidInput, match="no backup"):
+    with pytest.raises(InvalidInput, match="not a backup"):
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
 
 
@@ -340,7 +340,7 @@ async def test_a_dump_of_something_else_is_refused(
         "CREATE EVENT TRIGGER evil ON ddl_command_end EXECUTE FUNCTION public.evil();"
     )
     await connection.close()
-    with pytest.raises(Conflict, match=r"holds what no backup of ours has.*EVENT TRIGGER"):
+    with pytest.raises(Conflict, match=r"holds what our backups never have.*EVENT TRIGGER"):
         await _backed_up(settings, tmp_path, admin)
     assert await _scratch_databases(admin) == 0
 

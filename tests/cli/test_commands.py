@@ -107,7 +107,10 @@ def test_exit_codes(installation: Installation, tmp_path: Path) -> None:
     unreachable = "postgresql://a:b@127.0.0.1:1/c"
     assert "cannot be reached" in installation.run("stats", "--dsn", unreachable, code=7).err
     nowhere = str(tmp_path / "none.toml")
-    assert "no configuration file" in installation.inside("stats", "--config", nowhere, code=8).err
+    assert (
+        "no such configuration file"
+        in installation.inside("stats", "--config", nowhere, code=8).err
+    )
 
 
 def test_a_bug_is_one_line_and_a_traceback_when_asked_for(

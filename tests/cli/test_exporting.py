@@ -17,8 +17,7 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     done = installation.inside("export", str(file), "--tenant", tenant)
     assert "1 facts" in done.err
     assert (
-        "is there already"
-        in installation.inside("export", str(file), "--tenant", tenant, code=3).err
+        "already exists" in installation.inside("export", str(file), "--tenant", tenant, code=3).err
     )
     data = gzip.decompress(file.read_bytes()) if name.endswith(".gz") else file.read_bytes()
     assert b"Prefers tea" in data

@@ -174,7 +174,7 @@ def test_what_can_be_wrong(installation: Installation, tmp_path: Path) -> None:
         states = _states(sick.inside("doctor", "--json", code=8).json)
     failed = {name for name, state in states.items() if state == "failed"}
     assert failed == {"database", "model", "port"}
-    assert "3 to mend." in answer.out
+    assert "3 to fix." in answer.out
     assert "hidden" not in answer.out
     assert "memory-butler serve --port" in answer.out
 

@@ -200,7 +200,7 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
         (("get", "fact", "nope"), "memory_id: "),
         (("get", "dream", str(uuid4())), "memory_type: "),
         (("recall", "x", "--limit", "0"), "limit: "),
-        (("store-episode", "x", "--metadata", "{"), "--metadata is no JSON"),
+        (("store-episode", "x", "--metadata", "{"), "--metadata is not JSON"),
         (("store-fact", "a", "b", "c", "--valid-from", "new year"), "valid_from"),
         (("links", "fact", str(uuid4()), "--direction", "up"), "unknown direction"),
     ],

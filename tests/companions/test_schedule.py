@@ -100,7 +100,7 @@ async def test_it_is_off_unless_configured_and_mistakes_are_told(
         config = memory.config.model_copy(update={"journal": journal})
         return replace(memory, config=config, data_dir=tmp_path)
 
-    with pytest.raises(ConfigurationError, match="'every monday' is no cron"):
+    with pytest.raises(ConfigurationError, match="'every monday' is not a cron"):
         async with schedule.running(configured("every monday")):
             pass
     with pytest.raises(ConfigurationError, match="no language model was found"):

@@ -76,7 +76,7 @@ def test_a_session_tells_what_memories_came_from_it(page: Page) -> None:
     expect(drawer.get_by_role("region", name="Memories from this session")).to_contain_text(
         "Wants minutes on the same day"
     )
-    expect(drawer.get_by_role("region", name="What it told")).to_contain_text("Site visit")
+    expect(drawer.get_by_role("region", name="What it stored")).to_contain_text("Site visit")
     page.reload()
     drawer.get_by_role("link", name="Wants minutes on the same day").click()
     expect(page).to_have_url(re.compile("open=fact:"))

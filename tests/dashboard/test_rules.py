@@ -66,7 +66,7 @@ def test_the_drawer_of_a_rule_shows_its_history_and_corrects_it(page: Page, rule
     _row(page).get_by_role("link").focus()
     page.keyboard.press("Enter")
     drawer = page.get_by_role("dialog")
-    fared = drawer.get_by_role("region", name="How it fared")
+    fared = drawer.get_by_role("region", name="How it worked")
     expect(fared.get_by_role("listitem")).to_have_count(3)
     expect(fared.get_by_role("listitem").first).to_contain_text("the tariff was out of date")
     expect(fared.get_by_role("img", name="Of the last 3 uses, 2 helped.")).to_be_visible()

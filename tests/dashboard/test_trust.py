@@ -83,7 +83,7 @@ def test_changes_between_two_days(page: Page) -> None:
 
 def test_the_overview_says_how_sure_memory_should_be(page: Page) -> None:
     page.goto("/memory")
-    panel = page.get_by_role("region", name="Is memory as sure as it should be?")
+    panel = page.get_by_role("region", name="Calibration")
     found = read(page, "/api/memory/calibration")
     assert found["outcomes"] > 10
     expect(panel).to_contain_text(f"Brier score{found['brier']:.3f}")

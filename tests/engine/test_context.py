@@ -220,7 +220,7 @@ async def test_bad_arguments_are_refused(memory: Memory, principal: Principal) -
             await build_context(memory, principal, "tea", "general", token_budget=budget)
     with pytest.raises(InvalidInput, match="butler is empty"):
         await build_context(memory, principal, "tea", " ")
-    with pytest.raises(InvalidInput, match="is no UUID"):
+    with pytest.raises(InvalidInput, match="is not a UUID"):
         await build_context(memory, principal, "tea", "general", session_id="1")
 
 

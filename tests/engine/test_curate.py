@@ -212,7 +212,7 @@ async def test_bad_types_and_ids_are_refused(
 ) -> None:
     with pytest.raises(InvalidInput, match="use one of: episode, fact, rule"):
         await act(memory, principal, "dream", uuid4())
-    with pytest.raises(InvalidInput, match="is no UUID"):
+    with pytest.raises(InvalidInput, match="is not a UUID"):
         await act(memory, principal, "fact", "42")
 
 

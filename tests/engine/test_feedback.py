@@ -129,7 +129,7 @@ async def test_bad_feedback_is_refused(
 ) -> None:
     with pytest.raises(NotFound, match="there is no rule"):
         await rule_helped(memory, principal, uuid4())
-    with pytest.raises(InvalidInput, match="is no UUID"):
+    with pytest.raises(InvalidInput, match="is not a UUID"):
         await rule_helped(memory, principal, "tea")
     for reason in (" ", "x" * 4001):
         with pytest.raises(InvalidInput, match="reason"):

@@ -136,7 +136,7 @@ async def test_bad_arguments_are_refused(memory: Memory, principal: Principal) -
         await search(memory, principal, "x" * 100_001)
     with pytest.raises(InvalidInput, match="unknown memory type"):
         await search(memory, principal, "x", types=["dream"])
-    with pytest.raises(InvalidInput, match="is no UUID"):
+    with pytest.raises(InvalidInput, match="is not a UUID"):
         await search(memory, principal, "x", session_id="x")
 
 

@@ -422,7 +422,7 @@ async def test_what_cannot_be_undone_says_why(
         await undo_change(memory, principal, event_id=await _last_event(admin, "change_undone"))
     await store_rule(memory, principal, "offer coffee")
     await admin.execute("UPDATE memory_events SET step = NULL")
-    with pytest.raises(Conflict, match="of before this version"):
+    with pytest.raises(Conflict, match="from an older version"):
         await undo_change(memory, principal, event_id=await _last_event(admin, "rule_created"))
 
 

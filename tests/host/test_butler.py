@@ -159,5 +159,5 @@ def test_the_alias_of_the_module_loads_it(tmp_path: Path) -> None:
 def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="butler new"):
         roster.find(str(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"no butler: there is no butler\.toml"):
+    with pytest.raises(ConfigurationError, match=r"not a butler: there is no butler\.toml"):
         read(tmp_path)

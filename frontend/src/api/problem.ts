@@ -22,7 +22,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error of an answer that is none of ours as well: a proxy's page, say. */
+/** The error of an answer, also of one that is not ours: a proxy's page, for example. */
 export async function problemOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => null);
   const said = typeof body === "object" && body !== null ? body : {};

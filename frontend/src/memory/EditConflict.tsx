@@ -21,7 +21,7 @@ export function EditConflict({ differences, busy, onTheirs, onMine }: EditConfli
     <div role="alert" className="space-y-4">
       <p className="flex gap-2.5 rounded-lg border border-warn bg-warn-soft p-3 text-sm text-warn-ink [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0">
         <Users aria-hidden />
-        Somebody changed this while you were editing. Nothing of yours is saved yet: choose which
+        Somebody changed this while you were editing. Your changes are not saved yet: choose which
         version is to hold.
       </p>
       <table className="w-full table-fixed border-separate border-spacing-x-2 text-sm">

@@ -17,10 +17,7 @@ export function EpisodeState({ status }: { status: string }) {
       return <Badge title="The next consolidation will read it.">waiting</Badge>;
     case "failed":
       return (
-        <Badge
-          tone="bad"
-          title="Consolidation failed on it in a way that trying again would not mend."
-        >
+        <Badge tone="bad" title="Consolidation failed on it permanently.">
           failed
         </Badge>
       );

@@ -3,11 +3,11 @@ import type { Change } from "@/shell/change";
 
 type Event = Schemas["Event"];
 
-/** Takes the change back that an event told of; refused while something later depends on it. */
+/** Undoes the change that an event recorded; refused while something later depends on it. */
 export function undoing(find: () => Promise<Event | undefined>, said: string): Change {
   return async () => {
     const event = await find();
-    if (!event) throw new Error("The log does not tell of this change any more.");
+    if (!event) throw new Error("The log no longer has this change.");
     await answer(
       api.POST("/api/memory/undo", {
         body: { event_id: event.id, anybody: false, dry_run: false },

@@ -147,8 +147,8 @@ function Steps({ isDone, progress }: { isDone: (step: Step) => boolean; progress
     <>
       <h2 className="font-semibold">A made-up household, and four things to try</h2>
       <p className="mb-3 text-sm" role="status">
-        Guided tour: {progress}. All of it is made up; nothing that you do here touches a memory of
-        yours.
+        Guided tour: {progress}. All of it is made up; nothing that you do here touches your own
+        memory.
       </p>
       <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
         {STEPS.map((one) => (

@@ -74,7 +74,7 @@ def unpack(source: Path, folder: Path) -> Manifest:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except (tarfile.TarError, ValidationError, FileNotFoundError, EOFError) as error:
         raise InvalidInput(
-            f"{source} is no backup that this version reads ({type(error).__name__})"
+            f"{source} is not a backup that this version reads ({type(error).__name__})"
         ) from error
     if checksums(folder) != manifest.sha256:
         raise InvalidInput(f"{source} is damaged: what it holds is not what was written")

@@ -111,7 +111,7 @@ async def _server(settings: Settings, admin_dsn: str | None) -> AsyncIterator[_S
         return
     if settings.dsn is not None:
         raise ConfigurationError(
-            "restoring into a server of yours needs a login that may make databases: --admin-dsn"
+            "restoring into your own server needs a login that may create databases: --admin-dsn"
         )
     lease = await asyncio.to_thread(
         embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root

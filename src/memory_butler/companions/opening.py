@@ -64,9 +64,7 @@ def opened(
     """
     path = journal_path(data_dir, tenant, name)
     if not create and not path.is_file():
-        raise NotFound(
-            f"there is no companion {name!r}; it comes into being with its first message"
-        )
+        raise NotFound(f"no companion {name!r}; its first message creates it")
     with JournalFile(path) as file:
         policy = policy_of(config, name, introduction_of(file))
         live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)

@@ -65,7 +65,7 @@ def _model(memory: Memory) -> LanguageModel | None:
     for kind, cron in crons:
         if not is_cron(cron):
             raise ConfigurationError(
-                f"modules.memory.journal.maintenance.{kind}: {cron!r} is no cron expression"
+                f"modules.memory.journal.maintenance.{kind}: {cron!r} is not a cron expression"
             )
     if not crons:
         return None

@@ -1,11 +1,11 @@
-"""The score of a deep search: what the arms say, and what a memory's surroundings add (SRCH-01).
+"""The score of a deep search: the retrievers' scores and a memory's surroundings (SRCH-01).
 
-Reciprocal rank fusion sees ranks alone: an arm for which one memory stands far above all others
-counts no more than one for which all are alike. Here each arm speaks in its own standard deviations
-above the mean of its candidates, so that the arm which tells memories apart for this question, in
-this store, decides. Whatever lies below that mean has nothing to say. (Scores instead of ranks: Fox
-and Shaw, "Combination of Multiple Searches", TREC-2, 1994; standardised scores: Montague and Aslam,
-"Relevance Score Normalization for Metasearch", CIKM 2001.)
+Reciprocal rank fusion sees ranks alone: a retriever for which one memory stands far above all
+others counts no more than one for which all are alike. Here each retriever counts in its own
+standard deviations above the mean of its candidates, so that the retriever which tells memories
+apart for this question, in this store, decides. A score below that mean counts as 0. (Scores
+instead of ranks: Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1994; standardised
+scores: Montague and Aslam, "Relevance Score Normalization for Metasearch", CIKM 2001.)
 
 A turn of a conversation says little alone: its question, its answer and its topic stand in the
 turns around it. So a turn inherits from its neighbours, half for each step away, and from its
@@ -33,7 +33,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Generic[Id]):
-    """What a search knows of one candidate; an arm that did not find it says None.
+    """What a search knows of one candidate; a retriever that did not find it says None.
 
     `before` and `after` are the turns of its session next to it, the nearest first. `words` counts
     its different words, `session_rank` how well the words of the question fit its whole session.

@@ -108,7 +108,7 @@ def rank_candidates(
     terms: frozenset[str] = frozenset(),
     domain_scores: Mapping[str, object] | None = None,
 ) -> list[ResolvedEntity]:
-    """Candidates with their scores, the likeliest first (RES-07..09, C-69).
+    """Candidates with their scores, best match first (RES-07..09, C-69).
 
     An entity found in several tiers counts in its best one. A domain score is added where its key
     is the entity's id; one that is no finite number is skipped, a bool among them (RES-08). Order:

@@ -49,7 +49,7 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "episode_created": "an episode was stored",
         "episode_consolidated": "an episode was turned into facts and rules, or found to hold none",
         "episode_retry_scheduled": "consolidation failed and will be tried again",
-        "episode_failed": "consolidation failed in a way that no retry can mend",
+        "episode_failed": "consolidation failed permanently",
         "episode_dead_lettered": "consolidation failed more often than is allowed",
         "episode_forgotten": "an episode was set to expire at once",
         "episodes_cleaned": "expired or surplus episodes were deleted",

@@ -210,7 +210,7 @@ class _Reader:
         try:
             moment = datetime.fromisoformat(value.strip())
         except ValueError:
-            self.complain(f"{what}: {value!r} is no moment in ISO 8601; left out")
+            self.complain(f"{what}: {value!r} is not a date or time in ISO 8601; ignored")
             return None
         if len(value.strip()) <= _DAY_CHARS:
             moment += timedelta(days=1)
@@ -322,12 +322,12 @@ def _text(fields: Mapping[str, Any], key: str) -> str:
 
 
 def _permanence(value: Any) -> Permanence:
-    """PAR-04, C-30: the parser is lenient where the store is strict."""
+    """The permanence, or the default for an unknown one: the store is strict (PAR-04, C-30)."""
     return next((one for one in PERMANENCES if one == value), DEFAULT_PERMANENCE)
 
 
 def _importance(value: Any) -> float:
-    """PAR-05: clamped to 1..10; what is no number counts as not given."""
+    """The importance, clamped to 1..10; the default for what is no number (PAR-05)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return DEFAULT_IMPORTANCE
     return float(min(10.0, max(1.0, value)))

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion of the semantic and the keyword arm of a search (RRF-01..04).
+"""Reciprocal rank fusion of the vector and the keyword retriever (RRF-01..04).
 
 Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 Learning Methods", SIGIR 2009.
@@ -30,7 +30,7 @@ Id = TypeVar("Id", bound=Sortable)
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[Id]):
-    """One result of both arms. Ranks count from 1; a rank of limit + 1 means: not in that arm."""
+    """One fused result. Ranks count from 1; limit + 1 means: that retriever did not find it."""
 
     id: Id
     rrf: float
@@ -44,11 +44,11 @@ def rrf_score(semantic_rank: int, keyword_rank: int, k: int = RRF_K) -> float:
 
 
 def fuse(semantic: Sequence[Id], keyword: Sequence[Id], limit: int) -> list[Fused[Id]]:
-    """Both arms, best first in each, as one list, best first (RRF-01..04).
+    """Fuse the results of both retrievers, best first in each, best first (RRF-01..04).
 
-    `limit` is the depth of the arms, deeper ranks are cut off. All that is left is returned, up to
-    2 * limit results: the caller cuts the list (C-43). Equal scores go by semantic rank, then
-    keyword rank, then id, so that the same arms always give the same list.
+    `limit` is the depth of the retrievers, deeper ranks are cut off. All others are returned, up
+    to 2 * limit results: the caller cuts the list (C-43). Equal scores go by semantic rank, then
+    keyword rank, then id, so that the same ranks always give the same list.
     """
     if limit < 1:
         raise InvalidInput(f"the depth of a search must be at least 1, not {limit}")

@@ -220,7 +220,7 @@ _CAPITALISED: Final = frozenset(
 
 
 def is_personal(question: str) -> bool:
-    """Whether it is about the asker or somebody of theirs: "my", "notre", "the kids", "she"."""
+    """Whether it is about the asker or their people: "my", "notre", "the kids", "she"."""
     return any(word in _PERSONAL_WORDS for word in _words(question))
 
 

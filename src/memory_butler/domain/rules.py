@@ -132,7 +132,7 @@ class RuleStanding:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A mark's outcome: the standing after it, and the events that tell of it, in order.
+    """A mark's outcome: the standing after it, and the events that record it, in order.
 
     The moment of the mark is also the rule's `last_evaluated_at`, which the caller writes.
     """

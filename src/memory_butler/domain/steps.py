@@ -1,4 +1,4 @@
-"""What a step did, read from the events that told of it; a step is all that a transaction wrote."""
+"""What a step did, read from the events that record it; a step is all that a transaction wrote."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -90,7 +90,7 @@ def _python() -> Finding:
 def _configuration(problem: str | None) -> Finding:
     if problem is None:
         return Finding("configuration", "ok", "read without complaint")
-    advice = "mend it; what follows was looked at with the defaults"
+    advice = "correct it; the checks below used the defaults"
     return Finding("configuration", "failed", problem, advice)
 
 
@@ -142,7 +142,7 @@ async def _database(settings: Settings) -> list[Finding]:
 
 
 def _left(found: leftovers.Found) -> list[Finding]:
-    """What restores have left: plain copies of memories that nothing else would tell of."""
+    """What restores have left: plain copies of memories that nothing else reports."""
     findings = []
     if found.unfinished:
         said = f"a restore was cut off and left {', '.join(found.unfinished)}"
@@ -252,7 +252,7 @@ def _embed_something(configured: Path | None, pulled: Path) -> None:
 
 
 async def _reranker(settings: Settings) -> list[Finding]:
-    """None is the usual case, and nothing to tell of."""
+    """None is the usual case, and nothing to report."""
     reranker = find_reranker(settings.memory.retrieval.reranker)
     if reranker is None:
         return []

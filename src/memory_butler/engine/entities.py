@@ -155,7 +155,7 @@ async def resolve_entity(
     context_hints: Mapping[str, Any] | None = None,
     enable_fuzzy: bool = False,
 ) -> list[ResolvedEntity]:
-    """The entities that a name may mean, the likeliest first; never makes one (RES-01..10)."""
+    """Entities that a name may refer to, best match first; never creates one (RES-01..10)."""
     kind = None if entity_type is None else parse_entity_type(entity_type)
     wanted = storable(inputs.query("name", name)).strip()
     if not wanted:

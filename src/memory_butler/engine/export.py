@@ -127,11 +127,11 @@ async def restore_all(
 
     Raises:
         InvalidInput: it is no export, or has tables or columns that this version does not know.
-        Unavailable: the database went away; what the report told of is stored. Run it again.
+        Unavailable: the database went away; what was reported is stored. Run it again.
     """
     header = read_header(file.readline(MAX_LINE_BYTES))
     if header is None:
-        raise InvalidInput("this is no export of a memory-butler")
+        raise InvalidInput("this is not a memory-butler export")
     report = RestoreReport()
     async with transaction(memory.pool, principal.tenant) as tx:
         known = {table.name: table for table in await transfer.tables(tx)}

@@ -1,4 +1,4 @@
-"""What happens to a fact by whichever way: its past is kept, it changes, and an event tells of it.
+"""What happens to a fact by whichever way: its past is kept, it changes, and an event records it.
 
 The caller holds the fact's lock, and has read the clock under it.
 """

@@ -67,7 +67,7 @@ class FactLine(_MemoryLine):
     """What is true; a later line of the same subject, predicate and scope supersedes it."""
 
     kind: Literal["fact"]
-    subject: str = Field(description="Whom or what it is about.")
+    subject: str = Field(description="Who or what it is about.")
     predicate: str = Field(description="Which property.")
     content: str = Field(description="The value, readable by itself.")
     importance: float = Field(5.0, description="1 (trivial) to 10 (vital).")
@@ -158,8 +158,8 @@ def read_lines(file: BinaryIO, tenant: str) -> Iterator[Candidate]:
     """The lines that are not blank, each with the id that its memory gets.
 
     The id follows from the tenant, the line's bytes, and how many equal lines stand before it. So
-    the same line gets the same id in every run, whatever was added, mended or removed elsewhere in
-    the file, and two equal lines of one file stay two.
+    the same line gets the same id in every run, whatever was added, corrected or removed elsewhere
+    in the file, and two equal lines of one file stay two.
     """
     seen: Counter[bytes] = Counter()
     number = 0

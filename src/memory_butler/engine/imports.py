@@ -109,7 +109,7 @@ async def import_all(
 
     Raises:
         InvalidInput: `keep_days` is out of range.
-        Unavailable: the database went away; what the report told of is stored. Run it again.
+        Unavailable: the database went away; what was reported is stored. Run it again.
     """
     if not 1 <= keep_days <= MAX_KEEP_DAYS:
         raise InvalidInput(f"keep takes 1 to {MAX_KEEP_DAYS} days, not {keep_days}")

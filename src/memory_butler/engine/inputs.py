@@ -130,7 +130,7 @@ def uuid(what: str, value: UUID | str) -> UUID:
         return UUID(value)
     except (ValueError, AttributeError, TypeError):
         raise InvalidInput(
-            f"{what} {str(value)[:60]!r} is no UUID; pass an id as memory returned it"
+            f"{what} {str(value)[:60]!r} is not a UUID; pass an id as memory returned it"
         ) from None
 
 

@@ -1,7 +1,7 @@
 """Programs' own records, for the stores and sessions of agent frameworks.
 
 Not memories: nothing fades, nothing is learned from them, and recall does not see them; who asks
-for one namespace is never told of another.
+for one namespace is never served another.
 """
 
 import json

@@ -1,6 +1,6 @@
 """What a restore leaves behind where it is cut off: a plain dump of all tenants, and a database.
 
-What it put out of the way on purpose is kept under another name, and only told of.
+What it put out of the way on purpose is kept under another name, and only reported.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """What rests on what: a memory is trusted no further than anything that it was drawn from.
 
-Every link that tells of lineage is written here, and with it trust falls: of the memory that is
+Every link of lineage is written here, and with it trust falls: of the memory that is
 linked, and of all that rests on it. There is no way by which it rises.
 """
 

@@ -89,10 +89,10 @@ class LiveEvents:
             Unavailable: too many listen already, or the database is away.
         """
         if self._closed or len(self._listeners) >= MAX_LISTENERS:
-            raise Unavailable(f"{MAX_LISTENERS} listen already; come back later, or ask for lists")
+            raise Unavailable(f"{MAX_LISTENERS} already listen; try again later, or poll the lists")
         if sum(one.tenant == principal.tenant for one in self._listeners) >= MAX_OF_TENANT:
             raise Unavailable(
-                f"{MAX_OF_TENANT} of this tenant listen already; come back later, or ask for lists"
+                f"{MAX_OF_TENANT} of this tenant already listen; try again later, or poll the lists"
             )
         listener = Listener(principal.tenant)
         if principal.tenant not in self._seen:

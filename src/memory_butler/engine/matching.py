@@ -52,7 +52,7 @@ MAX_TRUST_REACH: Final = 100  # what a deep search looks at anyway
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A candidate with what its search says of it; `missing` arms have rank depth + 1 (RRF-03).
+    """A candidate with its search's figures; a retriever without it gives rank depth + 1 (RRF-03).
 
     `deep` is its score in a deep search, None in the others, and `standing` what it and the ranks
     come to as a relevance, 0.0 to 1.0; `rerank_score` what a reranker said of it, None where none
@@ -73,7 +73,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked question; `depth` is how deep each arm looks.
+    """A checked question; `depth` is how deep each retriever looks.
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
     looked for by itself, too.
@@ -288,7 +288,7 @@ async def _all_fused(
 
 
 def _left(found: Sequence[Found], without: Collection[UUID], depth: int) -> Sequence[Found]:
-    """What the arms would have found if the memories to do without were not there."""
+    """What the retrievers would find if the excluded memories were not there."""
     left = [one for one in found if one.id not in without]
     arms = (_arm(left, "semantic_rank"), _arm(left, "keyword_rank"))
     reached = {id for arm in arms for id in arm[:depth]}
@@ -301,7 +301,7 @@ def _ranked(one: Found) -> bool:
 
 
 def _fused(memory_type: MemoryType, found: Sequence[Found], depth: int) -> list[Match]:
-    """The candidates of one table, their arms fused by rank."""
+    """The candidates of one table, both retrievers' ranks fused."""
     fused = {
         one.id: one
         for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)

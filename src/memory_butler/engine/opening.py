@@ -100,7 +100,7 @@ def _runtime_password(endpoint: embedded.Endpoint) -> str:
 def derived_password(admin_password: str) -> str:
     """The runtime role's password, where we make it.
 
-    Derived, so that there is one secret to keep, and every process of ours knows the other.
+    Derived, so that there is one secret to keep, and each of our processes knows the other.
     """
     return hmac.digest(admin_password.encode(), b"runtime", hashlib.sha256).hex()
 

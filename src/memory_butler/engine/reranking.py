@@ -23,7 +23,7 @@ async def reranked(
 
 
 def _indexed(memory_type: MemoryType, row: Row) -> str:
-    """What the arms of the search know of a memory, so that the model reads no less."""
+    """What the retrievers know of a memory, so that the model reads no less."""
     match memory_type:
         case "episode":
             return episodes.search_text(row["content"], row["speaker"], row["occurred_at"])

@@ -3,7 +3,7 @@
 A step is all that one transaction wrote: a stored fact with the one that it superseded, a merge
 with every fact that it moved, a consolidation run. What it made is removed, and what it changed is
 brought back into the state that was kept when it did. Undoing is a step of its own, which the log
-tells of; it cannot be undone itself: do the thing again.
+records; it cannot be undone itself: do the thing again.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Something later that depends on an item; the event that told of it, where one did."""
+    """Something later that depends on an item; the event that recorded it, if any."""
 
     kind: ItemKind
     id: UUID
@@ -149,7 +149,7 @@ async def _wanted(
             raise NotFound(f"there is no event {event_id}; the timeline lists them")
         if found["step"] is None:
             raise Conflict(
-                f"event {event_id} is of before this version, which first keeps what undoing needs"
+                f"event {event_id} is from an older version, which did not keep what undo needs"
             )
         step: UUID = found["step"]
         return step
@@ -199,11 +199,11 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
         raise Conflict(f"that was undone already, at {undone:%Y-%m-%d %H:%M:%S}")
     types = {row["event_type"] for row in told}
     if "change_undone" in types:
-        raise Conflict("undoing cannot be undone; do again what it took back")
+        raise Conflict("undoing cannot be undone; repeat the change instead")
     if "memory_masked" in types:
         raise Conflict("masking cannot be undone: what was masked is kept nowhere")
     if any("erased" in row["payload"] for row in told):
-        raise Conflict("part of it was erased for good; what is left cannot be taken back as one")
+        raise Conflict("part of it was erased for good; what is left cannot be undone as one")
     if "episodes_cleaned" in types:
         raise Conflict("episodes that a clean-up deleted are gone; only a backup has them")
 

@@ -90,7 +90,7 @@ def verify(file: Path, key: str | None = None) -> Verified:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, binascii.Error) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"{file} is no certificate of an erasure") from error
+        raise InvalidInput(f"{file} is not an erasure certificate") from error
     if key is not None and _expected(key) != named:
         raise InvalidInput(
             f"{file} is signed with the key {fingerprint(named)}, not with the one expected"
@@ -151,7 +151,7 @@ def _read(path: Path) -> Ed25519PrivateKey:
     raw = path.read_bytes()
     if len(raw) != _KEY_BYTES:
         raise ConfigurationError(
-            f"{path} is no signing key of 32 bytes; move it away, and a new one is made"
+            f"{path} is not a signing key of 32 bytes; move it away, and a new one is made"
         )
     return Ed25519PrivateKey.from_private_bytes(raw)
 

@@ -42,7 +42,7 @@ class Entry(_Table):
     @classmethod
     def _is_cron(cls, given: str) -> str:
         if not croniter.is_valid(given):
-            raise ValueError(f"{given!r} is no cron expression")
+            raise ValueError(f"{given!r} is not a cron expression")
         return given
 
 
@@ -59,7 +59,8 @@ class AgentTable(_Table):
         (), description="Tools of the agent's own that it may use without asking: `{tools}`."
     )
     environment: tuple[str, ...] = Field(
-        (), description="Variables of ours that it gets, beside those that it needs to start."
+        (),
+        description="Our environment variables that it gets, beside those that it needs to start.",
     )
     timeout_seconds: float = Field(1800, gt=0, le=86_400, description="Then it is ended.")
     max_output_bytes: int = Field(5_000_000, gt=0, description="More, and it is ended.")
@@ -107,7 +108,7 @@ class ButlerTable(_Table):
     agent: AgentTable = Field(AgentTable(), description="What runs its sessions.")
     memory_server: MemoryServerTable | None = Field(None, description="Where memory is.")
     switchboard: SwitchboardTable | None = Field(None, description="Whom it announces itself to.")
-    memory: dict[str, Any] | None = Field(None, description="Alias of [modules.memory] (C-77).")
+    memory: dict[str, Any] | None = Field(None, description="Alias of [modules.memory].")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def read(folder: Path, **flags: Any) -> Butler:
     path = folder / FILE_NAME
     if not path.is_file():
         raise ConfigurationError(
-            f"{folder} is no butler: there is no {FILE_NAME} in it. "
+            f"{folder} is not a butler: there is no {FILE_NAME} in it. "
             f"`memory-butler butler new {folder.name}` makes one."
         )
     document = butler_toml.read(path)

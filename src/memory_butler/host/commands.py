@@ -83,7 +83,7 @@ def new(
 
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
         raise InvalidInput(
-            f"{name[:60]!r} is no name of a butler: use small letters, digits, - and _, a letter "
+            f"{name[:60]!r} is not a butler name: use small letters, digits, - and _, a letter "
             "first, 40 at most"
         )
     for path in roster.make(into / name, name, description or f"The {name} butler."):

@@ -53,7 +53,7 @@ _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not bound to
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a person is told of a butler that has started."""
+    """What is shown to a person when a butler has started."""
 
     url: str
     memory_url: str

@@ -19,7 +19,7 @@ _MAX_RETRY_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a switchboard is told of a butler."""
+    """What a switchboard learns about a butler."""
 
     name: str
     url: str

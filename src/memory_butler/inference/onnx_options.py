@@ -1,4 +1,4 @@
-"""How every network of ours is run by ONNX Runtime."""
+"""How ONNX Runtime runs each of our networks."""
 
 import os
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def session_options(threads: int) -> "SessionOptions":
     """Options of a session on so many threads. The first call loads the runtime (about 0.2 s).
 
-    Since 1.31 the runtime tells its maker, over the network, how it is used, and keeps an id of the
+    Since 1.31 the runtime sends telemetry over the network, and keeps an id of the
     device in the user's cache. It reads whether it may as it is loaded, and never again.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

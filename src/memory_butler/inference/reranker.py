@@ -19,7 +19,7 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """The model, as people are told of it."""
+        """The model's name, as people see it."""
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one finite number a text, in order; the higher, the better it fits."""

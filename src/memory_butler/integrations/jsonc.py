@@ -28,7 +28,7 @@ def load(text: str) -> Any:
     """The value of the text; an empty one is an empty object.
 
     Raises:
-        InvalidInput: it is no JSON, with or without comments.
+        InvalidInput: it is not JSON, with or without comments.
     """
     at = _skip(text, 0)
     if at == len(text):
@@ -67,7 +67,7 @@ def with_element(text: str, path: tuple[str, ...], value: Any) -> str:
     if at is None:
         return with_member(text, path, [value])
     if text[at] != "[":
-        raise InvalidInput(f"line {_line(text, at)}: {path[-1]!r} is no array")
+        raise InvalidInput(f"line {_line(text, at)}: {path[-1]!r} is not an array")
     return _inserted(text, at, value, None)
 
 

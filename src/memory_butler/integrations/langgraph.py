@@ -31,7 +31,7 @@ ROOT: Final = "langgraph"
 class MemoryStore(BaseStore):
     """A `BaseStore` whose items are kept by Memory Butler, each tenant's by itself.
 
-    Items are found by meaning without an embedding model of yours: the server embeds what `index`
+    Items are found by meaning without your own embedding model: the server embeds what `index`
     names, the whole value by default, as one text an item. Reads of a batch see what was there
     before its writes; its writes go 200 at a time, each time all or none.
 

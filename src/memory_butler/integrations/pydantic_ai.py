@@ -20,8 +20,8 @@ def memory_toolset(
 ) -> FunctionToolset[Any]:
     """The tools of these toolsets, each asking `client`; 19 of them by default.
 
-    What a model can mend (`InvalidInput`) it is told to try again; any other error is its answer,
-    because an agent should go on without memory.
+    What a model can correct (`InvalidInput`) it is told to try again; any other error is its
+    answer, because an agent should go on without memory.
     """
     return FunctionToolset[Any]([_tool(client, one) for one in of_toolsets(toolsets)])
 

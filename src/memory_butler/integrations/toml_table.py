@@ -9,7 +9,7 @@ from memory_butler.domain.errors import InvalidInput
 
 
 def load(text: str) -> dict[str, Any]:
-    """The value of the text; InvalidInput if it is no TOML."""
+    """The value of the text; InvalidInput if it is not TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

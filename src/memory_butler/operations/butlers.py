@@ -46,7 +46,7 @@ async def _list(memory: Memory, principal: Principal, _given: ButlersInput) -> B
 LIST = Operation(
     name="butlers_list",
     title="List butlers",
-    description="Every butler that told memory something, or has a scope of its own.",
+    description="List every butler that stored a memory or has its own scope.",
     input_model=ButlersInput,
     output_model=ButlersOutput,
     handler=_list,
@@ -84,7 +84,7 @@ async def _look(memory: Memory, principal: Principal, given: ButlerReference) ->
 LOOK = Operation(
     name="butler_look",
     title="Look at a butler",
-    description="How the memory of one butler fares, and what it learned last.",
+    description="The health of one butler's memory, and what it learned last.",
     input_model=ButlerReference,
     output_model=ButlerDetail,
     handler=_look,

@@ -77,7 +77,7 @@ async def _calibration(
 
 CALIBRATION = Operation(
     name="memory_calibration",
-    title="Is memory as sure as it should be",
+    title="Calibration of confidence",
     description=(
         "How confident memory was just before facts and rules were confirmed, corrected, "
         "forgotten, or reported as helpful or harmful, against what came of them: Brier score and "

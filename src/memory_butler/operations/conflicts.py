@@ -85,7 +85,8 @@ SETTLE = Operation(
     name="conflict_settle",
     title="Settle a duplicate or contradiction",
     description=(
-        "Say which of two active facts holds. Nothing is deleted: a forgotten fact can be restored."
+        "Decide which of two active facts holds. Nothing is deleted: a forgotten fact can be "
+        "restored."
     ),
     input_model=SettleInput,
     output_model=SettleOutput,

@@ -50,14 +50,14 @@ def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[R
 
 
 class MemoryReference(Input):
-    """TOOL-07, TOOL-11, C-64."""
+    """Which memory: its type and id."""
 
     memory_type: MemoryType
     memory_id: UUID
 
 
 class GetInput(MemoryReference):
-    """TOOL-07, at a moment."""
+    """Which memory, now or in the past, and which part of its content."""
 
     offset: int = Field(0, ge=0, description="Begin at this character of the content.")
     max_chars: int | None = Field(
@@ -112,7 +112,7 @@ GET = Operation(
     name="memory_get",
     title="Get one memory",
     description=(
-        "One episode, fact or rule by its id, in full and in whatever state it is: also "
+        "One episode, fact or rule by its id, in full and in any state: also "
         "superseded, expired or forgotten. Follow source_episode_id and supersedes_id with it."
     ),
     input_model=GetInput,
@@ -127,7 +127,7 @@ GET = Operation(
 
 
 class ConfirmInput(Input):
-    """TOOL-08."""
+    """Which fact or rule to confirm."""
 
     memory_type: MemoryType = Field(description="fact or rule; an episode cannot be confirmed.")
     memory_id: UUID
@@ -154,9 +154,9 @@ CONFIRM = Operation(
     name="memory_confirm",
     title="Confirm a memory",
     description=(
-        "Say that a fact or rule still holds: its confidence, which fades with time, is restored. "
-        "Call it after using a recalled memory that nothing contradicted. For a fact that "
-        "changed, store the new one with memory_store_fact instead."
+        "Confirm that a fact or rule still holds: its confidence, which fades with time, is "
+        "restored. Call it after using a recalled memory that nothing contradicted. For a fact "
+        "that changed, store the new one with memory_store_fact instead."
     ),
     input_model=ConfirmInput,
     output_model=ConfirmOutput,
@@ -188,7 +188,7 @@ FORGET = Operation(
     name="memory_forget",
     title="Forget a memory",
     description=(
-        "Take a memory out of retrieval because it is wrong or unwanted. It stays recoverable for "
+        "Remove a memory from retrieval because it is wrong or unwanted. It stays recoverable for "
         "the user. A fact that has changed needs no forgetting: storing the new one supersedes it."
     ),
     input_model=MemoryReference,
@@ -218,8 +218,8 @@ RESTORE = Operation(
     name="memory_restore",
     title="Bring a memory back",
     description=(
-        "Undo a forgetting. Refused (409) for what is not forgotten, and for a fact whose subject "
-        "and predicate another active fact holds meanwhile."
+        "Restore a forgotten memory. Refused (409) if it is not forgotten, and for a fact whose "
+        "subject and predicate another active fact has now."
     ),
     input_model=MemoryReference,
     output_model=RestoreOutput,

@@ -67,7 +67,7 @@ def _created(output: EntityOutput) -> str:
 
 
 class CreateEntityInput(_OfTenant):
-    """TOOL-14."""
+    """The entity to create."""
 
     canonical_name: str = Field(description="The full, usual name.")
     entity_type: EntityType
@@ -106,7 +106,7 @@ CREATE = Operation(
 
 
 class GetEntityInput(_OfTenant):
-    """TOOL-15, C-65."""
+    """Which entity, now or in the past."""
 
     entity_id: UUID
     known_at: KnownAt = None
@@ -136,7 +136,7 @@ GET = Operation(
 
 
 class UpdateEntityInput(_OfTenant):
-    """TOOL-15, ENT-03."""
+    """The changes to an entity; what is left out stays."""
 
     entity_id: UUID
     canonical_name: str | None = Field(None, description="Replaces the name.")
@@ -173,14 +173,14 @@ UPDATE = Operation(
 
 
 class ResolveInput(_OfTenant):
-    """TOOL-16."""
+    """The name to resolve, and what was said around it."""
 
     name: str = Field(description="A name as it was said.")
     entity_type: EntityType | None = Field(None, description="Only entities of this type.")
     context_hints: dict[str, Any] | None = Field(
         None,
         description=(
-            'What speaks for one or another: {"topic": text, "mentioned_with": [names], '
+            'Hints from the conversation: {"topic": text, "mentioned_with": [names], '
             '"domain_scores": {entity_id: number}}.'
         ),
     )
@@ -189,7 +189,7 @@ class ResolveInput(_OfTenant):
 
 
 class EntityCandidate(Output):
-    """An entity that a name may mean."""
+    """An entity that a name may refer to."""
 
     entity_id: UUID
     canonical_name: str
@@ -200,7 +200,7 @@ class EntityCandidate(Output):
 
 
 class ResolveOutput(Output):
-    """The likeliest first; empty when nothing matches."""
+    """Best match first; empty when nothing matches."""
 
     candidates: list[EntityCandidate]
 
@@ -234,11 +234,11 @@ async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) ->
 
 RESOLVE = Operation(
     name="entity_resolve",
-    title="Whom does a name mean?",
+    title="Find the entity that a name refers to",
     description=(
-        "The entities that a name may mean, ranked. Use it before storing a fact about someone, "
-        "with hints on what the talk is about. It never registers anything: an empty answer "
-        "means that entity_create is next."
+        "Find the entities that a name may refer to, best match first. Use it before storing a "
+        "fact about someone, with hints on the conversation. It never creates one: if there are no "
+        "results, call entity_create."
     ),
     input_model=ResolveInput,
     output_model=ResolveOutput,
@@ -252,7 +252,7 @@ RESOLVE = Operation(
 
 
 class MergeInput(_OfTenant):
-    """TOOL-15, C-65."""
+    """Which entities to merge."""
 
     source_entity_id: UUID = Field(description="The duplicate, which will be merged away.")
     target_entity_id: UUID = Field(description="The entity that stays.")

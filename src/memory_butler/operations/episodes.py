@@ -1,4 +1,4 @@
-"""Episodes: storing what happened, looking at it, deleting what has had its time."""
+"""Episodes: storing what happened, looking at it, deleting expired ones."""
 
 from typing import Any
 from uuid import UUID
@@ -43,7 +43,7 @@ from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
 
 
 class StoreEpisodeInput(Input):
-    """TOOL-02; also when it happened, who spoke, and the turn in the session."""
+    """The episode to store: what happened, when, who spoke, and the turn in the session."""
 
     content: str = Field(description="What happened: a brief summary, not the whole transcript.")
     butler: str = Field(description="Your own name, as the agent in whose session it happened.")
@@ -60,12 +60,12 @@ class StoreEpisodeInput(Input):
     trust: GivenTrust = None
     allow_secrets: AllowSecrets = False
     episode_id: UUID | None = Field(
-        None, description="An id of your own: sent again with it, it is not stored twice."
+        None, description="Your own id: a retry with the same id stores nothing twice."
     )
 
 
 class StoredEpisode(Output):
-    """`error` stands alone: the database was away, nothing was stored, carry on."""
+    """`error` stands alone: the database is unavailable, nothing was stored; go on without."""
 
     id: UUID | None = None
     secrets: FoundSecrets = None
@@ -120,7 +120,7 @@ STORE_EPISODE = Operation(
 
 
 class ListEpisodesInput(Period):
-    """API-10, API-16, C-83; the period is that in which they happened."""
+    """Which episodes to list; the period is when they happened."""
 
     q: str | None = Field(None, description="Words of the content; the last may be unfinished.")
     butler: str | None = Field(None, description="Told by this butler.")
@@ -128,7 +128,7 @@ class ListEpisodesInput(Period):
     consolidated: bool | None = Field(None, description="Whether it was consolidated.")
     status: list[ConsolidationStatus] | None = Field(None, description="In one of these states.")
     min_trust: MinTrust = None
-    expired: bool | None = Field(False, description="Past its time, but still kept.")
+    expired: bool | None = Field(False, description="Expired, but not yet deleted.")
     sort: EpisodeOrder = Field("occurred", description="What the list is ordered by.")
     direction: Direction = Field("desc", description="desc: the newest, or most, first.")
     known_at: KnownAt = None
@@ -146,7 +146,7 @@ class EpisodeList(Listing):
 
     items: list[ListedEpisode]
     deleted: Deleted | None = Field(
-        None, description="Of the past only: episodes known then that are gone since."
+        None, description="Of the past only: episodes known then and deleted since."
     )
 
 
@@ -183,7 +183,7 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
 LIST = Operation(
     name="episodes_list",
     title="List episodes",
-    description="Episodes by any of these criteria; no reference is counted.",
+    description="List episodes by any of these criteria. Counts no reference.",
     input_model=ListEpisodesInput,
     output_model=EpisodeList,
     handler=_list,
@@ -204,7 +204,7 @@ LIST = Operation(
 
 
 class EpisodeReference(Input):
-    """API-11."""
+    """Which episode, now or in the past."""
 
     episode_id: UUID
     known_at: KnownAt = None
@@ -243,7 +243,7 @@ LOOK = Operation(
 
 
 class CleanupInput(Input):
-    """TOOL-18."""
+    """How many episodes to keep."""
 
     max_entries: int = Field(
         10_000, ge=0, description="Keep at most this many episodes; 0 keeps unconsolidated ones."

@@ -122,9 +122,9 @@ ERASE = Operation(
     name="memory_erase",
     title="Erase for good",
     description=(
-        "Erase what a person has a right to have forgotten: with everything drawn from it alone, "
-        "past states, logs, receipts and the bytes in files; it cannot be brought back. Answers "
-        "with a signed certificate. For what is merely wrong, forget it or undo the change."
+        "Erase for good, as data-protection law requires: with everything drawn from it alone, "
+        "past states, logs, receipts and the bytes in files; it cannot be restored. Returns "
+        "a signed certificate. For what is merely wrong, forget it or undo the change."
     ),
     input_model=EraseInput,
     output_model=EraseOutput,

@@ -11,7 +11,7 @@ from memory_butler.operations.views import AsOf, Episode, Fact, Input, KnownAt, 
 
 
 class FindInput(Input):
-    """DASH-19."""
+    """What was typed into the search of everything."""
 
     q: str = Field(description="What was typed so far.")
     limit: int = Field(5, ge=1, le=50, description="How many of each kind.")
@@ -20,7 +20,7 @@ class FindInput(Input):
 
 
 class FindOutput(Output):
-    """Memories the best first, entities by name; nothing that was typed finds nothing."""
+    """Memories the best first, entities by name; empty text gives no results."""
 
     facts: list[Fact]
     rules: list[Rule]
@@ -43,7 +43,7 @@ FIND = Operation(
     name="memory_find",
     title="Search everything",
     description=(
-        "Facts, rules, episodes and entities that fit what was typed, faded ones too. Leaves no "
+        "Search facts, rules, episodes and entities as you type, faded ones too. Leaves no "
         "trace: for agents memory_search is the tool."
     ),
     input_model=FindInput,

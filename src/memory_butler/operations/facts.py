@@ -47,9 +47,9 @@ from memory_butler.store.facts import FactFilter, FactOrder
 
 
 class StoreFactInput(Input):
-    """TOOL-03, C-66; also the period in which the fact is true (C-109)."""
+    """The fact to store, and the period in which it is true."""
 
-    subject: str = Field(description='Whom or what it is about, for example "user".')
+    subject: str = Field(description='Who or what it is about, for example "user".')
     predicate: str = Field(description='Which property, in snake_case: "favorite_color".')
     content: str = Field(description='The value, readable by itself: "Prefers dark green".')
     importance: Importance = Field(5.0, description="1 (trivial) to 10 (vital).")
@@ -160,7 +160,7 @@ _VALIDITIES: Final[dict[Shown, tuple[Validity, ...] | None]] = {
 
 
 class ListFactsInput(Period):
-    """API-02, C-83."""
+    """Which facts to list, in which order."""
 
     q: str | None = Field(
         None, description="Words of subject, predicate or content; the last may be unfinished."
@@ -231,7 +231,7 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
 LIST = Operation(
     name="facts_list",
     title="List facts",
-    description="Facts by any of these criteria, as they are now; no reference is counted.",
+    description="List facts by any of these criteria. Counts no reference.",
     input_model=ListFactsInput,
     output_model=FactList,
     handler=_list,
@@ -252,7 +252,7 @@ LIST = Operation(
 
 
 class FactReference(Input):
-    """API-03."""
+    """Which fact, now or in the past."""
 
     fact_id: UUID
     known_at: KnownAt = None
@@ -286,8 +286,8 @@ LOOK = Operation(
     name="fact_look",
     title="Look at a fact",
     description=(
-        "One fact in whatever state it is: its confidence over time, what it came from, what it "
-        "replaced and what replaced it, the rules that it supports. No reference is counted."
+        "One fact in any state: its confidence over time, what it came from, what it "
+        "replaced and what replaced it, the rules that it supports. Counts no reference."
     ),
     input_model=FactReference,
     output_model=FactDetail,
@@ -301,10 +301,10 @@ LOOK = Operation(
 
 
 class EditFactInput(OfRevision):
-    """API-04, C-81: what is left out is inherited from the fact that is edited."""
+    """The changes to a fact; what is left out is inherited from the fact that is edited."""
 
     fact_id: UUID
-    subject: str | None = Field(None, description="Whom or what it is about.")
+    subject: str | None = Field(None, description="Who or what it is about.")
     predicate: str | None = Field(None, description="Which property, in snake_case.")
     content: str | None = Field(None, description="The value, readable by itself.")
     importance: Importance | None = Field(None, description="1 (trivial) to 10 (vital).")
@@ -365,7 +365,7 @@ EDIT = Operation(
     description=(
         "Correct an active fact. The corrected one is a new fact, with an id of its own, that "
         "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
-        "when somebody else was faster, and the answer has the fact that holds now."
+        "if somebody else changed it first; the answer has the fact that holds now."
     ),
     input_model=EditFactInput,
     output_model=EditedFact,
@@ -389,9 +389,9 @@ async def _accept(memory: Memory, principal: Principal, given: FactReference) ->
 
 ACCEPT = Operation(
     name="fact_accept",
-    title="Accept a fact that waits",
+    title="Accept a waiting fact",
     description=(
-        "Believe a statement that memory holds back because its evidence is in doubt. It becomes "
+        "Accept a statement that memory holds back because its evidence is in doubt. It becomes "
         "active and supersedes what it would have replaced. Forget it to dismiss it."
     ),
     input_model=FactReference,

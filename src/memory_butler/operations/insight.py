@@ -17,7 +17,7 @@ _SCOPE = "Count only global facts and rules and this scope's."
 
 
 class StatsInput(Input):
-    """TOOL-12."""
+    """Whose memory to count, now or in the past."""
 
     scope: str | None = Field(None, description=_SCOPE)
     known_at: KnownAt = None
@@ -91,7 +91,7 @@ async def _stats(memory: Memory, principal: Principal, given: StatsInput) -> Sta
 
 
 class ButlerStatsInput(Input):
-    """API-13."""
+    """Which butler to count for."""
 
     butler: str
 

@@ -101,7 +101,7 @@ def _own(row: dict[str, Any], tenant: str) -> JobRun:
 JOBS = Operation(
     name="memory_jobs",
     title="Scheduled jobs",
-    description="What runs by itself and when, and how the last runs went.",
+    description="List the scheduled jobs, when they run, and how the last runs went.",
     input_model=JobsInput,
     output_model=JobsOutput,
     handler=_jobs,
@@ -140,8 +140,8 @@ RUN_JOB = Operation(
     name="job_run",
     title="Run a job now",
     description=(
-        "Do at once, in your tenant, what the schedule does by itself; answers when it is done, "
-        "which for a consolidation can take minutes."
+        "Run a scheduled job now, in your tenant. Returns when it is done; a consolidation can "
+        "take minutes."
     ),
     input_model=RunJobInput,
     output_model=RunJobOutput,

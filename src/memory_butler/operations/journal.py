@@ -86,7 +86,7 @@ def summary(companion: Companion) -> CompanionSummary:
 COMPANIONS = Operation(
     name="journal_companions",
     title="List companions",
-    description="The companions that keep a journal here.",
+    description="List the companions that keep a journal on this server.",
     input_model=CompanionsInput,
     output_model=CompanionsOutput,
     handler=_companions,
@@ -431,7 +431,7 @@ END_SESSION = Operation(
     name="journal_end_session",
     title="Close the session",
     description=(
-        "Say that the conversation is over for now. Where the bridge to memory is on, what was "
+        "End the conversation for now. Where the bridge to memory is on, what was "
         "said becomes an episode; otherwise nothing happens."
     ),
     input_model=EndSessionInput,

@@ -271,7 +271,7 @@ def change_view(one: Difference) -> FragmentChange:
 
 
 def run_view(run: Run) -> MaintenanceRun:
-    """A run with what is told of it."""
+    """A run with what is known about it."""
     report = run.report
     state: Literal["completed", "failed", "unfinished"] = "completed"
     if run.completed_at is None:

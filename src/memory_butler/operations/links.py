@@ -38,7 +38,7 @@ async def _list(memory: Memory, principal: Principal, given: LinksInput) -> Link
 LIST = Operation(
     name="links_list",
     title="List the links of a memory",
-    description="What a memory is linked to, and how; links to what is gone stay.",
+    description="List what a memory is linked to, and how. Links to deleted memories stay.",
     input_model=LinksInput,
     output_model=LinksOutput,
     handler=_list,
@@ -92,7 +92,7 @@ CREATE = Operation(
     name="link_create",
     title="Link two memories",
     description=(
-        "Say how one memory belongs to another, such as a fact that supports a rule. A pair has "
+        "Link one memory to another, such as a fact to a rule that it supports. A pair has "
         "one link: linking it again changes nothing."
     ),
     input_model=LinkInput,

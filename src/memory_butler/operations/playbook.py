@@ -49,7 +49,7 @@ _MARKS: Final[dict[Shown, tuple[bool | None, bool | None, bool | None]]] = {
 
 
 class ListRulesInput(Period):
-    """API-06, C-83."""
+    """Which rules to list, in which order."""
 
     q: str | None = Field(None, description="Words of the content; the last may be unfinished.")
     scope: str | None = Field(None, description='Exactly this scope, such as "global".')
@@ -112,7 +112,7 @@ async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> 
 LIST = Operation(
     name="rules_list",
     title="List rules",
-    description="Rules by any of these criteria, as they are now; no reference is counted.",
+    description="List rules by any of these criteria. Counts no reference.",
     input_model=ListRulesInput,
     output_model=RuleList,
     handler=_list,
@@ -133,7 +133,7 @@ LIST = Operation(
 
 
 class RuleReference(Input):
-    """API-07."""
+    """Which rule, now or in the past."""
 
     rule_id: UUID
     known_at: KnownAt = None
@@ -169,8 +169,8 @@ LOOK = Operation(
     name="rule_look",
     title="Look at a rule",
     description=(
-        "One rule in whatever state it is, with the history of its use, what it came from, and how "
-        "its confidence fades. No reference is counted."
+        "One rule in any state, with the history of its use, what it came from, and how "
+        "its confidence fades. Counts no reference."
     ),
     input_model=RuleReference,
     output_model=RuleDetail,
@@ -184,7 +184,7 @@ LOOK = Operation(
 
 
 class EditRuleInput(OfRevision):
-    """API-08: what is left out stays."""
+    """The changes to a rule; what is left out stays."""
 
     rule_id: UUID
     content: str | None = Field(None, description="What to do and when.")
@@ -223,8 +223,8 @@ EDIT = Operation(
     name="rule_edit",
     title="Edit a rule",
     description=(
-        "Give a rule another text, scope or tags. It is a candidate again, with its counters kept. "
-        "With If-Match the edit is refused (409) when somebody else was faster, and the answer has "
+        "Change a rule's text, scope or tags. It becomes a candidate again and keeps its counters. "
+        "With If-Match the edit is refused (409) if somebody else changed it first; the answer has "
         "the rule as it is now."
     ),
     input_model=EditRuleInput,
@@ -237,7 +237,7 @@ EDIT = Operation(
 
 
 class MoveRuleInput(OfRevision):
-    """C-37: by a person's will, whatever the counts."""
+    """A step that a person decides, whatever the counts."""
 
     rule_id: UUID
     act: ByHand = Field(description="Promote or demote by one step, switch off or on.")

@@ -54,7 +54,7 @@ async def _list(memory: Memory, principal: Principal, given: ReceiptsInput) -> R
 LIST = Operation(
     name="memory_receipts",
     title="List the receipts of contexts",
-    description="Which contexts were built lately, for whom; each can be explained and replayed.",
+    description="List recent contexts, and for whom; each can be explained and replayed.",
     input_model=ReceiptsInput,
     output_model=ReceiptList,
     handler=_list,

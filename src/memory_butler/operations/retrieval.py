@@ -38,7 +38,7 @@ _EXPLAIN = "Return every part of every score."
 
 
 class SearchInput(Input):
-    """TOOL-05."""
+    """What to search for, where and how."""
 
     query: str = Field(description="What to look for, in plain words.")
     types: list[MemoryType] | None = Field(None, description="Which types; all when left out.")
@@ -46,13 +46,16 @@ class SearchInput(Input):
     mode: SearchMode | None = Field(
         "hybrid",
         description=(
-            "hybrid: meaning and words; deep: also the conversation around, people and times, best "
+            "hybrid: vectors and keywords; deep: also neighbouring turns, names and dates, best "
             "for episodes."
         ),
     )
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(
-        0.2, ge=0, le=1, description="Leave out what has faded below this."
+        0.2,
+        ge=0,
+        le=1,
+        description="Leave out facts and rules whose confidence has faded below this.",
     )
     min_trust: MinTrust = None
     min_relevance: MinRelevance = None
@@ -118,9 +121,9 @@ SEARCH = Operation(
     name="memory_search",
     title="Search memories",
     description=(
-        "Find particular episodes, facts or rules by meaning and by words. For the knowledge that "
-        "matters most for what you are about to do, use memory_recall; search when you look for "
-        "something specific, for episodes, or for what recall did not bring."
+        "Find particular episodes, facts or rules by vector and keyword search. For the knowledge "
+        "that matters most for what you are about to do, use memory_recall; use this for something "
+        "specific, for episodes, or for what recall did not find."
     ),
     input_model=SearchInput,
     output_model=SearchOutput,
@@ -139,13 +142,16 @@ SEARCH = Operation(
 
 
 class RecallInput(Input):
-    """TOOL-06, C-40."""
+    """The topic to recall memories for."""
 
     topic: str = Field(description="What you are about to do or talk about, in plain words.")
     scope: str | None = Field(None, description=_SCOPE)
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(
-        0.2, ge=0, le=1, description="Leave out what has faded below this."
+        0.2,
+        ge=0,
+        le=1,
+        description="Leave out facts and rules whose confidence has faded below this.",
     )
     min_trust: MinTrust = None
     min_relevance: MinRelevance = None
@@ -185,7 +191,7 @@ RECALL = Operation(
     name="memory_recall",
     title="Recall what matters",
     description=(
-        "The facts and rules that matter most for a topic, ranked by relevance, importance, "
+        "Get the facts and rules that matter most for a topic, ranked by relevance, importance, "
         "recency and confidence. Call it before you answer or act. When you used a fact and "
         "nothing contradicted it, call memory_confirm; when you followed a rule, report with "
         "memory_mark_helpful or memory_mark_harmful."
@@ -206,7 +212,7 @@ RECALL = Operation(
 
 
 class ContextInput(Input):
-    """TOOL-13."""
+    """The prompt to build a context for."""
 
     trigger_prompt: str = Field(description="The prompt that the session is about to work on.")
     butler: str = Field(description="The butler whose session it is; also the scope.")
@@ -286,9 +292,9 @@ CONTEXT = Operation(
     name="memory_context",
     title="Build a memory block",
     description=(
-        "A ready block of text with the best facts and rules for a prompt, within a token budget, "
-        "to be put into a system prompt at the start of a session. Inside a session, "
-        "memory_recall is the better tool."
+        "Get a block of text with the best facts and rules for a prompt, within a token budget, "
+        "for the system prompt at the start of a session. Inside a session, use "
+        "memory_recall."
     ),
     input_model=ContextInput,
     output_model=ContextOutput,

@@ -24,7 +24,7 @@ from memory_butler.operations.views import (
 
 
 class StoreRuleInput(Input):
-    """TOOL-04."""
+    """The rule to store."""
 
     content: str = Field(description='What to do and when: "Confirm before sending messages."')
     scope: str = Field("global", description='"global", or the one butler that it is for.')
@@ -63,13 +63,13 @@ STORE_RULE = Operation(
 
 
 class MarkHelpfulInput(Input):
-    """TOOL-09."""
+    """The rule that helped."""
 
     rule_id: UUID
 
 
 class MarkHarmfulInput(Input):
-    """TOOL-10."""
+    """The rule that did harm, and how."""
 
     rule_id: UUID
     reason: str | None = Field(None, description="What went wrong; kept for the warning.")

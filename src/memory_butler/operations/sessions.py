@@ -62,7 +62,7 @@ async def _list(memory: Memory, principal: Principal, given: ListSessionsInput) 
 LIST = Operation(
     name="sessions_list",
     title="List sessions",
-    description="The sessions that told memory something or asked it.",
+    description="List the sessions that stored or read memories.",
     input_model=ListSessionsInput,
     output_model=SessionList,
     handler=_list,

@@ -78,7 +78,7 @@ def _event(row: Row) -> Event:
 EVENTS = Operation(
     name="events_list",
     title="The timeline",
-    description="Everything that happened in memory, newest first.",
+    description="List every event in memory, newest first.",
     input_model=EventsInput,
     output_model=EventList,
     handler=_events,
@@ -91,7 +91,7 @@ EVENTS = Operation(
 
 
 class ActivityInput(Period):
-    """API-12, C-84."""
+    """Whose activity to list."""
 
     butler: str | None = Field(None, description="By this butler, or about what it knows.")
 
@@ -105,7 +105,7 @@ ACTIVITY_FEED = Operation(
     name="memory_activity",
     title="Consolidation activity",
     description=(
-        "What became known, changed, faded or was given up: facts stored, superseded and expired, "
+        "What was learned, changed, faded or given up: facts stored, superseded and expired, "
         "rules promoted, demoted and inverted, episodes consolidated; newest first."
     ),
     input_model=ActivityInput,
@@ -144,7 +144,7 @@ class Changed(Output):
 
 
 class Diff(Output):
-    """What memory learned, changed and let go of; each list shows so many, the totals count all."""
+    """What memory learned, changed and forgot; each list shows so many, the totals count all."""
 
     since: Moment
     until: Moment

@@ -44,7 +44,7 @@ async def _list(memory: Memory, principal: Principal, _given: TokensInput) -> To
 LIST = Operation(
     name="tokens_list",
     title="List tokens",
-    description="Who may ask in your tenant, and when each token was last used.",
+    description="List the tokens of your tenant, and when each was last used.",
     input_model=TokensInput,
     output_model=TokensOutput,
     handler=_list,
@@ -57,9 +57,9 @@ LIST = Operation(
 
 
 class CreateTokenInput(Input):
-    """Whom to let in, and what they may do."""
+    """The token to create: for whom, and with which scopes."""
 
-    name: str = Field(description="For whom or what it is: it appears as actor in events.")
+    name: str = Field(description="Who or what it is for; the actor in events.")
     scopes: list[Scope] = Field(["read", "write"], min_length=1, description="What it allows.")
     days: float | None = Field(None, gt=0, le=36_500, description="How long it is good; for ever.")
 
@@ -78,7 +78,7 @@ class CreatedToken(Output):
 async def _create(memory: Memory, principal: Principal, given: CreateTokenInput) -> CreatedToken:
     beyond = [scope for scope in given.scopes if not principal.may(scope)]
     if beyond:
-        raise PermissionDenied(f"nobody can give rights that they lack: {', '.join(beyond)}")
+        raise PermissionDenied(f"a token cannot grant scopes that it lacks: {', '.join(beyond)}")
     lifetime = None if given.days is None else timedelta(days=given.days)
     made = await create_token(memory, principal.tenant, given.name, given.scopes, lifetime)
     return CreatedToken(
@@ -94,7 +94,7 @@ async def _create(memory: Memory, principal: Principal, given: CreateTokenInput)
 CREATE = Operation(
     name="token_create",
     title="Create a token",
-    description="Let somebody into your tenant. The answer alone has the secret.",
+    description="Create a token for your tenant. Only this answer has the secret.",
     input_model=CreateTokenInput,
     output_model=CreatedToken,
     handler=_create,
@@ -124,7 +124,7 @@ async def _revoke(memory: Memory, principal: Principal, given: TokenReference) -
 REVOKE = Operation(
     name="token_revoke",
     title="Revoke a token",
-    description="End a token of your tenant at once; this cannot be undone.",
+    description="Revoke a token of your tenant at once. This cannot be undone.",
     input_model=TokenReference,
     output_model=RevokedToken,
     handler=_revoke,

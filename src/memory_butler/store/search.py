@@ -1,4 +1,4 @@
-"""The hot searches: the candidates of each arm, and everything that scoring needs of them."""
+"""The hot searches: the candidates of each retriever, and everything that scoring needs of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from memory_butler.telemetry.tracing import span
 SQL = load("search")
 PAST = load("history")
 
-# How many memories the arm of words reads for each that it gives: the rarest words say which.
+# How many memories the keyword retriever reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
 
 WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
@@ -30,7 +30,7 @@ _ABSENT: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate of one or both arms. Ranks count from 1; None means: not found by that arm.
+    """A candidate of one or both retrievers. Ranks count from 1; None: that one did not find it.
 
     `similarity` is 1 - cosine distance (SRCH-02). `text_rank` sums ts_rank over the words, each
     times its rarity, for the length of the text (SRCH-04). What a type has no column for is None:
@@ -70,7 +70,7 @@ class Wanted:
         types: the tables to look into.
         scope: SCP-01 and SCP-02; None searches every scope.
         min_confidence: of the effective confidence; episodes are exempt (C-39).
-        depth: how many candidates an arm gives.
+        depth: how many candidates a retriever gives.
         version_id: the model that made the question's vector; only vectors of it are compared,
             all where it is None.
     """
@@ -84,7 +84,7 @@ class Wanted:
 
 
 async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
-    """The arm of words, for a preprocessed question; '' finds nothing (SRCH-05)."""
+    """The keyword retriever, for a preprocessed question; '' finds nothing (SRCH-05)."""
     with span("sql words"):
         found: Records = await tx.connection.fetch(
             _of_types("worded", wanted.types),
@@ -99,7 +99,7 @@ async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
 
 
 async def nearest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records:
-    """The arm of meaning, for a vector of shape (384,)."""
+    """The vector retriever, for a vector of shape (384,)."""
     with span("sql nearest"):
         found: Records = await tx.connection.fetch(
             _of_types("nearest", wanted.types),
@@ -119,7 +119,7 @@ def _of_types(arm: str, types: Iterable[MemoryType]) -> str:
 
 
 def joined(by_words: Records, by_meaning: Records) -> dict[MemoryType, list[Found]]:
-    """The candidates of both arms, each once, by type."""
+    """The candidates of both retrievers, each once, by type."""
     meant = {row["id"]: row for row in by_meaning}
     told = {row["id"]: row for row in by_words}
     found: dict[MemoryType, list[Found]] = {}
@@ -165,13 +165,13 @@ async def candidates(
     embedding: Vector | None,
     deep: Deep | None = None,
 ) -> list[Found]:
-    """The candidates of both arms in one statement: episodes for a deep search, and the past.
+    """The candidates of both retrievers in one statement: episodes for a deep search, and the past.
 
     A deep search adds what the question points at, up to `depth` more, and the turns around each.
 
     Args:
-        question: preprocessed; '' leaves the arm of words out (SRCH-05).
-        embedding: of shape (384,); None leaves the arm of meaning out.
+        question: preprocessed; '' leaves the keyword retriever out (SRCH-05).
+        embedding: of shape (384,); None leaves the vector retriever out.
     """
     query = (PAST if tx.past else SQL)[f"found_{memory_type}"]
     return await _found(tx, memory_type, wanted, query, question, embedding, deep)
@@ -189,9 +189,9 @@ async def deepened(
 ) -> list[Found]:
     """What a deep search weighs of facts or rules: these, the nearest and what is pointed at.
 
-    `told` is what the arm of words has found of them, and may be asked for before the embedding is
-    there. Of episodes the words say how well a whole session fits: `candidates` looks them up.
-    `also` are weighed wherever they rank.
+    `told` is what the keyword retriever has found of them, and may be asked for before the
+    embedding is there. Of episodes the words say how well a whole session fits: `candidates`
+    looks them up. `also` are weighed wherever they rank.
     """
     by_words = {row["id"]: row for row in told}
     query = SQL[f"found_{memory_type}"]

@@ -74,7 +74,7 @@ class Transaction:
 
 
 class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
-    """A pool in which whoever waits longest is next, and that tells of changes.
+    """A pool in which whoever waits longest is next, and that reports changes.
 
     Attributes:
         turns: held by whoever has a connection, or is about to. The driver's own queue lets
@@ -308,7 +308,7 @@ async def one_bulk_writer(tx: Transaction) -> None:
 # A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
 # a whole batch of an import. Milliseconds.
 _TENANT = "set_config('butler.tenant_id', $1, true)"
-# What a transaction writes is one step, which can be taken back as one: see schema.sql.
+# What a transaction writes is one step, which can be undone as one: see schema.sql.
 _STEP = "set_config('butler.step', gen_random_uuid()::text, true)"
 _SETTINGS = {
     True: f"SELECT {_TENANT}, {_STEP}, set_config('lock_timeout', '20000', true)",

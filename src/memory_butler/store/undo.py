@@ -93,7 +93,7 @@ async def count_links(tx: Transaction, step: UUID) -> int:
 async def later_changes(tx: Transaction, step: UUID, since: Mapping[Item, datetime]) -> list[Row]:
     """The first change of each item since a moment by another step that still stands.
 
-    `kind`, `id`, `at`, and of the event that told of it `event_id` and `event_type`.
+    `kind`, `id`, `at`, and of the event that recorded it `event_id` and `event_type`.
     """
     kinds, ids = [kind for kind, _ in since], [id for _, id in since]
     return rows(

@@ -153,7 +153,7 @@ async def answer(
     *,
     structured: bool = False,
 ) -> CallToolResult:
-    """One tool call. Whatever the model can mend comes back as a tool error that says how.
+    """One tool call. What the model can correct comes back as a tool error that says how.
 
     `structured`: the caller is a program, which gets the whole answer as JSON beside the text.
     """

@@ -210,7 +210,7 @@ async def test_contradictions_are_linked_between_what_was_shown(
     report, _ = await consolidate(memory, principal, answer(contradictions=pairs))
     assert await links(admin, "contradicts") == {(one, rule)}
     assert report.total("contradictions_linked") == 1
-    assert "is no memory that the model was shown" in report.errors[0]
+    assert "is not a memory that the model was shown" in report.errors[0]
 
 
 @pytest.mark.requirement("EXE-06")

@@ -63,7 +63,7 @@ async def test_a_useless_answer_may_be_mended(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     begun = await _told(memory, principal)
-    with pytest.raises(InvalidInput, match="mend the answer"):
+    with pytest.raises(InvalidInput, match="correct the answer"):
         await submit(memory, principal, begun.run_id, "I could not find anything, sorry")
     assert await _episodes(admin) == ["pending"]
     await submit(memory, principal, begun.run_id, ANSWER)

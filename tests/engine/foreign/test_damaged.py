@@ -208,11 +208,11 @@ def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path)
     file.write_text("[" * 200_000 + "\n" + file.read_text())
     found = list(open_export(folder, format_named("claude-code")).candidates("t"))
     told = [one.line for one in found if isinstance(one.line, BadLine)]
-    assert any(one.number == 1 and "no JSON" in one.reason for one in told)
+    assert any(one.number == 1 and "not JSON" in one.reason for one in told)
     assert any(isinstance(one.line, EpisodeLine) for one in found)
 
 
 @pytest.mark.parametrize("name", ["claude-code", "chatgpt", "mem0", "basic-memory"])
 def test_a_file_without_end_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match="is no file: a device or pipe may never end"):
+    with pytest.raises(InvalidInput, match="is not a regular file: a device or pipe may never end"):
         list(open_export(Path("/dev/zero"), format_named(name)).candidates("t"))

@@ -166,7 +166,7 @@ def test_a_broken_document_is_told(tmp_path: Path) -> None:
     (tmp_path / "conversations.json").write_text('[{"mapping": ')
     export = open_export(tmp_path / "conversations.json", format_named("chatgpt"))
     ((_, reason),) = bad(list(export.candidates("a")))
-    assert "is no JSON" in reason
+    assert "is not JSON" in reason
 
 
 def test_nothing_there_says_what_the_format_is(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ async def until(true: Callable[[], bool], seconds: float = 20) -> None:
 @pytest.mark.parametrize("job", ["consolidate", "decay_sweep", "episode_cleanup"])
 async def test_a_bad_cron_is_refused_by_name(memory: Memory, job: str) -> None:
     config = MemoryModuleConfig(schedule=ScheduleConfig(**{job: "every day"}))
-    with pytest.raises(ConfigurationError, match=f"schedule.{job}: 'every day' is no cron"):
+    with pytest.raises(ConfigurationError, match=f"schedule.{job}: 'every day' is not a cron"):
         async with running(replace(memory, config=config)):
             pytest.fail("it started")
 

@@ -100,7 +100,7 @@ async def test_the_number_of_listeners_is_bounded(
     monkeypatch.setattr(live, "MAX_LISTENERS", 1)
     events = LiveEvents(memory)
     async with events.listening(principal):
-        with pytest.raises(Unavailable, match="listen already"):
+        with pytest.raises(Unavailable, match="already listen"):
             async with events.listening(principal):
                 raise AssertionError("one too many")
     async with events.listening(principal):
@@ -113,7 +113,7 @@ async def test_one_tenant_does_not_keep_others_from_listening(
     monkeypatch.setattr(live, "MAX_OF_TENANT", 1)
     events = LiveEvents(memory)
     async with events.listening(principal):
-        with pytest.raises(Unavailable, match="of this tenant listen already"):
+        with pytest.raises(Unavailable, match="of this tenant already listen"):
             async with events.listening(principal):
                 pass
         async with events.listening(other_tenant):

@@ -22,7 +22,7 @@ export default function Butler() {
   const { butler: name } = route.useParams();
   const { data } = useQuery(butlerDetail(name));
   return (
-    <ButlerPage name={name} lead="How this butler's memory fares, and what it learned last.">
+    <ButlerPage name={name} lead="The health of this butler's memory, and what it learned last.">
       {!data ? (
         <SkeletonRows rows={6} className="h-20" />
       ) : (
@@ -36,7 +36,10 @@ export default function Butler() {
           </Card>
           <div className="space-y-4">
             <Learnings facts={data.learnings} />
-            <Card title="Recent sessions" note="What was told or asked in one go, the latest first">
+            <Card
+              title="Recent sessions"
+              note="What was stored and read in each session, latest first"
+            >
               {data.sessions.length === 0 ? (
                 <p className="text-ink-2">
                   None yet. A session is known by the id that an agent gives with its episodes and

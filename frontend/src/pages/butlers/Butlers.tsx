@@ -18,9 +18,9 @@ export default function Butlers() {
       lead="Your agents: what each has learned, what it may draw on, and whether memory keeps up with it."
     >
       {butlers?.length === 0 ? (
-        <EmptyState icon={Bot} title="No butler has told anything yet">
-          A butler is an agent that shares this memory under a name of its own. It appears here with
-          its first episode or fact. Try{" "}
+        <EmptyState icon={Bot} title="No butler has stored anything yet">
+          A butler is an agent that shares this memory under its own name. It appears here with its
+          first episode or fact. Try{" "}
           <Code>memory-butler store-episode &quot;We met at noon&quot; home</Code>
         </EmptyState>
       ) : (

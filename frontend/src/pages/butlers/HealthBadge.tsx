@@ -6,22 +6,22 @@ export function HealthBadge({ health }: { health: Butler["health"] }) {
   switch (health) {
     case "well":
       return (
-        <Badge
-          tone="good"
-          title="Everything that it told was learned from, or waits for the next run."
-        >
+        <Badge tone="good" title="Every episode is consolidated, or waits for the next run.">
           well
         </Badge>
       );
     case "behind":
       return (
-        <Badge tone="warn" title="Episodes of it wait for more than a day.">
+        <Badge tone="warn" title="Some of its episodes wait for more than a day.">
           behind
         </Badge>
       );
     case "attention":
       return (
-        <Badge tone="bad" title="Consolidation gave up on episodes of it: see its dead letters.">
+        <Badge
+          tone="bad"
+          title="Consolidation gave up on some of its episodes: see its dead letters."
+        >
           needs attention
         </Badge>
       );

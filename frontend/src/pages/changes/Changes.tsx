@@ -37,7 +37,7 @@ export default function Changes() {
   return (
     <Page
       title="Changes"
-      lead="Memory at two moments, side by side: what was learned, what changed, what was let go of."
+      lead="Memory on two dates, side by side: what was learned, changed and forgotten."
     >
       <div className="mb-5 flex flex-wrap items-center gap-3" role="search">
         <DayBox label="From" value={from} onChange={(day) => change({ from: day })} />
@@ -75,12 +75,12 @@ function Compared({ from, to }: { from: string; to: string | undefined }) {
       <p className="mb-3 text-sm text-ink-3" role="status">
         {plural(total, "memory is", "memories are")} not what {total === 1 ? "it was" : "they were"}
         {data.deleted_episodes > 0 &&
-          `; ${plural(data.deleted_episodes, "episode")} had their time and ${data.deleted_episodes === 1 ? "was" : "were"} deleted`}
+          `; ${plural(data.deleted_episodes, "expired episode was", "expired episodes were")} deleted`}
       </p>
       {total === 0 ? (
         <EmptyState icon={FileDiff} title="Nothing changed">
           Memory was the same on both days. What came and went in between leaves no trace here; the
-          timeline tells of it.
+          timeline shows it.
         </EmptyState>
       ) : (
         <div className="space-y-4">

@@ -87,7 +87,7 @@ function Nothing({ butler, onClear }: { butler: string | undefined; onClear: () 
       Receipts of contexts are kept for some weeks.
     </EmptyState>
   ) : (
-    <EmptyState icon={ReceiptText} title="No context was built lately">
+    <EmptyState icon={ReceiptText} title="No recent context">
       When a session begins, memory is asked for a block of what matters for it. Each leaves a
       receipt here. Try <Code>memory-butler context &quot;Plan my week&quot; home</Code>
     </EmptyState>

@@ -15,7 +15,7 @@ export function Replay({ id }: { id: string }) {
   return (
     <Card
       title="What the session got"
-      note="Made again from the receipt, and from memory as it was then"
+      note="Rebuilt from the receipt and from memory as it was then"
       aside={made.data && <CopyButton text={made.data.context} />}
     >
       {made.data ? (

@@ -39,7 +39,7 @@ export default function Entities() {
   return (
     <Page
       title="Entities"
-      lead="The people, organisations and places that facts are about, by whatever name they are called."
+      lead="The people, organisations and places that facts are about, with all their names."
       actions={<LookBack />}
     >
       <Tabs
@@ -132,7 +132,7 @@ function Nothing({ search, onClear }: { search: EntitiesSearch; onClear: () => v
     return (
       <EmptyState
         icon={Contact}
-        title="Nobody of that name"
+        title="No entity of that name"
         action={<Button onClick={onClear}>Clear the filters</Button>}
       >
         Names and aliases are searched for the letters that you typed.
@@ -146,7 +146,7 @@ function Nothing({ search, onClear }: { search: EntitiesSearch; onClear: () => v
       </EmptyState>
     );
   return (
-    <EmptyState icon={Contact} title="Nobody is registered yet">
+    <EmptyState icon={Contact} title="No entity yet">
       An entity keeps two of the same name apart, and one of many names together. Agents register
       them with <Code>entity_create</Code> before they store facts about somebody.
     </EmptyState>

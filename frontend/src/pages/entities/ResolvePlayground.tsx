@@ -28,7 +28,7 @@ interface ResolvePlaygroundProps {
   onChange: (part: Partial<EntitiesSearch>) => void;
 }
 
-/** What an agent gets when it asks whom a name means: the candidates, their tiers and scores. */
+/** What an agent gets when it resolves a name: the candidates, their tiers and scores. */
 export function ResolvePlayground({ search, onChange }: ResolvePlaygroundProps) {
   const { data: found } = useQuery(candidates(search));
   return (
@@ -68,13 +68,13 @@ export function ResolvePlayground({ search, onChange }: ResolvePlaygroundProps) 
       </div>
       {!search.name ? (
         <EmptyState icon={ScanSearch} title="Type a name">
-          You see what an agent sees that asks whom a name means: everybody it may be, how the name
-          was matched, and how the talk speaks for one or another.
+          See what an agent gets when it resolves a name: the candidates, how each name matched, and
+          what in the conversation speaks for each.
         </EmptyState>
       ) : !found ? (
         <SkeletonRows rows={3} className="h-16" />
       ) : found.length === 0 ? (
-        <EmptyState icon={SearchX} title="Nobody is called that">
+        <EmptyState icon={SearchX} title="No results">
           An agent would register a new entity now. Similar names are tried only when asked for.
         </EmptyState>
       ) : (
@@ -109,7 +109,7 @@ function CandidateLine({ candidate, isFirst }: { candidate: Candidate; isFirst: 
           {candidate.aliases.length > 0 ? `also ${candidate.aliases.join(", ")}` : "no other names"}
         </p>
       </div>
-      {isFirst && <Badge tone="good">likeliest</Badge>}
+      {isFirst && <Badge tone="good">best match</Badge>}
       <div className="w-52 max-sm:flex-1">
         <div className="flex items-baseline justify-between text-xs text-ink-2">
           <span>{title}</span>

@@ -57,7 +57,7 @@ export function others(entity: Entity, q: string) {
   });
 }
 
-/** Whom a name may mean, the likeliest first. */
+/** Entities that a name may refer to, best match first. */
 export function candidates({ name, topic, entity_type, fuzzy }: EntitiesSearch) {
   return queryOptions({
     queryKey: ["resolve", name, topic, entity_type, fuzzy],

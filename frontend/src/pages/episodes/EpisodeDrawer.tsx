@@ -69,8 +69,8 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
       )}
       {isExpired && (
         <p className="mb-5 rounded-lg bg-sunken px-3.5 py-2.5 text-sm text-ink-2">
-          It had its time <TimeAgo at={episode.expires_at} />, or was forgotten: agents no longer
-          find it, and the next cleanup deletes it. What was learned from it stays.
+          It expired <TimeAgo at={episode.expires_at} />, or was forgotten: agents no longer find
+          it, and the next cleanup deletes it. What was learned from it stays.
         </p>
       )}
       <LongText text={episode.content} />

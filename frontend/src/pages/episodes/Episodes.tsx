@@ -51,7 +51,7 @@ export default function Episodes() {
   return (
     <Page
       title="Episodes"
-      lead="What happened, as agents told it. Consolidation reads episodes and draws facts and rules from them."
+      lead="What happened, as agents stored it. Consolidation turns episodes into facts and rules."
       actions={<LookBack />}
     >
       <Tabs
@@ -112,7 +112,7 @@ function Nothing({
   switch (show) {
     case "all":
       return (
-        <EmptyState icon={NotebookText} title="Nothing was told yet">
+        <EmptyState icon={NotebookText} title="No episode yet">
           An episode is what happened, in the words of the agent that was there. Try{" "}
           <Code>
             memory-butler store-episode &quot;Ana asked for a vegetarian dinner&quot; home
@@ -135,8 +135,8 @@ function Nothing({
     case "failed":
       return (
         <EmptyState icon={CircleCheck} title="Nothing failed">
-          An episode that consolidation could not read, and that trying again would not mend, is
-          kept here until somebody retries it.
+          An episode on which consolidation failed permanently is kept here until somebody retries
+          it.
         </EmptyState>
       );
     case "dead_letter":
@@ -148,9 +148,9 @@ function Nothing({
       );
     case "expired":
       return (
-        <EmptyState icon={CircleCheck} title="Nothing is past its time">
-          Episodes last for some days; what they taught stays. Those that had their time, or were
-          forgotten, can be brought back from here until the next cleanup deletes them.
+        <EmptyState icon={CircleCheck} title="Nothing expired">
+          Episodes last for some days; what was learned from them stays. Expired or forgotten
+          episodes can be restored from here until the next cleanup deletes them.
         </EmptyState>
       );
   }

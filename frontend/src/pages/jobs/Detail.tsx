@@ -1,6 +1,6 @@
 import { count, words } from "@/ui/format";
 
-/** What a job tells of itself: figures by name, some of them grouped. */
+/** What a job reports: figures by name, some of them grouped. */
 export function Figures({ detail }: { detail: Record<string, unknown> }) {
   const told = Object.entries(detail).filter(([, value]) => !isNothing(value));
   if (told.length === 0) return <p className="text-ink-3">Nothing was to be done.</p>;

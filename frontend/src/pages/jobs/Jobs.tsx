@@ -20,7 +20,7 @@ export default function Jobs() {
   return (
     <Page
       title="Jobs"
-      lead="What memory does by itself: learn from episodes, let go of what fades, and clean up."
+      lead="Scheduled work: learn from episodes, expire what has faded, and clean up."
     >
       {!data ? (
         <SkeletonRows rows={6} className="h-16" />

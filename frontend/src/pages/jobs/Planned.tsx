@@ -22,7 +22,7 @@ const JOBS: readonly { job: Job; title: string; does: string }[] = [
   {
     job: "episode_cleanup",
     title: "Episode cleanup",
-    does: "Deletes episodes that had their time.",
+    does: "Deletes expired episodes.",
   },
 ];
 

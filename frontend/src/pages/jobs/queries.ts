@@ -8,7 +8,7 @@ export type Job = Schemas["RunJobOutput"]["job"];
 export type Outcome = Schemas["RunJobOutput"];
 
 const RUNS = 20;
-// Jobs tell of themselves in no event, so that the page asks again while it is looked at.
+// Jobs write no event, so the page asks again while it is looked at.
 const REFRESH_MILLISECONDS = 15_000;
 
 export const schedule = queryOptions({

@@ -13,8 +13,8 @@ export function Calibration() {
   const { data } = useQuery(calibration);
   return (
     <Card
-      title="Is memory as sure as it should be?"
-      note="What it claimed just before somebody confirmed, corrected or forgot, against what came of it"
+      title="Calibration"
+      note="Confidence just before somebody confirmed, corrected or forgot, against the outcome"
     >
       {!data ? (
         <Skeleton className="h-56 w-full" />
@@ -37,12 +37,12 @@ function Outcomes({ found, brier }: { found: Found; brier: number }) {
       <ReliabilityCurve bins={found.bins.filter((one) => one.outcomes > 0)} />
       <div>
         <dl className="grid grid-cols-2 gap-4">
-          <Figure name="Brier score" title="Mean squared error of what was claimed; 0 is best">
+          <Figure name="Brier score" title="Mean squared error of the confidence; 0 is best">
             {brier.toFixed(3)}
           </Figure>
           <Figure
             name="Baseline Brier score"
-            title="The score of claiming for every memory the share that held"
+            title="The score of giving every memory the average confidence"
           >
             {base.toFixed(3)}
           </Figure>

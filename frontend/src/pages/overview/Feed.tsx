@@ -14,12 +14,12 @@ type Event = Schemas["Event"];
 /** What became known, changed, faded or was given up, newest first (DASH-12). */
 export function Feed({ events }: { events: readonly Event[] | undefined }) {
   return (
-    <Card title="Activity" note="What memory learned, changed and gave up">
+    <Card title="Activity" note="What memory learned, changed and forgot">
       {events === undefined ? (
         <SkeletonRows rows={8} />
       ) : events.length === 0 ? (
         <EmptyState icon={Activity} title="Nothing happened yet">
-          Once an agent stores facts, or a consolidation reads its episodes, each step is told here.
+          Once an agent stores facts, or a consolidation reads its episodes, each step appears here.
           Try <Code>memory-butler store-fact user city &quot;Lives in Porto&quot;</Code>
         </EmptyState>
       ) : (

@@ -63,7 +63,7 @@ function Backlog({ stats: { episodes, rules } }: { stats: Stats }) {
   const { applied, helping, mean_effectiveness: mean } = rules.effectiveness;
   const age = episodes.backlog_age_hours;
   return (
-    <Card title="Backlog" note="Episodes that wait to be turned into facts and rules">
+    <Card title="Backlog" note="Episodes that wait for consolidation">
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
         <Figure name="Waiting">{count(episodes.unconsolidated)}</Figure>
         <Figure name="The oldest waits">{age == null ? "–" : waited(age)}</Figure>

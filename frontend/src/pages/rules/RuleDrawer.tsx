@@ -74,7 +74,7 @@ function Look({ detail, onEdit, onGone }: LookProps) {
       <Warning rule={rule} />
       <LongText text={rule.content} />
       <Section
-        title="How it fared"
+        title="How it worked"
         aside={
           <span className="flex gap-1">
             <RuleState rule={rule} />

@@ -107,9 +107,9 @@ function Learned({ detail: { facts, rules, episodes } }: { detail: Detail }) {
 
 function Told({ episodes }: { episodes: Detail["episodes"] }) {
   return (
-    <Section title="What it told">
+    <Section title="What it stored">
       {episodes.length === 0 ? (
-        <p className="text-sm text-ink-2">Its episodes have had their time and are gone.</p>
+        <p className="text-sm text-ink-2">Its episodes have expired and are deleted.</p>
       ) : (
         <ol className="-my-2.5 divide-y">
           {episodes.map((one) => (

@@ -25,7 +25,7 @@ export default function Sessions() {
   return (
     <Page
       title="Sessions"
-      lead="What agents told and asked in one go, and what memory learned from it. Open one to see."
+      lead="What agents stored and read in each session, and what memory learned from it."
     >
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <ButlerSelect value={search.butler} onChange={filter} />

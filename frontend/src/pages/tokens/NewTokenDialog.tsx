@@ -71,11 +71,7 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
           if (isReady) onCreate({ name: name.trim(), scopes, days: days && Number(days) });
         }}
       >
-        <Field
-          label="Name"
-          hint="Whom it is for; events name it as who did something."
-          error={error}
-        >
+        <Field label="Name" hint="Who it is for; events show it as the actor." error={error}>
           <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} />
         </Field>
         <fieldset>

@@ -24,13 +24,13 @@ export default function Tokens() {
   return (
     <Page
       title="Tokens"
-      lead="Who may ask this memory, and what each may do. A secret is shown once, when it is made."
+      lead="Who may use this memory, and what each may do. A secret is shown once, when the token is created."
       actions={create}
     >
       {!tokens ? (
         <SkeletonRows rows={4} className="h-16" />
       ) : tokens.length === 0 ? (
-        <EmptyState icon={KeyRound} title="There is no token" action={create}>
+        <EmptyState icon={KeyRound} title="No token yet" action={create}>
           This machine itself needs none by default. Agents and programs elsewhere do: make one for
           each, so that you can end it alone.
         </EmptyState>

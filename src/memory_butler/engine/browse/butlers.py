@@ -46,7 +46,7 @@ async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> L
     async with memory.reading(principal.tenant) as tx:
         found = await butlers.known(tx, name)
         if not found:
-            raise NotFound(f"no butler named {name[:60]!r} has told memory anything yet")
+            raise NotFound(f"no butler named {name[:60]!r} has stored a memory yet")
         learned = await facts.latest_of_butler(tx, name, LEARNINGS)
         _, latest = await sessions.page(tx, butler=name, limit=_SESSIONS, offset=0)
     return LookedAtButler(

@@ -278,7 +278,7 @@ async def _supersede_target(
     target: UUID,
     outcome: Outcome,
 ) -> None:
-    """C-54: the model named another fact than the key found; both end up superseded."""
+    """Supersede the fact that the model named, where the key found another one (C-54)."""
     row = await facts.for_update(tx, target) if target in group.facts else None
     if row is None or row["validity"] != "active" or not isinstance(new, NewFact):
         outcome.errors.append(f"updated fact: target {target} is not an active fact it was shown")
@@ -296,10 +296,10 @@ async def _link_support(
     outcome: Outcome,
     new: NewFact | NewRule,
 ) -> None:
-    """EXE-05: a fact that supports a rule, known before or stored by the same output."""
+    """Link a fact, known before or stored by the same output, to the rule it supports (EXE-05)."""
     fact_id = stored.get(support) if isinstance(support, int) else support
     if fact_id is None or (fact_id not in group.facts and fact_id not in stored.values()):
-        outcome.errors.append(f"supported_by: {support} is no fact of this consolidation")
+        outcome.errors.append(f"supported_by: {support} is not a fact of this consolidation")
         return
     await lineage.link(tx, ("fact", fact_id), ("rule", rule_id), "supports", new.created_at)
     outcome.counts["supports_linked"] += 1
@@ -313,10 +313,10 @@ async def _confirm(
     id: UUID,
     outcome: Outcome,
 ) -> None:
-    """EXE-06: only what the model was shown; a miss is reported."""
+    """Confirm a fact that the model was shown; any other id is an error (EXE-06)."""
     row = await facts.for_update(tx, id) if id in group.facts else None
     if row is None:
-        raise InvalidInput(f"{id} is no fact that the model was shown")
+        raise InvalidInput(f"{id} is not a fact that the model was shown")
     await _confirm_locked(memory, principal, tx, group, row, outcome)
 
 
@@ -334,4 +334,4 @@ def _item(group: Group, id: UUID) -> Item:
         return "fact", id
     if id in group.rules:
         return "rule", id
-    raise InvalidInput(f"{id} is no memory that the model was shown")
+    raise InvalidInput(f"{id} is not a memory that the model was shown")

@@ -66,7 +66,7 @@ async def submit(
     try:
         done = await conclude(memory, principal, begun, answer, Usage())
     except NothingUsable as error:
-        raise InvalidInput(f"{error}; mend the answer and submit it for the same run") from None
+        raise InvalidInput(f"{error}; correct the answer and submit it for the same run") from None
     return Submitted(id, len(begun.episodes), done)
 
 

@@ -297,7 +297,7 @@ def _end(memory: Memory, stated: ExtractedFact) -> datetime | None:
 
 
 def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome) -> Draft:
-    """C-54: scope and entity come from the fact that is named; an unknown one only loses that."""
+    """An update: scope and entity come from the named fact, if it is known (C-54)."""
     stated = updated.fact
     sources, marked = _sources(group, stated.sources, outcome)
     target = group.facts.get(updated.target_id)

@@ -71,9 +71,9 @@ def _line(
     try:
         entry = json.loads(data)
     except (ValueError, RecursionError) as error:
-        return BadLine(number, f"it is no JSON: {error}", document.name)
+        return BadLine(number, f"it is not JSON: {error}", document.name)
     if not isinstance(entry, dict):
-        return BadLine(number, "it is no JSON object", document.name)
+        return BadLine(number, "it is not a JSON object", document.name)
     speaker = _SPEAKERS.get(str(entry.get("type")))
     if speaker is None or entry.get("isMeta") or entry.get("isSidechain"):
         return None

@@ -33,11 +33,11 @@ def conversations(document: Document) -> list[Any]:
     """The list that the document is.
 
     Raises:
-        InvalidInput: it is no JSON, or no list.
+        InvalidInput: it is not JSON, or no list.
     """
     found = read_json(document)
     if not isinstance(found, list):
-        raise InvalidInput(f"{document.name} is no list of conversations")
+        raise InvalidInput(f"{document.name} is not a list of conversations")
     return found
 
 

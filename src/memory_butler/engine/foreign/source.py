@@ -100,7 +100,7 @@ def documents(path: Path, *suffixes: str) -> Iterator[Document]:
                 yield Document(one, one.relative_to(path).as_posix(), one.stat().st_size)
         elif path.exists() and not path.is_file():
             # Before anything is read of it: even the look for an archive would not end.
-            raise InvalidInput(f"{path} is no file: a device or pipe may never end")
+            raise InvalidInput(f"{path} is not a regular file: a device or pipe may never end")
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 for info in sorted(archive.infolist(), key=lambda info: info.filename):
@@ -141,7 +141,7 @@ def read_json(document: Document) -> Any:
         try:
             return json.load(file)
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{document.name} is no JSON: {error}") from None
+            raise InvalidInput(f"{document.name} is not JSON: {error}") from None
 
 
 def moment(value: Any) -> datetime | None:

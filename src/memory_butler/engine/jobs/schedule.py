@@ -67,7 +67,7 @@ async def keeping(
     for entry in entries:
         if not is_cron(entry.cron):
             raise ConfigurationError(
-                f"modules.memory.schedule.{entry.name}: {entry.cron!r} is no cron expression"
+                f"modules.memory.schedule.{entry.name}: {entry.cron!r} is not a cron expression"
             )
     stop = asyncio.Event()
     task = asyncio.create_task(_run(pool, entries, clock, stop), name="schedule")

@@ -34,7 +34,7 @@ async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
 
 
 async def take(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> bool:
-    """Take a tick of an entry of the schedule; False if it was taken before, by whomever."""
+    """Take a tick of an entry of the schedule; False if anyone took it before."""
     return await jobs.begin(pool, name, tick, now)
 
 

@@ -1,4 +1,4 @@
-"""Deleting episodes that have had their time: plan, then execute in batches (CLN-02..06)."""
+"""Delete expired episodes: plan, then execute in batches (CLN-02..06)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

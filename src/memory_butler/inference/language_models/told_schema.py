@@ -1,4 +1,4 @@
-"""The schema of an answer, for models that can only be told of it, and for strict readers of it."""
+"""The schema of an answer: as text for models without structured output, or strict."""
 
 import json
 from collections.abc import Mapping

@@ -25,7 +25,7 @@ AdminDsn = Annotated[
     str | None,
     typer.Option(
         metavar="DSN",
-        help="With a PostgreSQL server of yours: a login that may make databases and roles.",
+        help="With your own PostgreSQL server: a login that may create databases and roles.",
     ),
 ]
 
@@ -54,9 +54,9 @@ def backup(
     from memory_butler.engine.memory import utc_now
 
     if target.is_file() and not overwrite:
-        raise InvalidInput(f"{target} is there already: choose another name, or --overwrite")
+        raise InvalidInput(f"{target} already exists: choose another name, or --overwrite")
     if not target.absolute().parent.is_dir():
-        raise InvalidInput(f"there is no folder {target.absolute().parent}")
+        raise InvalidInput(f"no such folder: {target.absolute().parent}")
     made = complete(
         back_up(
             place.settings(),
@@ -96,7 +96,7 @@ def restore_backup(
     from memory_butler.engine.memory import utc_now
 
     if not source.is_file():
-        raise InvalidInput(f"there is no file {source}")
+        raise InvalidInput(f"no such file: {source}")
     done = complete(
         restore(
             place.settings(),

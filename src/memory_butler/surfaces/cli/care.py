@@ -94,7 +94,7 @@ def _print(findings: "list[Finding]") -> None:
     failed = sum(one.state == "failed" for one in findings)
     warned = sum(one.state == "warning" for one in findings)
     well = "All is well." if not warned else f"All is well, with {warned} to know of (!)."
-    print(f"\n{well}" if healthy(findings) else f"\n{failed} to mend.")
+    print(f"\n{well}" if healthy(findings) else f"\n{failed} to fix.")
 
 
 def pull(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""The database: preparing one of yours, and getting into it."""
+"""The database: preparing your own, and opening it."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Make roles and schema in a PostgreSQL database of yours; prints the DSN to serve with.
+    """Create roles and schema in your own PostgreSQL database; print the DSN to serve with.
 
     Safe to repeat, and what to run after an update.
     """

@@ -65,7 +65,7 @@ def demo_command(serve: Serve) -> Callable[..., None]:
     ) -> None:
         """Show a made-up household's memory in the dashboard, with a guided tour, until Ctrl-C.
 
-        Its folder and port are its own; it asks no language model and touches no memory of yours.
+        It has its own folder and port, asks no language model and never touches your memory.
         """
         with reporting(debug=debug), _folder(keep) as folder:
             settings = _settings(folder, port, log_format, debug=debug)

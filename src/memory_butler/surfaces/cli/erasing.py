@@ -124,7 +124,9 @@ def verify(
 def _agreed(found: Any, tenant: str) -> bool:
     """Whether the person at the terminal agrees to what would go."""
     if not sys.stdin.isatty():
-        raise InvalidInput("nobody is there to be asked: look with --preview, then add --yes")
+        raise InvalidInput(
+            "not a terminal, so nobody can confirm: look with --preview, then add --yes"
+        )
     _show_preview(found, as_json=False)
     return typer.confirm(f"Erase this for good, of tenant {tenant}?")
 
@@ -180,4 +182,4 @@ def _id(option: str, text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput(f"{option} {text[:60]!r} is no id") from None
+        raise InvalidInput(f"{option} {text[:60]!r} is not an id") from None

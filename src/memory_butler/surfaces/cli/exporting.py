@@ -54,7 +54,7 @@ def export(
     else:
         target = _target(Path(path), place)
         if target.exists() and not force:
-            raise InvalidInput(f"{target} is there already; --force replaces it")
+            raise InvalidInput(f"{target} already exists; --force replaces it")
         # Whole or not at all: a file that stopped half way must not look like a backup.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
         try:

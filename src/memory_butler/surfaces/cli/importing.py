@@ -86,7 +86,7 @@ def import_(
     """Store memories from our own format, an export, or what another program exported.
 
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
-    A bad line is left out and told; mend it and run the command again, and only it is stored.
+    A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
     if format in (None, _OWN) and path != "-" and _is_export(path):
         with _twice(path) as file:
@@ -133,7 +133,7 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         return
     if butler is not None:
         raise InvalidInput(
-            "--butler is for other programs' formats; each line of ours names its own"
+            "--butler is for other programs' formats; each line of our own format names its butler"
         )
     with _twice(path) as file:
         total = sum(1 for _ in file)
@@ -198,7 +198,9 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             yield kept  # type: ignore[misc]
         return
     if (there := Path(path)).exists() and not there.is_file() and not there.is_dir():
-        raise InvalidInput(f"{path} is no file: a device or pipe may never end; pipe it into `-`")
+        raise InvalidInput(
+            f"{path} is not a regular file: a device or pipe may never end; pipe it into `-`"
+        )
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
             if not source.seekable():

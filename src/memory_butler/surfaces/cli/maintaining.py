@@ -41,7 +41,7 @@ def run(
     """Run a job of the schedule now, for one tenant."""
     job = job.replace("_", "-")  # as lists of jobs name it
     if job not in _JOBS:
-        raise InvalidInput(f"there is no job {job!r}; use one of: {', '.join(_JOBS)}")
+        raise InvalidInput(f"unknown job {job!r}; use one of: {', '.join(_JOBS)}")
 
     async def work(memory: "Memory") -> dict[str, Any]:
         from memory_butler.engine.jobs.catalogue import BY_NAME

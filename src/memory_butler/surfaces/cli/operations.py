@@ -50,7 +50,7 @@ _GROUPS: Final = {
     "entity": (CURATE, "The people, organisations and places that facts are about."),
     "conflicts": (CURATE, "Facts that repeat or contradict each other."),
     "dead-letters": (KEEP, "The episodes that consolidation gave up on."),
-    "consolidation": (KEEP, "Let a model of yours consolidate, where the server has none."),
+    "consolidation": (KEEP, "Consolidate with your own model, where the server has none."),
 }
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
@@ -227,7 +227,7 @@ def _json(name: str, text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         option = name.replace("_", "-")
-        raise InvalidInput(f"--{option} is no JSON: {error}; for example '{{\"a\": 1}}'") from None
+        raise InvalidInput(f"--{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
 
 
 def _missing(asked: "BaseModel") -> Exception:

@@ -65,7 +65,7 @@ _SHARED: dict[str, tuple[Any, Any]] = {
         Annotated[
             str | None,
             typer.Option(
-                help="A PostgreSQL server of yours, instead of the embedded one.",
+                help="Your own PostgreSQL server, instead of the embedded one.",
                 metavar="DSN",
                 rich_help_panel=PANEL,
             ),

@@ -123,21 +123,21 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
 
     journal.add_to(app, TALK)
 
-    token = typer.Typer(help="Let agents and programs in.", no_args_is_help=True)
+    token = typer.Typer(help="Manage tokens for agents and programs.", no_args_is_help=True)
     token.command("create", epilog=tokens.EXAMPLES)(located(tokens.create))
     token.command("list")(located(tokens.list_))
     token.command("revoke")(located(tokens.revoke))
     app.add_typer(token, name="token", rich_help_panel=OPERATE)
 
     index = typer.Typer(
-        help="Find the nearest of many memories faster, and nearly exactly.", no_args_is_help=True
+        help="Manage the vector index, for faster approximate search.", no_args_is_help=True
     )
     index.command("status")(located(nearest_index.status))
     index.command("build", epilog=nearest_index.EXAMPLES)(located(nearest_index.build))
     index.command("drop")(located(nearest_index.drop))
     app.add_typer(index, name="index", rich_help_panel=OPERATE)
 
-    db = typer.Typer(help="Prepare a PostgreSQL server of yours.", no_args_is_help=True)
+    db = typer.Typer(help="Prepare your own PostgreSQL server.", no_args_is_help=True)
     db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
     db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)

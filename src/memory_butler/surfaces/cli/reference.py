@@ -32,7 +32,7 @@ _CODES_INTRO = """\
 ## Exit codes
 
 An error is one line on standard error, `error: ` and what to do. A line that begins with `bug: ` is
-a mistake of ours.
+our own mistake.
 """
 
 _IMPORT_INTRO = """\

@@ -109,7 +109,7 @@ def _announce(settings: "Settings", url: str) -> None:
 
     locked = settings.require_token or not is_loopback(settings.host)
     header = ' --header "Authorization: Bearer <token>"' if locked else ""
-    lives = "a PostgreSQL server of yours" if settings.dsn else str(settings.data_dir)
+    lives = "your own PostgreSQL server" if settings.dsn else str(settings.data_dir)
     lines = [
         f"Memory Butler serves on {url}",
         "",

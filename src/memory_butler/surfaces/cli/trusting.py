@@ -95,7 +95,7 @@ def _diff(output: Any) -> None:
         if total > len(some):
             print(f"  … and {total - len(some)} more; --limit shows up to 200.")
     if output.deleted_episodes:
-        print(f"Deleted: {output.deleted_episodes} episodes that had had their time.")
+        print(f"Deleted: {output.deleted_episodes} expired episodes.")
 
 
 def _without(output: Any) -> None:

@@ -76,7 +76,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"{text[:40]!r} is no moment; write it as 2026-03-14T12:00:00Z"
+            f"{text[:40]!r} is not a date or time; example: 2026-03-14T12:00:00Z"
         ) from None
     return require_aware(moment, "known_at")
 
