@@ -143,7 +143,7 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
     assert "Imported 2 messages." in home.inside("journal", "import", str(path)).out
     assert "Imported 0 messages" in home.inside("journal", "import", str(path)).out
     path.write_text("not json\n")
-    assert "line 1: this is no JSON" in home.inside("journal", "import", str(path), code=3).err
+    assert "line 1: this is not JSON" in home.inside("journal", "import", str(path), code=3).err
     assert "there is no file" in home.inside("journal", "import", "nowhere.jsonl", code=3).err
 
 

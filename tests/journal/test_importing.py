@@ -143,8 +143,8 @@ def test_two_imports_of_one_file_at_once(
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ("no json", "line 2: this is no JSON"),
-        ("[" * 100_000, "line 2: this is no JSON"),
+        ("no json", "line 2: this is not JSON"),
+        ("[" * 100_000, "line 2: this is not JSON"),
         ("[1]", "line 2: an object"),
         ('{"actor": "user"}', "line 2: an object"),
         ('{"actor": "user", "content": "x", "mood": "y"}', "line 2: an object"),

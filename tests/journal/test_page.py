@@ -30,12 +30,10 @@ def half_lives() -> str:
 
 
 def transitions() -> str:
-    rows = ["| From | Event | To | Only if | Source |", "|---|---|---|---|---|"]
+    rows = ["| From | Event | To | Only if |", "|---|---|---|---|"]
     for row in STATUS_TRANSITIONS:
         source = "(new)" if row.source == START else f"`{row.source}`"
-        rows.append(
-            f"| {source} | `{row.event}` | `{row.target}` | {row.guard} | {row.requirement} |"
-        )
+        rows.append(f"| {source} | `{row.event}` | `{row.target}` | {row.guard} |")
     return "\n".join(rows)
 
 

@@ -175,7 +175,7 @@ def _titled(title: str, lines: Sequence[str]) -> str:
 
 
 def _warnings(wake: int, policy: JournalPolicy) -> tuple[str, ...]:
-    """JTOK-01: the files are the author's; too long is worth saying, not cutting (C-102)."""
+    """The files are the author's: too long is worth saying, not cutting (JTOK-01, C-102)."""
     if wake <= policy.budget.wake:
         return ()
     return (f"wake context and ambient prose take {wake} tokens, of about {policy.budget.wake}",)

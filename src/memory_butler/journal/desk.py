@@ -116,11 +116,11 @@ class MaintenanceDesk:
         return differences
 
     def note(self, run_id: int, report: RunReport) -> None:
-        """Tell of a run that does not end well: it stays without a completion (JST-02)."""
+        """Report a run that does not end well: it stays without a completion (JST-02)."""
         with self._file.writing() as db:
             run = _run(db, run_id)
             if run.completed_at is not None:
-                raise Conflict(f"maintenance run {run_id} has ended; nothing more is told of it")
+                raise Conflict(f"maintenance run {run_id} has ended and takes no further report")
             state.put(db, f"report:{run_id}", runs.to_json(report), self._clock())
             state.drop(db, f"run:{run_id}")
 

@@ -70,7 +70,7 @@ def import_lines(
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import
-            goes on there once the line is mended.
+            goes on there once the line is fixed.
         Conflict: the same file is being imported by somebody else.
     """
     moment = require_aware(now(), "the clock").astimezone(UTC)
@@ -137,7 +137,7 @@ def _message(number: int, digest: str, line: bytes, now: datetime) -> _Line:
     try:
         given: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("this is no JSON; each line must be one object") from error
+        raise InvalidInput("this is not JSON; each line must be one object") from error
     if not isinstance(given, dict) or not {"actor", "content"} <= set(given) <= _FIELDS:
         raise InvalidInput("an object with actor, content and optionally ts, image_path is needed")
     texts = [given["actor"], given["content"], given.get("ts"), given.get("image_path")]

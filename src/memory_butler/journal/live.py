@@ -420,7 +420,7 @@ def _told(missed: Missed) -> Answer:
 
 
 def _as_item(answer: Answer) -> Answer:
-    """Another memory's answer in the shape of ours, whatever its text holds."""
+    """Another memory's answer in this one's shape, whatever its text holds."""
     return Answer(one_line(answer.call), tuple(f"- {indented(line)}" for line in answer.lines))
 
 

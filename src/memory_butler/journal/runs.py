@@ -1,4 +1,4 @@
-"""Maintenance runs: when each began and ended, and what is told of it (JST-02)."""
+"""Maintenance runs: when each began and ended, and its report (JST-02)."""
 
 import json
 from collections.abc import Sequence

@@ -22,8 +22,8 @@ UNNAMED: Final = "default"
 def read_texts(folder: Path) -> Texts:
     """The three texts; a file that is not there is '', but for the wake context.
 
-    Without one the companion wakes to `first_wake`, whichever way in it has: a model that nobody
-    told of the tags uses none. An empty file is an author's choice.
+    Without one the companion wakes to `first_wake`, whichever way in it has: a model that does not
+    know the tags uses none. An empty file is an author's choice.
 
     Raises:
         Unavailable: a file cannot be read.

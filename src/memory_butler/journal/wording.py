@@ -1,7 +1,7 @@
 """How things read in a prompt: lines of memory and conversation, the date, what is cut short. Pure.
 
 Stored text must not forge the prompt's structure: memory stays on one line, and every further line
-of a message is indented, so that no heading or rule of ours can begin there.
+of a message is indented, so that no heading or rule can begin there.
 """
 
 import re

@@ -83,7 +83,7 @@ class Draft:
 
 
 def read_answer(text: str, question: Question, draft: Draft) -> Answer | None:
-    """The operations of an answer, carried out on `draft`; None where there is no JSON object."""
+    """The operations of an answer, carried out on `draft`; None without a JSON object."""
     document = find_object(text)
     if document is None:
         return None

@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a run would do: the operations, what they change, and what is to be told of it."""
+    """What a run would do: the operations, what they change, and what is to be reported."""
 
     run_type: RunType
     operations: tuple[Operation, ...]
