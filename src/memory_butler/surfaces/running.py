@@ -13,6 +13,9 @@ from starlette.types import ASGIApp
 
 # A client that keeps its connection open must not keep the server from stopping.
 _GRACEFUL_SECONDS = 10
+# An agent thinks for longer than a web page loads: longer than its client keeps a connection, so
+# that the client is the one who closes it and never writes into a closed one.
+KEEP_ALIVE_SECONDS = 75
 
 
 class Stop:
@@ -60,7 +63,13 @@ async def run(
     `announce` is called once requests are answered, `before_stopping` before connections are waited
     for: it ends what would otherwise go on, such as streams.
     """
-    config = uvicorn.Config(
+    stop.server = _Server(configured(app), announce, before_stopping)
+    await stop.server.serve(sockets=[listening])
+
+
+def configured(app: ASGIApp) -> uvicorn.Config:
+    """How the server speaks HTTP."""
+    return uvicorn.Config(
         app,
         # h11 passes the protocol's header tests, httptools does not.
         http="h11",
@@ -70,10 +79,9 @@ async def run(
         server_header=False,
         # Whose headers are believed is for the settings to say: see `behind_the_door`.
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
-    stop.server = _Server(config, announce, before_stopping)
-    await stop.server.serve(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
