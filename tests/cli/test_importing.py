@@ -4,7 +4,6 @@ import io
 import json
 import random
 import signal
-import time
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -52,9 +51,7 @@ def counts(installation: Installation, tenant: str) -> tuple[int, int, int]:
 def test_a_thousand_lines(installation: Installation, tenant: str, tmp_path: Path) -> None:
     file = tmp_path / "thousand.jsonl"
     file.write_text(many(1000, words=3))
-    began = time.monotonic()
     done = installation.run("import", str(file), "--tenant", tenant)
-    assert time.monotonic() - began < SECONDS / 2
     assert "Stored 334 episodes, 333 facts, 333 rules." in done.out
     assert "332 facts superseded an earlier one." in done.out
     assert "line 512 of 1000" in done.err
