@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
+
+import pytest
 
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.surfaces import logs
@@ -59,6 +62,7 @@ class Installation:
             **kept,
             "MEMORY_BUTLER_DATA_DIR": str(self.data_dir),
             "MEMORY_BUTLER_CLUSTER_ROOT": str(self.folder / "clusters"),
+            "PYTHONFAULTHANDLER": "1",
             **self.extra,
         }
 
@@ -74,17 +78,13 @@ class Installation:
 
     def run(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
         """The real command; it must end with `code`."""
-        done = subprocess.run(
-            [COMMAND, *words],
-            env=self.environment(),
-            cwd=self.folder,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        return _checked(words, Answer(done.returncode, done.stdout, done.stderr), code)
+        process = self.start(*words)
+        try:
+            out, err = process.communicate(stdin, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # faulthandler says where it hangs
+            pytest.fail(f"{words} hangs: {process.communicate()}")
+        return _checked(words, Answer(process.returncode, out, err), code)
 
     def inside(self, *words: str, stdin: str = "", code: int | None = 0) -> Answer:
         """The same in this process; with a `code` of None it may end as it likes."""

@@ -211,7 +211,7 @@ async def test_what_is_in_the_way_is_told(
         ({"format": 2}, "format 2, this version reads 1"),
         ({"columns": {"facts": ["id", "mood"]}}, "facts with mood"),
         ({"columns": {"dreams": ["id"]}}, "dreams with the table"),
-        ({"kind": "other"}, "no export"),
+        ({"kind": "other"}, "not a memory-butler export"),
     ],
 )
 async def test_an_export_that_is_not_understood_is_refused_whole(

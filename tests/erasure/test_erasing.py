@@ -238,7 +238,7 @@ async def test_a_certificate_holds_while_nobody_changes_it(
     text = done.path.read_text()
     twice = tmp_path / "twice.json"
     twice.write_text(text.replace("{", '{"erased_by": "somebody else",', 1))
-    with pytest.raises(InvalidInput, match="no certificate"):
+    with pytest.raises(InvalidInput, match="not an erasure certificate"):
         certificate.verify(twice)
     secret = tmp_path / "erasures" / "signing-key"
     assert secret.stat().st_mode & 0o777 == 0o600
@@ -256,7 +256,7 @@ async def test_a_certificate_holds_while_nobody_changes_it(
         certificate.verify(done.path, other)
     for text in ("{}", "[]", "no JSON", '{"public_key": 1, "signature": 2}'):
         forged.write_text(text)
-        with pytest.raises(InvalidInput, match="no certificate"):
+        with pytest.raises(InvalidInput, match="not an erasure certificate"):
             certificate.verify(forged)
 
 

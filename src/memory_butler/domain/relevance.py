@@ -15,7 +15,7 @@ half.
   as bad where the asker's own matters are the point ("our", "my"), who may bring in somebody new.
 * Whether it is about the person who asks, or about somebody or something that memory knows. A
   question that is about neither ("Who painted the Night Watch?") seldom rests on memory.
-* Whether it sets a task ("translate", "explain") that names nobody and is not the asker's own.
+* Whether it sets a task ("translate", "explain") that is about neither.
 * How long it is: a long question is near to something sooner.
 
 A prompt of pleasantries alone ("thanks, bye") is about nothing.
@@ -129,7 +129,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     few = max(0, _ENOUGH_WORDS - len(asked.words))
     unknown_name = bool(asked.names - known) and not asked.names_entity
     about_somebody = asked.personal or asked.names_entity or bool(asked.names & known)
-    bare_task = asked.task and not asked.personal and not (asked.names & known)
+    bare_task = asked.task and not about_somebody
     logit = (
         _CONSTANT
         + _NEARNESS * nearness
