@@ -76,10 +76,10 @@ def mind(
 def plans(
     place: Place,
     topic: Annotated[
-        str | None, typer.Argument(help="A fragment's key, or words of the plan.")
+        str | None, typer.Argument(metavar="TOPIC", help="A fragment's key, or words of the plan.")
     ] = None,
     when: Annotated[
-        str | None, typer.Option(help='When it is due, such as "next tuesday".')
+        str | None, typer.Option(metavar="WHEN", help='When it is due, such as "next tuesday".')
     ] = None,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
@@ -102,7 +102,7 @@ def plans(
 
 def recall(
     place: Place,
-    key: Annotated[str, typer.Argument(help="A key of the ambient prose.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A key of the ambient prose.")],
     deep: Annotated[bool, typer.Option("--deep", help="Every detail, not the story.")] = False,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
