@@ -1,6 +1,8 @@
 """The relevance of answers: bounded, monotone in each sign, the same each time."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -13,8 +15,11 @@ from memory_butler.domain.relevance import (
     is_pleasantry,
     is_task,
     names_in,
-    relevances,
+    probability,
+    weakened,
 )
+
+K = TypeVar("K", bound=Hashable)
 
 WORDS = frozenset({"boiler", "servic", "date", "engin"})
 ASKED = Asked(
@@ -47,6 +52,10 @@ questions = st.builds(
     spread=st.floats(0, 1),
     sampled=st.integers(0, 512),
 )
+
+
+def relevances(asked: Asked, found: Mapping[K, Bearing]) -> dict[K, float]:
+    return weakened(asked, found, probability(asked, found))
 
 
 def best(asked: Asked, *found: Bearing) -> float:

@@ -27,10 +27,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-# Of the cosines of unrelated English texts under the model that every installation has: the mean
-# over 212 everyday prompts against 7,000 memories, and the standard deviation of one prompt's. They
-# stand in, as so many memories, for what a small store cannot say about itself.
-UNRELATED_MEAN: Final = 0.05
+# The standard deviation of one prompt's cosines to unrelated English texts, under the model that
+# every installation has (212 everyday prompts against 7,000 memories). It stands in, as so many
+# memories, for what a small store cannot say about itself.
 UNRELATED_SPREAD: Final = 0.07
 PRIOR_MEMORIES: Final = 16
 # A store of so many is what the constants were fitted at: there, chance takes nothing away.
@@ -98,17 +97,11 @@ class Asked:
     sampled: int
 
 
-def relevances(asked: Asked, candidates: Mapping[Id, Bearing]) -> dict[Id, float]:
-    """The relevance of each candidate, 0.0 to 1.0, among candidates of one kind.
-
-    The best has the probability that memory has something for the question; one that is far weaker
-    has less.
-    """
-    return weakened(asked, candidates, probability(asked, candidates))
-
-
 def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
-    """The relevance of each candidate of one kind, where the best one's is `best`."""
+    """The relevance of each candidate of one kind, 0.0 to 1.0.
+
+    The best has `best`, a probability; one that is far weaker has less.
+    """
     strengths = {id: _strength(asked, one) for id, one in candidates.items()}
     full = _IN_FULL * max(strengths.values(), default=0.0)
     if full <= 0:

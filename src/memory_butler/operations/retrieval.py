@@ -103,7 +103,7 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
 
 def _searched(output: SearchOutput) -> str:
     weak = [one for one in output.results if _is_weak(one, output.good_from)]
-    good = [one for one in output.results if one not in weak]
+    good = [one for one in output.results if not _is_weak(one, output.good_from)]
     told = listed(good)
     if weak:
         heading = "Further from the query:" if good else "No good match. The nearest:"

@@ -1,5 +1,5 @@
--- The queries named bearing say what decides whether a candidate bears on a question: its nearness, whichever arm found it, and which
--- of the question's words it has. With each comes what the question itself is: its words, those of them
+-- The queries named bearing say what decides whether a candidate bears on a question: its nearness,
+-- whichever retriever found it, and which of the question's words it has. With each comes what the question itself is: its words, those of them
 -- that are names, whether it names a known entity; and the store around, from its first ids, which are
 -- random: how many there are, how far they reach, how their nearness spreads.
 
