@@ -100,11 +100,15 @@ async def edit_fact(
     if before is None:
         raise missing("fact", id)
     edited = partial(_edited, memory, principal, changes=changes, allow_secrets=allow_secrets)
-    embedded = await memory.embedded(*searchable(edited(before)))
+    proposed = edited(before)
+    keys = {_key(before), _key_of(proposed)}
+    embedded = await memory.embedded(*searchable(proposed))
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
-            return await _replace(memory, principal, tx, before, edited, expected_revision, fitting)
+            return await _replace(
+                memory, principal, tx, id, keys, edited, expected_revision, fitting
+            )
 
     return await shortened(embedded, write)
 
@@ -113,13 +117,12 @@ async def _replace(
     memory: Memory,
     principal: Principal,
     tx: Transaction,
-    before: Row,
+    id: UUID,
+    keys: set[FactKey],
     edited: Callable[[Row], NewFact],
     expected_revision: str | None,
     embedded: Embedded,
 ) -> Row:
-    id: UUID = before["id"]
-    keys = {_key(before), _key_of(edited(before))}
     # Keys before rows, as every writer locks (C-21).
     for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
         await facts.lock_key(tx, key)
