@@ -1,10 +1,12 @@
 """The deep score: every part, what they sum to, and what a memory inherits."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_butler.domain.deep import Evidence, deep_scores
+from memory_butler.domain.deep import Evidence, deep_scores, names_speaker
 
 unit = st.floats(0, 1)
 evidence = st.builds(
@@ -17,6 +19,10 @@ evidence = st.builds(
     after=st.lists(st.integers(0, 9), max_size=2, unique=True),
     named=st.booleans(),
     in_period=st.booleans(),
+    told=st.booleans(),
+    coverage=unit,
+    by_named=st.booleans(),
+    asks=st.booleans(),
 )
 
 
@@ -32,7 +38,10 @@ def test_the_parts_sum_to_the_score_and_none_takes_anything_away(
         assert total == score.total == sum(explained.values())
         assert all(part >= 0.0 for part in explained.values())
         assert score.meaning + score.words <= 1.0 + 1e-9
-        assert score.session <= 0.5
+        assert score.session <= 1.0
+    # The best episode is worth what its own words and meaning are, and never more than the best.
+    told = [scores[id] for id, one in candidates.items() if one.told]
+    assert all(score.total - score.period <= 1.0 + 1e-9 for score in told)
     # The same, whatever the order of the candidates.
     backwards = deep_scores(dict(reversed(candidates.items())))
     assert {id: one.total for id, one in backwards.items()} == pytest.approx(
@@ -61,7 +70,7 @@ def test_the_only_match_of_a_rare_word_stands_out() -> None:
     assert max(scores, key=lambda n: scores[n].total) == 3
 
 
-def test_a_neighbour_inherits_half_for_each_step_and_less_the_more_it_says_itself() -> None:
+def test_a_neighbour_inherits_less_for_each_step_and_the_more_it_says_itself() -> None:
     candidates: dict[str, Evidence[str]] = {
         "hit": Evidence(0.9, before=["short"], after=["long", "farther"]),
         "other": Evidence(0.1),
@@ -71,9 +80,9 @@ def test_a_neighbour_inherits_half_for_each_step_and_less_the_more_it_says_itsel
     }
     scores = deep_scores(candidates)
     assert scores["hit"].total == 1.0
-    assert scores["short"].neighbours == 0.5
-    assert scores["long"].neighbours == 0.25
-    assert scores["farther"].neighbours == 0.25
+    assert scores["short"].neighbours == 0.75
+    assert scores["long"].neighbours == 0.375
+    assert scores["farther"].neighbours == 0.375
     assert scores["other"].total == 0.0
 
 
@@ -85,10 +94,10 @@ def test_two_neighbours_count_no_more_than_the_better_one() -> None:
         "low": Evidence(0.1),
         "lower": Evidence(0.0),
     }
-    assert deep_scores(candidates)["middle"].neighbours == 0.5
+    assert deep_scores(candidates)["middle"].neighbours == 0.75
 
 
-def test_a_session_a_name_and_a_period_add_half_of_the_best_each() -> None:
+def test_a_session_adds_as_much_as_the_best_and_a_name_and_a_period_half_of_it() -> None:
     candidates: dict[int, Evidence[int]] = {
         1: Evidence(0.5, session_rank=8.0),
         2: Evidence(0.5, session_rank=4.0),
@@ -96,7 +105,65 @@ def test_a_session_a_name_and_a_period_add_half_of_the_best_each() -> None:
         4: Evidence(0.5, in_period=True),
     }
     scores = deep_scores(candidates)
-    assert [scores[n].total for n in (1, 2, 3, 4)] == [0.5, 0.25, 0.5, 0.5]
+    assert [scores[n].total for n in (1, 2, 3, 4)] == [1.0, 0.5, 0.5, 0.5]
+
+
+_TURN: Evidence[str] = Evidence(similarity=0.5, words=20, told=True)
+
+
+def _order(candidates: dict[str, Evidence[str]]) -> list[str]:
+    scores = deep_scores(candidates)
+    return sorted(scores, key=lambda id: -scores[id].total)
+
+
+def test_a_turn_with_more_of_the_questions_words_comes_first() -> None:
+    assert _order({"none": _TURN, "all": replace(_TURN, coverage=1.0)})[0] == "all"
+
+
+def test_a_turn_of_few_words_comes_after_one_that_says_something() -> None:
+    turns = {"thanks": replace(_TURN, words=3), "says": replace(_TURN, words=30)}
+    assert _order(turns) == ["says", "thanks"]
+
+
+def test_who_is_named_comes_first_and_a_turn_after_a_question() -> None:
+    assert _order({"other": _TURN, "named": replace(_TURN, by_named=True)})[0] == "named"
+    turns = {
+        "statement": _TURN,
+        "question": replace(_TURN, asks=True, before=["statement"], after=["answer", "next"]),
+        "answer": _TURN,
+        "next": _TURN,
+    }
+    scores = deep_scores(turns)
+    assert [id for id, score in scores.items() if score.reply > 0] == ["answer"]
+
+
+def test_the_best_episode_counts_as_much_as_what_it_says_itself() -> None:
+    scores = deep_scores(
+        {
+            "fact": Evidence(0.9, words=5),
+            "turn": Evidence(0.8, told=True, coverage=1.0, words=40, session_rank=3.0),
+            "far": Evidence(0.1),
+        }
+    )
+    alone = deep_scores({"fact": Evidence(0.9), "turn": Evidence(0.8), "far": Evidence(0.1)})
+    assert scores["turn"].total == pytest.approx(alone["turn"].total)
+    assert scores["fact"].total == 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker", "named"),
+    [
+        ("What did Ann bake?", "Ann", True),
+        ("what did ann bake?", "Ann Smith", True),
+        ("What did Anna bake?", "Ann", False),
+        ("What was baked?", None, False),
+        ("What was baked?", " ", False),
+    ],
+)
+def test_a_question_names_a_speaker_by_the_first_word_of_the_name(
+    question: str, speaker: str | None, named: bool
+) -> None:
+    assert names_speaker(question, speaker) is named
 
 
 def test_nothing_and_one_candidate() -> None:

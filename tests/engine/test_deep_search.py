@@ -80,7 +80,18 @@ async def test_every_part_of_a_score_is_shown_and_sums_to_it(
     await store_fact(memory, principal, "Ann", "hobby", "plays the cello")
     await store_rule(memory, principal, "praise the cello")
     hits = await search(memory, principal, "who plays the cello today?", mode="deep", limit=30)
-    parts = ("meaning", "words", "neighbours", "session", "named", "period")
+    parts = [
+        "meaning",
+        "words",
+        "neighbours",
+        "session",
+        "coverage",
+        "length",
+        "speaker",
+        "reply",
+        "named",
+        "period",
+    ]
     for hit in hits:
         explained = hit.explain()
         assert hit.place == explained["deep_score"] == sum(explained[part] or 0.0 for part in parts)

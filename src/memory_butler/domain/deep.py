@@ -10,25 +10,38 @@ scores: Montague and Aslam, "Relevance Score Normalization for Metasearch", CIKM
 A turn of a conversation says little alone: its question, its answer and its topic stand in the
 turns around it. So a turn inherits from its neighbours, half for each step away, and from its
 session as a whole (passages and the documents that hold them: Callan, "Passage-Level Evidence in
-Document Retrieval", SIGIR 1994). The more words it has itself, the less it inherits, as in
-Dirichlet smoothing: `mu / (words + mu)` (Zhai and Lafferty, "A Study of Smoothing Methods for
-Language Models", SIGIR 2001). `docs/retrieval.md` has the measurements.
+Document Retrieval", SIGIR 1994). And it counts more if it has many of the question's words, if the
+question names who says it, and if it follows a question. The more words it has itself, the less all
+this says, as in Dirichlet smoothing: `mu / (words + mu)` (Zhai and Lafferty, "A Study of Smoothing
+Methods for Language Models", SIGIR 2001). A turn of few words ("Thanks, you too!") rarely answers
+anything. `docs/retrieval.md` has the measurements.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
-# Chosen by measurement on two sets, as round numbers on wide plateaus (docs/retrieval.md).
+# In units of what the best memory has itself, as round numbers on wide plateaus of three sets, each
+# kept for helping the one that it was not fitted on (docs/retrieval.md).
 CONTEXT_WORDS: Final = 100.0  # mu: a memory of so many different words inherits half
-STEP: Final = 0.5  # of a neighbour's own score, for each step away
-SESSION: Final = 0.5  # the best session adds half of what the best memory has itself
+NEIGHBOUR: Final = 0.75  # of what the turn next to it has itself
+STEP: Final = 0.5  # of that, for each further step away
+SESSION: Final = 1.0  # for the best session
+COVERAGE: Final = 1.5  # for all words of the question
+LENGTH: Final = 1.25  # for a turn of `ENOUGH_WORDS` different words or more
+ENOUGH_WORDS: Final = 20
+SPEAKER: Final = 0.4  # for who is named by the question
+REPLY: Final = 0.25  # for a turn after a question
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
 
 Id = TypeVar("Id", bound=Hashable)
+
+_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,9 @@ class Evidence(Generic[Id]):
 
     `before` and `after` are the turns of its session next to it, the nearest first. `words` counts
     its different words, `session_rank` how well the words of the question fit its whole session.
+    `coverage` is the share of the question's words that it has, 0.0 to 1.0; `told` says that it is
+    something said or done (an episode), `by_named` that the question names who said it, and `asks`
+    that it holds a question.
     """
 
     similarity: float | None = None
@@ -47,35 +63,58 @@ class Evidence(Generic[Id]):
     after: Sequence[Id] = ()
     named: bool = False
     in_period: bool = False
+    told: bool = False
+    coverage: float = 0.0
+    by_named: bool = False
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DeepScore:
-    """A score and what it is the sum of; `meaning` and `words` of the best memory make 1.0."""
+    """A score and what it is the sum of.
+
+    `meaning` and `words` of the best fact or rule make 1.0. The best episode counts as much as its
+    own meaning and words would, whatever its surroundings add, so that types can be compared.
+    """
 
     meaning: float = 0.0
     words: float = 0.0
     neighbours: float = 0.0
     session: float = 0.0
+    coverage: float = 0.0
+    length: float = 0.0
+    speaker: float = 0.0
+    reply: float = 0.0
     named: float = 0.0
     period: float = 0.0
 
     @property
     def total(self) -> float:
         """What answers are ordered by."""
-        return self.meaning + self.words + self.neighbours + self.session + self.named + self.period
+        return sum(self.parts().values())
+
+    def parts(self) -> dict[str, float]:
+        """Each part by its name."""
+        return {name: getattr(self, name) for name in _PARTS}
 
     def explain(self) -> dict[str, float]:
         """Every part, and their sum."""
-        return {
-            "meaning": self.meaning,
-            "words": self.words,
-            "neighbours": self.neighbours,
-            "session": self.session,
-            "named": self.named,
-            "period": self.period,
-            "deep_score": self.total,
-        }
+        return {**self.parts(), "deep_score": self.total}
+
+    def times(self, factor: float) -> "DeepScore":
+        """The same score in another unit."""
+        return DeepScore(**{name: factor * value for name, value in self.parts().items()})
+
+
+_PARTS: Final = tuple(field.name for field in fields(DeepScore))
+
+
+def names_speaker(question: str, speaker: str | None) -> bool:
+    """Whether a question has the first word of a speaker's name, whatever its case."""
+    named = _WORD.match(speaker.strip()) if speaker else None
+    return named is not None and named.group().casefold() in {
+        word.casefold() for word in _WORD.findall(question)
+    }
 
 
 def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
@@ -91,6 +130,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     own = {id: meaning.get(id, 0.0) + words.get(id, 0.0) for id in candidates}
     best = max(own.values(), default=0.0) or 1.0
     lifts = _lifts(candidates, own)
+    replies = _replies(candidates)
     best_session = max((one.session_rank for one in candidates.values()), default=0.0) or 1.0
     scores = {}
     for id, one in candidates.items():
@@ -98,12 +138,23 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
         scores[id] = DeepScore(
             meaning=meaning.get(id, 0.0) / best,
             words=words.get(id, 0.0) / best,
-            neighbours=inherits * lifts[id] / best,
+            neighbours=inherits * NEIGHBOUR * lifts[id] / best,
             session=inherits * SESSION * one.session_rank / best_session,
+            coverage=inherits * COVERAGE * one.coverage * one.told,
+            length=LENGTH * min(1.0, one.words / ENOUGH_WORDS) * one.told,
+            speaker=inherits * SPEAKER * (one.by_named and one.told),
+            reply=inherits * REPLY * (id in replies),
             named=POINTED_AT * one.named,
-            period=POINTED_AT * one.in_period,
         )
-    return scores
+    told = [id for id, one in candidates.items() if one.told]
+    most = max((scores[id].total for id in told), default=0.0) or 1.0
+    # Where no retriever tells them apart, what surrounds them still does.
+    unit = (max((own[id] for id in told), default=0.0) / best or POINTED_AT) / most
+    scores |= {id: scores[id].times(unit) for id in told}
+    return {
+        id: replace(score, period=POINTED_AT * candidates[id].in_period)
+        for id, score in scores.items()
+    }
 
 
 def _standing_out(values: Mapping[Id, float], of: int) -> dict[Id, float]:
@@ -128,6 +179,17 @@ def _lifts(candidates: Mapping[Id, Evidence[Id]], own: Mapping[Id, float]) -> di
                 known = best_at[neighbour].get(steps, 0.0)
                 best_at[neighbour][steps] = max(known, own[id])
     return {
-        id: sum(STEP**steps * value for steps, value in best_at.get(id, {}).items())
+        id: sum(STEP ** (steps - 1) * value for steps, value in best_at.get(id, {}).items())
         for id in candidates
+    }
+
+
+def _replies(candidates: Mapping[Id, Evidence[Id]]) -> set[Id]:
+    """Those whose turn before holds a question, as far as both are candidates."""
+    return {
+        turn
+        for id, one in candidates.items()
+        for turns in ([id, *one.before], [*reversed(one.after), id])
+        for turn, previous in pairwise(turns)
+        if turn in candidates and previous in candidates and candidates[previous].asks
     }

@@ -218,6 +218,7 @@ async def _draw(
                 principal,
                 prompt,
                 types=["episode"],
+                mode="deep",
                 scope=scope,
                 limit=limit,
                 min_trust=min_trust,

@@ -1,13 +1,13 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.deep import DeepScore, Evidence, deep_scores
+from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, names_speaker
 from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
@@ -31,6 +31,8 @@ from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
+    Around,
+    Borne,
     Deep,
     Found,
     Wanted,
@@ -167,13 +169,12 @@ async def matches(
         found = joined(by_words, by_meaning)
     fused = await _all_fused(tx, found, asked)
     vector = await embedding
-    if vector is not None:
-        fused = await _weighed(tx, wanted, asked, vector, fused)
+    looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, fused)
+    if looked is not None:
+        fused = _weighed(asked, fused, *looked)
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(
-            {match.found.id: _evidence(match.found, deep.period) for match in fused}
-        )
+        scores = deep_scores(_evidence(asked, deep.period, fused, looked))
         best = max((one.total for one in scores.values()), default=0.0) or 1.0
         fused = [
             replace(match, deep=score, standing=_standing(match, score.total / best))
@@ -192,19 +193,32 @@ def _standing(match: Match, share: float) -> float:
     return 0.1 * fusion.relevance(match.rrf_score) + 0.9 * share
 
 
-async def _weighed(
+async def _looked_at(
     tx: Transaction, wanted: Wanted, asked: Question, vector: Vector, found: Sequence[Match]
+) -> tuple[Around, dict[UUID, Borne]] | None:
+    """How each bears on the question; None without any."""
+    return await bearings(
+        tx,
+        wanted,
+        asked.text,
+        vector,
+        names_in(asked.text),
+        spellings(asked.text),
+        {memory_type: [one.found.id for one in some] for memory_type, some in _by_type(found)},
+    )
+
+
+def _by_type(found: Sequence[Match]) -> Iterator[tuple[MemoryType, list[Match]]]:
+    grouped: dict[MemoryType, list[Match]] = {}
+    for match in found:
+        grouped.setdefault(match.memory_type, []).append(match)
+    yield from grouped.items()
+
+
+def _weighed(
+    asked: Question, found: Sequence[Match], around: Around, borne: Mapping[UUID, Borne]
 ) -> list[Match]:
     """Each with its relevance."""
-    ids: dict[MemoryType, list[UUID]] = {}
-    for match in found:
-        ids.setdefault(match.memory_type, []).append(match.found.id)
-    looked = await bearings(
-        tx, wanted, asked.text, vector, names_in(asked.text), spellings(asked.text), ids
-    )
-    if looked is None:
-        return list(found)
-    around, by_id = looked
     question = Asked(
         words=around.words,
         names=around.names,
@@ -217,11 +231,11 @@ async def _weighed(
         spread=around.spread,
         sampled=around.sampled,
     )
-    known = {id: Bearing(*one) for id, one in by_id.items()}
+    known = {id: Bearing(one.similarity, one.words) for id, one in borne.items()}
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
-    for memory_type, some in ids.items():
-        own = {id: known[id] for id in some if id in known}
+    for memory_type, some in _by_type(found):
+        own = {one.found.id: known[one.found.id] for one in some if one.found.id in known}
         best = bears
         if memory_type == "rule":
             # A name that memory does not know says that it knows no fact of it, and nothing of a
@@ -321,14 +335,30 @@ def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"])
     return [id for _, id in sorted(ranked)]
 
 
-def _evidence(found: Found, period: Period | None) -> Evidence[UUID]:
-    return Evidence(
-        similarity=found.similarity,
-        text_rank=found.text_rank,
-        words=found.words or 0,
-        session_rank=found.session_rank,
-        before=found.before or (),
-        after=found.after or (),
-        named=found.named,
-        in_period=period is not None and period.holds(found.happened_at),
-    )
+def _evidence(
+    asked: Question,
+    period: Period | None,
+    found: Sequence[Match],
+    looked: tuple[Around, Mapping[UUID, Borne]] | None,
+) -> dict[UUID, Evidence[UUID]]:
+    """What a deep search knows of each."""
+    words, borne = (looked[0].words, looked[1]) if looked else (frozenset[str](), {})
+    evidence = {}
+    for match in found:
+        one = match.found
+        own = borne.get(one.id)
+        evidence[one.id] = Evidence(
+            similarity=one.similarity,
+            text_rank=one.text_rank,
+            words=one.words or 0,
+            session_rank=one.session_rank,
+            before=one.before or (),
+            after=one.after or (),
+            named=one.named,
+            in_period=period is not None and period.holds(one.happened_at),
+            told=match.memory_type == "episode",
+            coverage=len(own.words & words) / len(words) if own and words else 0.0,
+            by_named=own is not None and names_speaker(asked.text, own.speaker),
+            asks=own is not None and own.asks,
+        )
+    return evidence

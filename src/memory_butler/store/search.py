@@ -257,6 +257,19 @@ async def _found(
 
 
 @dataclass(frozen=True, slots=True)
+class Borne:
+    """How a candidate bears on a question: its cosine to it, and which of its words it has.
+
+    `speaker` said it, and it `asks` if it holds a question; of an episode alone.
+    """
+
+    similarity: float | None
+    words: frozenset[str]
+    speaker: str | None
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """A question as a store takes it, and the store as the question finds it.
 
@@ -281,8 +294,8 @@ async def bearings(
     names: Sequence[str],
     spellings: Sequence[str],
     found: Mapping[MemoryType, Iterable[UUID]],
-) -> tuple[Around, dict[UUID, tuple[float | None, frozenset[str]]]] | None:
-    """The cosine of each of these memories to the question, and the question's words that it has.
+) -> tuple[Around, dict[UUID, Borne]] | None:
+    """How each of these memories bears on the question.
 
     Args:
         names: words of the question that are names.
@@ -318,7 +331,10 @@ async def bearings(
         spread=sum(part["seen"] * part["spread"] for part in parts) / max(1, sampled),
         sampled=sampled,
     )
-    return around, {row["id"]: (row["similarity"], frozenset(row["shared"])) for row in records}
+    return around, {
+        row["id"]: Borne(row["similarity"], frozenset(row["shared"]), row["speaker"], row["asks"])
+        for row in records
+    }
 
 
 def _estimated(seen: int, reach: str | None) -> int:

@@ -64,7 +64,7 @@ count(*)::integer AS seen, max(s.id::text) AS reach,
            FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS spread
 
 -- name: bearing_episode
-SELECT 'episode' AS memory_type, {bearing}
+SELECT 'episode' AS memory_type, {bearing}, m.speaker, m.content ~ '[?？؟]' AS asks
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
@@ -77,7 +77,7 @@ CROSS JOIN (
 JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_fact
-SELECT 'fact' AS memory_type, {bearing}
+SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
@@ -91,7 +91,7 @@ CROSS JOIN (
 JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_rule
-SELECT 'rule' AS memory_type, {bearing}
+SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
