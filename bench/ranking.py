@@ -133,13 +133,13 @@ def _parts(
         [[_TS_RANK[min(of[w], 256) - 1] if w in of else 0.0 for w in asked] for of in words[:count]]
     ).reshape(count, len(asked))
     has = weights > 0
-    hits = np.asarray(has.any(axis=1))
+    hits, every = np.asarray(has.any(axis=1)), np.asarray(has.all(axis=1))
     rarity = _idf(int(hits.sum()), has.sum(axis=0))
     usual = lengths[hits].mean() if hits.any() else 1.0
     ranks = weights @ rarity / np.sqrt(lengths / usual)
     nearest = np.argsort(-similarities, kind="stable")[:DEPTH]
     matching = np.flatnonzero(hits)
-    matching = matching[np.lexsort((-ranks[matching], ~has.all(axis=1)[matching]))][:DEPTH]
+    matching = matching[np.lexsort((-ranks[matching], ~every[matching]))][:DEPTH]
     meaning, by_words = np.zeros(count), np.zeros(count)
     meaning[nearest] = _standing_out(similarities[nearest], len(nearest))
     by_words[matching] = _standing_out(ranks[matching], max(len(matching), len(nearest)))
