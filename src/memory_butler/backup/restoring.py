@@ -14,7 +14,7 @@ from memory_butler.backup.archive import DATABASE, JOURNALS, Manifest, Opened, u
 from memory_butler.backup.making import Tell, refuse_difference
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict
-from memory_butler.engine.keys import keys_of
+from memory_butler.engine.keys import keys_to_read
 from memory_butler.engine.leftovers import remove_unfinished
 from memory_butler.engine.opening import derived_password
 from memory_butler.journal import snapshots
@@ -25,7 +25,7 @@ from memory_butler.store import dump, embedded, loading, schema
 class Restored:
     """What was restored, and where what was there before is kept.
 
-    `left_out`: tenants whose key was destroyed, so that nothing of theirs could be read.
+    `left_out`: tenants whose key was destroyed, so that nothing they had could be read.
     """
 
     manifest: Manifest
@@ -33,6 +33,7 @@ class Restored:
     kept_database: str | None
     kept_journals: Path | None
     left_out: tuple[str, ...]
+    counts: dump.Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +108,13 @@ async def restore(
                 server.admin_dsn, runtime_password=server.runtime_password
             )
     kept_database = kept if was_there else None
-    return Restored(manifest, runtime, kept_database, kept_journals, backup.left_out)
+    return Restored(manifest, runtime, kept_database, kept_journals, backup.left_out, found)
 
 
 def _opened(stack: ExitStack, settings: Settings, source: Path, folder: Path) -> Opened:
     if not sealing.is_sealed(source):
         return Opened(unpack(source, folder), folder / DATABASE)
-    keys = keys_of(settings)
-    if keys is None:
-        raise ConfigurationError(
-            f"{source} is encrypted, and there is no keyring here: bring back that of the "
-            "installation that wrote it, with `memory-butler keys import`, and its master key"
-        )
+    keys = keys_to_read(settings, source)
     return stack.enter_context(sealing.opened(source, keys, folder))
 
 

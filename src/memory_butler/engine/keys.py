@@ -43,6 +43,21 @@ def keys_of(settings: Settings) -> Keyring | None:
     return Keyring(folder, _master(settings, folder))
 
 
+def keys_to_read(settings: Settings, source: Path) -> Keyring:
+    """The keyring for reading an encrypted file.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    found = keys_of(settings)
+    if found is None:
+        raise ConfigurationError(
+            f"{source} is encrypted, and there is no keyring here: bring back that of the "
+            "installation that wrote it, with `memory-butler keys import`, and its master key"
+        )
+    return found
+
+
 def set_up(settings: Settings) -> Keyring:
     """Make a keyring, and a master key where there is none yet.
 

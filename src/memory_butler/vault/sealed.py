@@ -263,6 +263,29 @@ class SealedFile(io.RawIOBase):
         super().close()
 
 
+class SealedOutput(io.RawIOBase):
+    """One section of a tenant, as a file to be written; closed, it has its end."""
+
+    def __init__(
+        self, file: BinaryIO, kind: str, keys: Keys, now: datetime, *, tenant: str
+    ) -> None:
+        self._file = file
+        self._writer = Writer(file, kind, keys, now, owner=tenant)
+        self._writer.begin(tenant, {})
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._writer.write(bytes(data))
+
+    def close(self) -> None:
+        if not self.closed:
+            self._writer.close()
+            self._file.close()
+        super().close()
+
+
 class _Ciphers:
     """The ciphers of one file, each of a key of its own: no nonce is used twice with a key."""
 
