@@ -25,6 +25,7 @@ from memory_butler.engine.keys import keys_of
 from memory_butler.engine.opening import open_database
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, loading
+from memory_butler.vault import keyring
 from memory_butler.vault.keyring import Keyring
 
 Tell = Callable[[str], None]
@@ -32,12 +33,14 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A backup that was written."""
+    """A backup that was written; `keys_exported`: the keyring has not changed since its last export,
+    or the backup needs none."""
 
     path: Path
     manifest: Manifest
     checked: bool
     sealed: bool
+    keys_exported: bool
 
 
 async def back_up(
@@ -70,7 +73,8 @@ async def back_up(
         admin = admin_dsn or database.admin_dsn or database.runtime_dsn
         making = _Making(target, admin, settings.data_dir, now, check, tell)
         manifest = await (making.plain() if keys is None else making.sealed(keys))
-    return Made(target, manifest, check, keys is not None)
+    exported = keys is None or (await asyncio.to_thread(keyring.read, keys.folder)).exported
+    return Made(target, manifest, check, keys is not None, exported)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ def backup(
         )
     )
     found = made.manifest
+    if not made.keys_exported:
+        complain("The keyring has changed since it was exported: memory-butler keys export FILE")
     if as_json:
         answer = {"path": str(made.path), "checked": made.checked, "encrypted": made.sealed}
         print(json.dumps(answer | found.model_dump(mode="json"), indent=2))
