@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -18,7 +19,7 @@ from conftest import NOW, Connection
 from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import Restored, restore
 from memory_butler.config import Settings
-from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers
 from memory_butler.engine.keys import folder_of, keys_of, set_up
@@ -27,7 +28,7 @@ from memory_butler.engine.remember import store_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.store import dump
+from memory_butler.store import dump, sections
 from memory_butler.store.transaction import open_pool
 from memory_butler.vault import keyring
 
@@ -146,6 +147,25 @@ async def test_after_an_erasure_yesterdays_backup_has_nothing_of_that_tenant(
     assert [path.name for path in (settings.data_dir / "journal").iterdir()] == ["bob"]
     for path, data in _bytes(settings.data_dir / "journal"):
         assert b"ana: " + MARKER.encode() not in data, path
+
+
+async def test_a_tenant_that_is_erased_meanwhile_is_in_no_backup(
+    sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are read before the erasure, and would be sealed with a new key after it."""
+    settings, memory, admin = sealing
+    await _told(sealing)
+    kept = replace(memory, data_dir=settings.data_dir)
+    copy_out = sections.copy_out
+
+    async def erase_first(*given: Any) -> None:
+        await erase(kept, Principal("ana"), Target(everything=True))
+        await copy_out(*given)
+
+    monkeypatch.setattr(sections, "copy_out", erase_first)
+    with pytest.raises(Conflict, match="a tenant was erased while the backup was made"):
+        await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    assert left_in(tmp_path) == ["data"]
 
 
 async def test_a_copy_of_the_keyring_from_before_does_not_bring_the_key_back(

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from cli.installation import Installation
+from conftest import NOW
+from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.master import CommandMaster
 
 WORDS = "Zephyrine Quokkaschmidt plays the theremin"
 
@@ -79,6 +83,23 @@ def test_a_master_key_file_of_ones_own_and_another_one(tmp_path: Path) -> None:
     assert "the keyring needs the master key" in here.inside("keys", "status", code=8).err
     renewed = Installation(tmp_path, extra={"MEMORY_BUTLER_MASTER_KEY_FILE": str(second)})
     renewed.inside("keys", "status")
+
+
+def test_a_command_of_a_key_management_service(tmp_path: Path) -> None:
+    program, asked = tmp_path / "service.py", tmp_path / "asked"
+    program.write_text(
+        "import sys\n"
+        f"open({str(asked)!r}, 'a').write(sys.argv[-1] + '\\n')\n"
+        "print(sys.stdin.read().strip())\n"
+    )
+    command = json.dumps([sys.executable, str(program)])
+    here = Installation(tmp_path, extra={"MEMORY_BUTLER_MASTER_KEY_COMMAND": command})
+    assert "the command" in here.inside("keys", "init").out
+    Keyring(here.data_dir / "keys", CommandMaster(json.loads(command))).key_of("ana", NOW)
+    here.inside("keys", "status")
+    here.inside("keys", "rotate")
+    assert asked.read_text().split() == ["wrap", "unwrap", "unwrap", "wrap"]
+    assert _secrets(here.data_dir / "keys") == []
 
 
 def test_rotating_replaces_the_master_key_in_its_place(bare: Installation) -> None:

@@ -33,8 +33,10 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A backup that was written; `keys_exported`: the keyring has not changed since its last export,
-    or the backup needs none."""
+    """A backup that was written.
+
+    `keys_exported`: the keyring has not changed since its last export, or the backup needs none.
+    """
 
     path: Path
     manifest: Manifest
@@ -62,6 +64,7 @@ async def back_up(
     Raises:
         ConfigurationError: the login may not act as the owner, or not make the scratch database;
             the keys cannot be used.
+        Conflict: a tenant was erased meanwhile; make it again.
         IntegrityViolation: what was loaded is not what was dumped, or a journal is damaged.
         Unavailable: the database is away.
     """

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 
 from memory_butler import __version__
 from memory_butler.backup.archive import JOURNALS, Manifest, Opened
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.engine.leftovers import UNFINISHED
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, sections
@@ -49,10 +49,15 @@ def aside(data_dir: Path) -> Iterator[Path]:
 async def write(
     target: Path, admin_dsn: str, data_dir: Path, keys: Keyring, now: datetime
 ) -> Manifest:
-    """Write a sealed backup to a new file, on disk when this returns."""
+    """Write a sealed backup to a new file, on disk when this returns.
+
+    Raises:
+        Conflict: a tenant was erased meanwhile.
+    """
     with _created(target) as file, aside(data_dir) as folder:
         writer = Writer(file, KIND, keys, now)
         async with dump.one_moment(admin_dsn) as moment:
+            erased = await moment.erased()
             counts = await moment.counts()
             await moment.archive(folder / _SCHEMA, rows=False)
             tenants = _tenants(counts)
@@ -77,6 +82,10 @@ async def write(
             writer.begin(name.partition("/")[0], {"part": "journal", "name": name})
             _copy(folder / JOURNALS / name, writer)
         writer.close()
+    # What was read before may have been written after its key was destroyed, with a new one.
+    async with dump.one_moment(admin_dsn) as moment:
+        if await moment.erased() != erased:
+            raise Conflict("a tenant was erased while the backup was made: make it again")
     return manifest
 
 

@@ -32,6 +32,7 @@ Counts = Mapping[str, tuple[int, str]]
 _TAIL: Final = 1_000
 _DATABASES: Final = "SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY datname"
 
+_ERASED: Final = "SELECT id FROM erasures WHERE target->>'by' = 'tenant'"
 _TABLES: Final = """
 SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attname = 'tenant_id'
@@ -61,6 +62,11 @@ class Moment:
             tables = await sections.tables(self.connection)
             options += [f"--exclude-table-data={one.name}" for one in tables]
         await run("pg_dump", self.admin_dsn, options)
+
+    async def erased(self) -> frozenset[str]:
+        """The ids of the erasures of whole tenants."""
+        rows = await self.connection.fetch(_ERASED)
+        return frozenset(str(row["id"]) for row in rows)
 
     async def counts(self) -> Counts:
         """How many rows each tenant has in each table, and the sum of their hashes."""
