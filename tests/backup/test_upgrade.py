@@ -148,15 +148,8 @@ async def _of_nobody(dsn: str) -> list[list[asyncpg.Record]]:
     """The rows of tables that have no tenant, which no count compares."""
     connection = await asyncpg.connect(dsn)
     try:
-        return [
-            await connection.fetch(f"SELECT * FROM {table} ORDER BY 1")
-            for table in (
-                "tenants",
-                "embedding_versions",
-                "job_runs",
-                "pgqueuer.pgqueuer_schedules",
-            )
-        ]
+        tables = ("tenants", "embedding_versions", "job_runs", "pgqueuer.pgqueuer_schedules")
+        return [await connection.fetch(f"SELECT * FROM {one} ORDER BY 1") for one in tables]
     finally:
         await connection.close()
 
