@@ -136,6 +136,7 @@ async def test_after_an_erasure_yesterdays_backup_has_nothing_of_that_tenant(
     kept = replace(memory, data_dir=settings.data_dir)
     erased = await erase(kept, Principal("ana"), Target(everything=True))
     assert erased.certificate["keys_destroyed"] == [key]
+    assert any("copies of the keyring" in one for one in erased.certificate["cannot_reach"])
     keys = keys_of(settings)
     assert keys is not None
     assert keys.key(key) is None

@@ -143,14 +143,15 @@ def _warn(settings: "Settings", folder: Path) -> None:
     from memory_butler.engine.keys import master_place
     from memory_butler.vault.keyring import FILE
 
-    print("Backups and exports are encrypted from now on.")
+    print("Backups, exports and spools of butlers are encrypted from now on.")
     print(f"  The master key: {master_place(settings)}")
     print(f"  The keyring:    {folder / FILE}")
-    complain(
-        "LOSING A KEY IS LOSING THE DATA: without both, no encrypted backup or export can be read "
-        "again, by nobody. Neither is in a backup.\n"
-        "  1. Copy the master key to a safe place, apart from the backups.\n"
-        "  2. Run `memory-butler keys export FILE` after the first backup, and after each new "
-        "tenant or erasure; keep the newest copy only.\n"
-        "Memories in the database, journals and spools stay readable on this machine."
-    )
+    for line in (
+        "LOSING A KEY IS LOSING THE DATA: without both, nobody can read an encrypted backup again. "
+        "Neither is in a backup.",
+        "1. Copy the master key to a safe place, apart from the backups.",
+        "2. Run `memory-butler keys export FILE` after the first backup, and after each new tenant "
+        "or erasure. Keep the newest copy only.",
+        "Memories in the database and in journals stay readable on this machine.",
+    ):
+        complain(line)
