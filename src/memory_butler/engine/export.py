@@ -22,6 +22,8 @@ from memory_butler.store import transfer
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 KIND: Final = "memory-butler-export"
+# As a sealed file calls it.
+SEALED_KIND: Final = "export"
 # Raised when a file of before can no longer be read as it stands.
 FORMAT: Final = 1
 # Rows with a vector are some 9 kB; a batch stays a few megabytes.

@@ -27,6 +27,7 @@ from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.store import dump, erasure, scrubbing
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import one_bulk_writer, transaction
+from memory_butler.vault import keyring
 
 Tell = Callable[[str], None]
 
@@ -34,12 +35,17 @@ Tell = Callable[[str], None]
 MAX_NAMED: Final = 1000
 
 _BEYOND: Final = (
-    "backups and exports made before: delete or renew them",
     "what agents, models and other programs were told, and what they wrote down",
     "queries that other running processes remember, until they end",
     "spools of butlers and hooks outside of this data directory: what waits there may still arrive",
     "log files, and the working folders and transcripts of agents' sessions",
     "blocks that the file system freed, until they are used again",
+)
+_BACKUPS: Final = "backups and exports made before: delete or renew them"
+_PLAIN_BACKUPS: Final = (
+    "backups and exports made before that are not encrypted: delete or renew them",
+    "copies of the keyring made before: with the master key and one of them, encrypted backups and "
+    "exports can still be read. Export the keyring anew and delete them",
 )
 _OTHERS_SPOOLED: Final = (
     "episodes that wait in the spools of this data directory (`spooled_left`) and are of no erased "
@@ -199,6 +205,12 @@ async def _complete(
     spooled = await asyncio.to_thread(
         spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
     )
+    destroyed: list[str] = []
+    if everything:
+        folder = _data_dir(memory) / keyring.FOLDER
+        destroyed = await asyncio.to_thread(
+            keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()
+        )
     scrubbed = None
     left: leftovers.Found | None = None
     removed: tuple[str, ...] = ()
@@ -230,7 +242,9 @@ async def _complete(
             "probed_at_most": report["probed_at_most"],
             "bytes": _bytes(scrubbed),
             "leftovers_removed": list(removed),
+            "keys_destroyed": destroyed,
             "cannot_reach": [
+                *(_PLAIN_BACKUPS if destroyed else (_BACKUPS,)),
                 *_BEYOND,
                 *((_OTHERS_SPOOLED,) if spooled.left else ()),
                 *(() if left is None else (f"{_KEPT_BY_RESTORE}: {one}" for one in left.kept)),

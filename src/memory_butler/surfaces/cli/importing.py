@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import io
 import json
 import sys
 import tempfile
@@ -88,8 +89,8 @@ def import_(
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
     A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
-    if format in (None, _OWN) and path != "-" and _is_export(path):
-        with _twice(path) as file:
+    if format in (None, _OWN) and path != "-" and _is_export(path, place):
+        with _twice(path, place) as file:
             _tell(complete(_restore(place, file, wait=wait)), as_json)
         return
     with _opened(path, format, butler, place) as source:
@@ -135,19 +136,19 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         raise InvalidInput(
             "--butler is for other programs' formats; each line of our own format names its butler"
         )
-    with _twice(path) as file:
+    with _twice(path, place) as file:
         total = sum(1 for _ in file)
         file.seek(0)
         yield _Source(read_lines(file, tenant), total, "line")
 
 
-def _is_export(path: str) -> bool:
+def _is_export(path: str, place: Place) -> bool:
     from memory_butler.engine.export import read_header
     from memory_butler.engine.import_format import MAX_LINE_BYTES
 
     if not Path(path).is_file():
         return False
-    with _twice(path) as file:
+    with _twice(path, place) as file:
         return read_header(file.readline(MAX_LINE_BYTES)) is not None
 
 
@@ -188,7 +189,7 @@ def _tell(report: "RestoreReport", as_json: bool) -> None:
 
 
 @contextmanager
-def _twice(path: str) -> Iterator[BinaryIO]:
+def _twice(path: str, place: Place) -> Iterator[BinaryIO]:
     """A file that can be read twice: its lines are counted before they are stored."""
     if path == "-":
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as kept:
@@ -202,15 +203,28 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             f"{path} is not a regular file: a device or pipe may never end; pipe it into `-`"
         )
     try:
-        with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
+        with _read(Path(path), place) as source:
             if not source.seekable():
                 raise InvalidInput(f"{path} cannot be read twice; pipe it into `import -`")
-            yield cast(BinaryIO, source)
+            yield source
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         said = error.strerror
         if isinstance(error, IsADirectoryError):
             said = "it is a folder that holds nothing of a known format; name one with --format"
         raise InvalidInput(f"{path} cannot be read: {said}") from None
+
+
+def _read(path: Path, place: Place) -> BinaryIO:
+    from memory_butler.engine.export import SEALED_KIND
+    from memory_butler.engine.keys import keys_to_read
+    from memory_butler.vault.sealed import SealedFile, is_sealed
+
+    with path.open("rb") as file:
+        start = file.read(100) if file.seekable() else b""
+    if is_sealed(start):
+        keys = keys_to_read(place.settings(), path)
+        return io.BufferedReader(SealedFile(path.open("rb"), SEALED_KIND, keys))
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
 
 
 async def _import(

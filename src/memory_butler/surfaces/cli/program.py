@@ -19,6 +19,7 @@ from memory_butler.surfaces.cli import (
     exporting,
     importing,
     journal,
+    keys,
     maintaining,
     nearest_index,
     operations,
@@ -59,7 +60,7 @@ _ORDER = (
     ),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
-    ("backup", "restore-backup"),
+    ("backup", "restore-backup", "keys"),
     ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
 )
 
@@ -128,6 +129,14 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     token.command("list")(located(tokens.list_))
     token.command("revoke")(located(tokens.revoke))
     app.add_typer(token, name="token", rich_help_panel=OPERATE)
+
+    key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
+    key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
+    key.command("status")(located(keys.status))
+    key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
+    key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
+    key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
+    app.add_typer(key, name="keys", rich_help_panel=OPERATE)
 
     index = typer.Typer(
         help="Manage the vector index, for faster approximate search.", no_args_is_help=True
