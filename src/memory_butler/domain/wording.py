@@ -15,18 +15,14 @@ MARK: Final = "\x1f"
 _HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 _RUN: Final = re.compile(
-    f"(?P<han>[{_HAN}]+)|[{_KATAKANA}]+|[\u3041-\u309f]+|[\u1100-\u11ff\uac00-\ud7af]+"
+    f"(?P<han>[{_HAN}]+)|[{_KATAKANA}]+|(?P<hiragana>[\u3041-\u309f]+)"
+    "|[\u1100-\u11ff\uac00-\ud7af]+"
 )
 
 
 def marked(text: str, configurations: Sequence[str]) -> str:
     """`text` with the names of its configurations; as it is without any: English."""
     return f"{MARK}{','.join(configurations)}{MARK}{text}" if configurations else text
-
-
-def has_cjk(text: str) -> bool:
-    """Whether it has Chinese, Japanese or Korean letters."""
-    return _RUN.search(text) is not None
 
 
 def without_cjk(text: str) -> str:
@@ -50,6 +46,7 @@ def asked(text: str) -> str:
 def _cut(run: re.Match[str], *, singly: bool) -> str:
     letters = run.group()
     if len(letters) == 1:
-        return f" {letters} "
+        # A hiragana letter alone is a particle: the small words of Japanese.
+        return " " if run["hiragana"] else f" {letters} "
     pairs = [letters[place : place + 2] for place in range(len(letters) - 1)]
     return f" {' '.join([*letters, *pairs] if singly else pairs)} "

@@ -1,7 +1,8 @@
 """Which language a text is in, and which of PostgreSQL's configurations compare its words (C-201).
 
-An English text is known by its small words. py3langid knows the others, by their sequences of
-letters. It takes half a second to load, once, and 80 MB: whose texts are all English seldom pays it.
+An English text is known by its small words. py3langid knows the others by their sequences of
+letters. Its model takes a second to load and 80 MB of memory, so it is loaded in a thread, by the
+first text that needs it.
 """
 
 import asyncio
@@ -43,12 +44,12 @@ _NEAR: Final = 10
 
 
 async def of_memory(text: str) -> str:
-    """The text of a memory as the store takes it: preprocessed in, marked with its languages out."""
+    """A memory's preprocessed text as the store takes it, marked with its languages."""
     return wording.marked(wording.told(text), await _configurations(text))
 
 
 async def of_question(text: str) -> str:
-    """Likewise the text of a question."""
+    """A question's preprocessed text as the store takes it, marked with its languages."""
     return wording.marked(wording.asked(text), await _configurations(text))
 
 
