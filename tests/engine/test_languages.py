@@ -1,5 +1,7 @@
 """Memories in other languages than English are found by their words."""
 
+from datetime import timedelta
+
 import pytest
 
 from conftest import Clock, Connection
@@ -107,3 +109,14 @@ async def test_what_was_stored_before_is_indexed_anew(
         assert await _found(memory, who, question, "keyword") == [said] * 3
     assert await admin.fetch("SELECT id, embedding::text FROM facts ORDER BY id") == vectors
     assert await reindex(memory) == 0
+
+
+async def test_a_deep_search_finds_what_happened_in_the_period_that_is_named(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    last_week = clock() - timedelta(days=7)
+    await store_episode(memory, principal, "Der Dachdecker war da", "home", occurred_at=last_week)
+    for place in range(30):
+        await store_episode(memory, principal, f"Etwas anderes, Nummer {place}", "home")
+    question = "Was haben wir letzte Woche erledigt?"
+    assert "Der Dachdecker war da" in (await _found(memory, principal, question, "deep"))[:1]

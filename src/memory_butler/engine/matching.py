@@ -28,6 +28,7 @@ from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
+from memory_butler.inference.dates import in_english
 from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
@@ -158,7 +159,9 @@ async def matches(
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     deep = None
     if asked.mode == "deep":
-        deep = Deep(spellings(asked.text), period_of(asked.text, asked.now))
+        # A text without a mark and without CJK is English.
+        dated = asked.text if asked.words == asked.text else await in_english(asked.text)
+        deep = Deep(spellings(asked.text), period_of(dated, asked.now))
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     elif deep is not None:

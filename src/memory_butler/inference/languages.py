@@ -26,6 +26,7 @@ _CONFIGURATIONS: Final = {
     "be": "simple", "bg": "simple", "cs": "simple", "fa": "simple", "he": "simple", "hr": "simple",
     "is": "simple", "lv": "simple", "mk": "simple", "pl": "simple", "sk": "simple", "sl": "simple",
     "sq": "simple", "th": "simple", "uk": "simple", "vi": "simple",
+    "zh": "simple", "ja": "simple", "ko": "simple",
 }  # fmt: skip
 _ENGLISH: Final = frozenset(
     """
