@@ -63,7 +63,7 @@ def _translated(text: str) -> str:
     said = without_cjk(said)
     for pattern, better in _CORRECTED:
         said = pattern.sub(better, said)
-    # A month or a day of the week is read after "in" or "on" alone, which were not put into English.
+    # A month or a weekday is read only after "in" or "on", which were not put into English.
     for word in alone:
         if re.fullmatch(_MONTH, word):
             said += f" in {word}"
