@@ -1,4 +1,4 @@
-"""A text on its way to the words' arm of a search: its languages, and CJK cut into pairs (C-200).
+"""A text on its way to the keyword retriever: its languages, and CJK cut into pairs (C-200).
 
 The store takes a text whose words are to be compared as one string. Without a mark it is English.
 Otherwise it begins with the configurations of PostgreSQL that fit it, between two marks.

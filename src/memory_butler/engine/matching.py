@@ -78,7 +78,7 @@ class Question:
     """A checked question; `depth` is how deep each retriever looks.
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
-    looked for by itself, too. `words` is the text with its languages, for the words' arm.
+    looked for by itself, too. `words` is the text with its languages, for the keyword retriever.
     """
 
     text: str
