@@ -14,21 +14,23 @@ from memory_butler.domain.periods import MAX_CHARACTERS
 from memory_butler.domain.wording import without_cjk
 from memory_butler.inference import languages
 
-_MONTH: Final = (
+_MONTHS: Final = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 )
-_WEEKDAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_WEEKDAYS: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 # How dateparser's English differs from that of people, in the order of the corrections.
 _CORRECTED: Final = tuple(
     (re.compile(pattern), better)
     for pattern, better in (
         (r"\b1 (week|month|year) ago\b", r"last \1"),
-        (rf"\b(\d{{1,2}})\. ?(?={_MONTH})", r"\1 "),
-        (rf"\b(\d{{4}}) ({_MONTH}) (\d{{1,2}})\b", r"\3 \2 \1"),
+        (rf"\b(\d{{1,2}})\. ?(?={_MONTHS})", r"\1 "),
+        (rf"\b(\d{{4}}) ({_MONTHS}) (\d{{1,2}})\b", r"\3 \2 \1"),
         (r"\b(\d{4})-(\d)-", r"\1-0\2-"),
         (r"\b(\d{4}-\d\d)-(\d)\b", r"\1-0\2"),
     )
 )
+_MONTH: Final = re.compile(_MONTHS)
+_WEEKDAY: Final = re.compile(_WEEKDAYS)
 # Shorter words are abbreviations, and much else: "mit" and "mar" are a day and a month.
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 
@@ -65,9 +67,9 @@ def _translated(text: str) -> str:
         said = pattern.sub(better, said)
     # A month or a weekday is read only after "in" or "on", which were not put into English.
     for word in alone:
-        if re.fullmatch(_MONTH, word):
+        if _MONTH.fullmatch(word):
             said += f" in {word}"
-        elif re.fullmatch(_WEEKDAY, word):
+        elif _WEEKDAY.fullmatch(word):
             said += f" on {word}"
     return said
 
