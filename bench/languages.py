@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.server import Client, machine, running_server
+from memory_butler.inference.languages import configurations
 
 JUDGED = Path(__file__).parent / "languages.jsonl"
 DEPTH = 5
@@ -61,6 +62,14 @@ def main() -> None:
     every = {way: [hit for one in hits.values() for hit in one[way]] for way in WAYS}
     print(_line("all", every))
     print(f"\nMedian of a search: {1000 * median(took):.1f} ms")
+    texts = [row[side] for row in rows for side in ("fact", "question")]
+    began = time.perf_counter()
+    configurations(texts[0])
+    loaded = time.perf_counter()
+    for text in texts:
+        configurations(text)
+    each = 1000 * (time.perf_counter() - loaded) / len(texts)
+    print(f"Detecting a language: {each:.2f} ms; loading its model: {loaded - began:.1f} s")
 
 
 def _line(name: str, found_by: dict[str, list[bool]]) -> str:
