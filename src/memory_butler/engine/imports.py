@@ -34,6 +34,7 @@ from memory_butler.engine.import_format import (
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import is_masked, screened
+from memory_butler.inference import languages
 from memory_butler.store import entities
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
@@ -285,7 +286,7 @@ class _Import:
                 written = await writing.insert(tx, self._principal, new, fitting)
                 return written.supersedes_id
 
-        _, words = writing.searchable(new)
+        words = await languages.of_memory(writing.searchable(new)[1])
         if await writing.shortened(Embedded.later(words), write) is not None:
             done.superseded += 1
         self._learn(line, item.at.id)

@@ -14,6 +14,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.standpoint import Standpoint, standpoint
 from memory_butler.engine import inputs
+from memory_butler.inference import languages
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.inference.reranker import BackgroundReranker
@@ -112,4 +113,4 @@ class Memory:
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""
         vector = await self.embedder.embed(text)
-        return Embedded(vector, search_text, self.embedding_version_id)
+        return Embedded(vector, await languages.of_memory(search_text), self.embedding_version_id)

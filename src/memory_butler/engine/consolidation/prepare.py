@@ -34,6 +34,7 @@ from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule, searchable
+from memory_butler.inference import languages
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -152,7 +153,7 @@ async def prepare(
             continue
         if judged.held is None:
             judged = replace(judged, restates=await _restated(memory, group, judged))
-        words = searchable(judged.new)[1]
+        words = await languages.of_memory(searchable(judged.new)[1])
         writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
     confirmations = await _borne_out(memory, group, result.confirmations, witnesses, outcome)
     return Plan(writes, confirmations, result.contradictions, outcome)

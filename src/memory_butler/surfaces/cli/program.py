@@ -59,7 +59,8 @@ _ORDER = (
         "entity",
     ),
     ("journal",),
-    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
+    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation"),
+    ("reembed", "reindex-words"),
     ("backup", "restore-backup", "keys"),
     ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
 )
@@ -104,6 +105,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)
     )
+    add("reindex-words", rich_help_panel=KEEP)(located(maintaining.reindex_words))
     add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
         located(backing_up.backup)
     )
