@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.engine.audit_keys import FOLDER
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import (
     derived_password,
@@ -18,6 +19,7 @@ from memory_butler.engine.opening import (
     memory_on,
     pulled_models,
 )
+from memory_butler.engine.sealing import sealing
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.host.tools import add_operation
 from memory_butler.inference.embedder import Embedder
@@ -88,8 +90,9 @@ class MemoryModule(Module):
             self._config = config
         login = await runtime_login(db)
         self._memory = await self._opened.enter_async_context(
-            memory_on(login, self._config, self._models)
+            memory_on(login, self._config, self._models, self._models.parent / FOLDER)
         )
+        await self._opened.enter_async_context(sealing(self._memory))
 
     async def register_tools(
         self, mcp: MCPServer[Any], config: BaseModel | None, db: HostDatabase

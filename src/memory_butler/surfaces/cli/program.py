@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
+    auditing,
     backing_up,
     care,
     connecting,
@@ -59,7 +60,7 @@ _ORDER = (
     ),
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation", "reembed"),
-    ("backup", "restore-backup"),
+    ("backup", "restore-backup", "audit"),
     ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
 )
 
@@ -103,6 +104,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)
     )
+    add("audit", rich_help_panel=OPERATE, epilog=auditing.EXAMPLES)(located(auditing.audit))
     add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
         located(backing_up.backup)
     )
