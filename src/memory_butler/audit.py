@@ -22,6 +22,8 @@ from typing import Any, Final
 
 KIND: Final = "memory-butler-audit"
 START: Final = "00" * 32
+NEVER: Final = "0001-01-01T00:00:00+00:00"
+EVENT: Final = ("id", "event_type", "actor", "created_at", "step")
 ERASING: Final = "memories_erased"
 # Clocks of several servers differ, and are corrected: a step back of more is reported.
 CLOCK_TOLERANCE: Final = timedelta(seconds=60)
@@ -53,9 +55,8 @@ def content_mac(key: bytes, salt: bytes, payload: Any) -> bytes:
 
 
 def event_mac(key: bytes, tenant: str, event: Mapping[str, Any], content: bytes) -> bytes:
-    """The keyed hash of an event: `id`, `event_type`, `actor`, `created_at`, `step`, content."""
-    names = ("id", "event_type", "actor", "created_at", "step")
-    said = [tenant, *(event[name] for name in names), content.hex()]
+    """The keyed hash of an event: its columns in `EVENT`, and its content."""
+    said = [tenant, *(event[name] for name in EVENT), content.hex()]
     return hmac.digest(key, b"event\0" + canonical(said).encode(), "sha256")
 
 
@@ -100,8 +101,9 @@ class Audit:
 
     def __init__(self, key: bytes, public: bytes, kept: Iterable[Mapping[str, str]] = ()):
         self._key, self._public, self.report = key, public, Report()
-        self._given, self._kept = list(kept), list[dict[str, Any]]()
-        self._signed: dict[str, Any] = {}
+        self._given = list(kept)
+        self._heads: dict[int, str] = {}
+        self._signed_until = 0
         self._next, self._link, self._ended = 1, START, False
         self._latest: datetime | None = None
         self._erasures: dict[str, set[str]] = {}
@@ -128,42 +130,40 @@ class Audit:
             self._break("truncated", self._next, None, "the file ends before its end line")
         for seq, event_id, erasure in self._emptied:
             if event_id not in self._erasures.get(erasure, ()):
-                said = "its content is gone, and no erasure in the log names it"
-                self._break("changed", seq, event_id, said)
-        end = max([0, *(one["seq"] for one in [self._signed, *self._kept] if one)])
+                self._break("changed", seq, event_id, "its content is gone without an erasure")
+        end = max(self._heads, default=0)
+        said = f"the log ends at {last}; a checkpoint was signed at {end}"
         if end > last:
-            said = f"the log ends at {last}; a checkpoint was signed at {end}"
             self._break("truncated", self._next, None, said)
-        elif last > self._signed.get("seq", 0):
-            said = f"the log ends at {last}; its checkpoint was signed at {end}"
+        elif last > self._signed_until:
             self._break("checkpoint", last, None, said)
         self.report.breaks.sort(key=lambda one: (one.seq is None, one.seq or 0))
         return self.report
 
     def _begin(self, tenant: str, checkpoint: Mapping[str, str] | None) -> None:
         self.report.tenant = tenant
-        found = [self._statement(one) for one in (checkpoint, *self._given) if one]
-        self._kept = [one for one in found[bool(checkpoint) :] if one]
-        if not checkpoint or not found[0]:
+        kept = [found for one in self._given if (found := self._statement(one))]
+        signed = self._statement(checkpoint) if checkpoint else {}
+        self._heads = {one["seq"]: one["link"] for one in (*kept, signed) if one}
+        if not signed:
             return
-        self._signed, base = found[0], found[0]["base"]
+        base, self._signed_until = signed["base"], signed["seq"]
         self._next, self._link = base["seq"] + 1, base["link"]
         self.report.since = f"{base['why']} at {base['at']}, after seal {base['seq']}"
         if base["adopted"]:
             self.report.since += f"; {base['adopted']} events were there before"
-        for one in self._kept:
-            late = one["number"] >= self._signed["number"] and one != self._signed
-            if late and one["seq"] <= self._signed["seq"]:
-                said = "the checkpoint is not the one that was kept"
-                self._break("checkpoint", self._signed["seq"], None, said)
+        for one in kept:
+            late = one["number"] >= signed["number"] and one != signed
+            if late and one["seq"] <= signed["seq"]:
+                self._break("checkpoint", signed["seq"], None, "another checkpoint was kept")
 
     def _break(self, kind: str, seq: int | None, event_id: str | None, said: str) -> None:
         self.report.breaks.append(Break(kind, self.report.tenant, seq, event_id, said))
 
     def _statement(self, one: Mapping[str, str]) -> dict[str, Any]:
-        message = one["statement"].encode()
-        if verified(self._public, bytes.fromhex(one["signature"]), message):
-            statement: dict[str, Any] = parsed(one["statement"])
+        text, signature = one["statement"], bytes.fromhex(one["signature"])
+        if verified(self._public, signature, text.encode()):
+            statement: dict[str, Any] = parsed(text)
             if statement["tenant"] == self.report.tenant:
                 return statement
         said = "a checkpoint is not signed with the expected key, or is of another tenant"
@@ -179,13 +179,10 @@ class Audit:
         if seq > self._next:
             self._break("dropped", self._next, None, f"no seals {self._next} to {seq - 1}")
         elif made != link:
-            said = "this seal, or its place in the log, was changed"
-            self._break("reordered", seq, event_id, said)
-        elif any(
-            one and one["seq"] == seq and one["link"] != link for one in (self._signed, *self._kept)
-        ):
+            self._break("reordered", seq, event_id, "this seal, or its place, was changed")
+        elif self._heads.get(seq, link) != link:
             self._break("checkpoint", seq, event_id, "a signed checkpoint says otherwise")
-        at = datetime.fromisoformat(seal["sealed_at"])
+        at = datetime.fromisoformat(seal["sealed_at"] or NEVER)
         if self._latest is not None and at < self._latest - CLOCK_TOLERANCE:
             said = f"sealed at {at.isoformat()}, after {self._latest.isoformat()}"
             self._break("clock", seq, event_id, said)
@@ -195,13 +192,11 @@ class Audit:
 
     def _event(self, seal: Mapping[str, Any], event: Mapping[str, Any] | None) -> None:
         seq, event_id, content = seal["seq"], seal["event_id"], bytes.fromhex(seal["content"])
+        payload = None if event is None else event["payload"]
         if event is None:
             self._break("dropped", seq, event_id, "the event is gone, its seal is there")
-            return
-        payload = event["payload"]
-        if event_mac(self._key, self.report.tenant, event, content).hex() != seal["mac"]:
-            said = "type, actor, time, step or seal is not what was stored"
-            self._break("changed", seq, event_id, said)
+        elif event_mac(self._key, self.report.tenant, event, content).hex() != seal["mac"]:
+            self._break("changed", seq, event_id, "type, actor, time, step or seal was changed")
         elif seal["salt"] is None:
             self.report.erased += 1
             erasure = payload.get("erased") if isinstance(payload, dict) else None
@@ -220,18 +215,17 @@ def shown(report: Report) -> str:
         f"Tenant {report.tenant}: {report.sealed} sealed events checked, {report.waiting} wait for "
         f"a seal, {report.erased} were erased. The log counts from: {report.since}."
     )
-    breaks = [
+    lines = [
         f"{one.kind} at seal {one.seq or '-'}, event {one.event_id or '-'}: {one.said}"
-        for one in report.breaks[:20]
+        for one in report.breaks
     ]
-    if more := len(report.breaks) - len(breaks):
-        breaks.append(f"and {more} more")
-    return "\n".join([checked, *(breaks or ["The log is whole."])])
+    return "\n".join([checked, *(lines[:20] or ["The log is whole."]), f"{len(lines)} breaks."])
 
 
 _P: Final = 2**255 - 19
 _D: Final = -121665 * pow(121666, -1, _P) % _P
 _ORDER: Final = 2**252 + 27742317777372353535851937790883648493
+_BASE: Final = (4 * pow(5, -1, _P) % _P).to_bytes(32, "little")
 _Point = tuple[int, int, int, int]
 
 
@@ -239,16 +233,14 @@ def verified(public: bytes, signature: bytes, message: bytes) -> bool:
     """Whether an Ed25519 signature holds (RFC 8032)."""
     if len(signature) != 64 or len(public) != 32:
         return False
-    key, nonce = _point(public), _point(signature[:32])
+    key, nonce, base = _point(public), _point(signature[:32]), _point(_BASE)
     scalar = int.from_bytes(signature[32:], "little")
-    base = _point((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
     if key is None or nonce is None or base is None or scalar >= _ORDER:
         return False
     digest = hashlib.sha512(signature[:32] + public + message).digest()
     left = _times(scalar, base)
     right = _plus(nonce, _times(int.from_bytes(digest, "little") % _ORDER, key))
-    same_x = (left[0] * right[2] - right[0] * left[2]) % _P == 0
-    return same_x and (left[1] * right[2] - right[1] * left[2]) % _P == 0
+    return all((left[at] * right[2] - right[at] * left[2]) % _P == 0 for at in (0, 1))
 
 
 def _point(raw: bytes) -> _Point | None:
@@ -296,10 +288,10 @@ def main(arguments: list[str] | None = None) -> int:
         with open(given.dump, encoding="utf-8") as file:
             for line in file:
                 audit.feed(parsed(line))
-        report = audit.finish()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print(f"cannot check: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
+    report = audit.finish()
     print(json.dumps(asdict(report), indent=2) if given.json else shown(report))
     return 1 if report.breaks else 0
 

@@ -38,6 +38,7 @@ WITHOUT_TENANT = {
             ("undo", "remove_made"), ("undo", "remove_made_entities"),
             *((noun, name) for noun in ("history", "search") for name in load(noun)),
             *(("tokens", name) for name in load("tokens")), ("jobs", "tenants_with_work"),
+            ("seals", "tenants_to_seal"),
         ],
         _FUNCTION,
     ),
@@ -52,7 +53,7 @@ WITHOUT_TENANT = {
     **dict.fromkeys(
         [
             ("facts", "lock_key"), ("items", "take_turns"),
-            ("reembedding", "try_turn"), ("reembedding", "end_turn"),
+            ("reembedding", "try_turn"), ("reembedding", "end_turn"), ("seals", "turn"),
         ],
         _LOCK,
     ),

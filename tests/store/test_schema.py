@@ -27,7 +27,7 @@ from .tenant_tables import GLOBAL_TABLES, TENANT_TABLES
 
 _MIGRATIONS = files("memory_butler.store") / "migrations"
 # By revision, what the texts were that made a database of it, without comments and spaces.
-_MADE = {"mem_031": "d4b985322bb1ec79"}
+_MADE = {"mem_031": "d4b985322bb1ec79", "mem_033": "9eccc68ac4e0dd38"}
 
 TIMESTAMP = "timestamp with time zone"
 OPTIONAL, REQUIRED = True, False

@@ -73,8 +73,9 @@ async def accept(memory: Memory, tenant: str) -> None:
         adopted = await seals.adopt(tx, keys.chain)
         head = await seals.head(tx) or Head(0, START)
         head = await seals.chain(tx, keys.chain, head, memory.clock())
-        known = [one for one in (await seals.checkpoint(tx), keys.kept(tenant)) if one]
-        number = max((int(parsed(one["statement"])["number"]) for one in known), default=0)
+        known = (await seals.checkpoint(tx), keys.kept(tenant))
+        ours = [parsed(one["statement"]) for one in known if one and keys.holds(one)]
+        number = max((int(one["number"]) for one in ours), default=0)
         base = _base("accepted", head, memory, adopted)
         signed = keys.signed(_statement(tenant, number + 1, head, base, memory))
         await seals.put_checkpoint(tx, signed)
@@ -85,7 +86,9 @@ async def before_erasing(memory: Memory, tx: Transaction) -> Statement | None:
     """Hold the chain until commit; what its checkpoint says, None where nothing is sealed."""
     await seals.turn(tx)
     found = None if memory.audit is None else await seals.checkpoint(tx)
-    return None if found is None else parsed(found["statement"])
+    if found is None or memory.audit is None or not memory.audit.holds(found):
+        return None
+    return dict(parsed(found["statement"]))
 
 
 async def erased_memories(memory: Memory, tx: Transaction, actor: str, erasure: UUID) -> None:
@@ -194,10 +197,10 @@ async def _last(tx: Transaction, keys: AuditKeys) -> Statement | None:
     """What the latest checkpoint says, held until commit; None where the chain has not begun."""
     await seals.turn(tx)
     found, kept = await seals.checkpoint(tx), keys.kept(tx.tenant)
-    last = None if found is None else parsed(found["statement"])
-    known = None if kept is None else parsed(kept["statement"])
     if found is not None and not keys.holds(found):
         raise Conflict(_refusal(tx, "was signed with other keys, or was changed"))
+    last = None if found is None else parsed(found["statement"])
+    known = None if kept is None or not keys.holds(kept) else parsed(kept["statement"])
     if known is not None and (
         last is None
         or known["number"] > last["number"]

@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +42,9 @@ class Head:
 
 def instant(moment: datetime) -> str:
     """A moment as seals have it: in UTC, with microseconds."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+    with suppress(OverflowError):  # of an infinite one, which somebody put there
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")
 
 
 def sealed_event(key: bytes, tenant: str, event: Mapping[str, Any], payload: str) -> Seal:

@@ -10,8 +10,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
         FROM holders h WHERE h.tenant IS NOT NULL
     )
     SELECT h.tenant FROM holders h
-    WHERE NOT EXISTS (SELECT FROM public.audit_checkpoints c WHERE c.tenant_id = h.tenant)
-       OR EXISTS (SELECT FROM public.event_seals s WHERE s.tenant_id = h.tenant AND s.seq IS NULL)
+    WHERE h.tenant IS NOT NULL AND (
+        NOT EXISTS (SELECT FROM public.audit_checkpoints c WHERE c.tenant_id = h.tenant)
+        OR EXISTS (SELECT FROM public.event_seals s WHERE s.tenant_id = h.tenant AND s.seq IS NULL))
     ORDER BY 1
 $$;
 REVOKE ALL ON FUNCTION tenants_to_seal FROM PUBLIC;
