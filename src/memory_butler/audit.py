@@ -192,7 +192,7 @@ class Audit:
 
     def _event(self, seal: Mapping[str, Any], event: Mapping[str, Any] | None) -> None:
         seq, event_id, content = seal["seq"], seal["event_id"], bytes.fromhex(seal["content"])
-        payload = None if event is None else event["payload"]
+        payload: Any = None if event is None else event["payload"]
         if event is None:
             self._break("dropped", seq, event_id, "the event is gone, its seal is there")
         elif event_mac(self._key, self.report.tenant, event, content).hex() != seal["mac"]:

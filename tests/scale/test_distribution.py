@@ -67,7 +67,12 @@ WITHOUT_TENANT = {
     ),
 }  # fmt: skip
 # Functions that read every tenant's rows, for the operator's jobs: from all machines, then.
-OF_ALL_TENANTS = {"tenants_with_work", "tenants_to_embed", "tenants_to_reembed"}
+OF_ALL_TENANTS = {
+    "tenants_with_work",
+    "tenants_to_embed",
+    "tenants_to_reembed",
+    "tenants_to_seal",
+}
 _OURS = re.compile(rf"\b(?:{'|'.join(TENANT_TABLES)})\b")
 _VOLATILE = re.compile(r"\b(?:random|gen_random_uuid|clock_timestamp|nextval)\s*\(")
 
