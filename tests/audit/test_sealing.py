@@ -210,7 +210,8 @@ async def test_other_keys_are_refused_until_they_are_accepted(
 ) -> None:
     await _facts(sealed, principal, 2)
     await seal(sealed, principal.tenant)
-    other = replace(sealed, audit=open_keys(tmp_path / "other"))
+    (tmp_path / "audit" / "signing-secret").unlink()
+    other = replace(sealed, audit=open_keys(tmp_path / "audit"))
     with pytest.raises(Conflict, match="signed with other keys"):
         await seal(other, principal.tenant)
     assert (await audit(other, principal)).breaks[0].kind == "reordered"
@@ -279,6 +280,9 @@ def test_keys_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
     (keys.folder / "signing-secret").write_text("short")
     with pytest.raises(ConfigurationError, match="not a secret of 32 bytes"):
         open_keys(keys.folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match="set audit_dir to a folder"):
+        open_keys(tmp_path / "file" / "audit")
     (tmp_path / "none.json").write_text("[]")
     with pytest.raises(ConfigurationError, match="not a checkpoint"):
         read_checkpoint(tmp_path / "none.json")

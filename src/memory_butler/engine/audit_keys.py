@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import structlog
+
 from memory_butler.audit import canonical, parsed
 from memory_butler.domain.errors import ConfigurationError
 
@@ -21,6 +23,8 @@ FOLDER: Final = "audit"
 _OWN: Final = "signing-secret"
 VERIFY: Final = "verify.key"
 _KEY_BYTES: Final = 32
+
+log = structlog.get_logger()
 
 Checkpoint = dict[str, str]
 
@@ -63,12 +67,16 @@ class AuditKeys:
         """The latest checkpoint that was kept outside of the database; None: there is none."""
         return read_checkpoint(self._place(tenant))
 
-    def keep(self, tenant: str, checkpoint: Mapping[str, str]) -> None:
-        """Keep a checkpoint in the folder, unless a newer one is there already."""
-        there = self.kept(tenant)
+    def keep(self, tenant: str, checkpoint: Mapping[str, str], *, replace: bool = False) -> None:
+        """Keep a checkpoint in the folder, unless a newer one is there; `replace`: even then."""
+        there = None if replace else self.kept(tenant)
         if there is not None and _number(there) >= _number(checkpoint):
             return
-        write_checkpoint(self._place(tenant), checkpoint)
+        try:
+            write_checkpoint(self._place(tenant), checkpoint)
+        except OSError as error:
+            reason = error.strerror
+            log.warning("a checkpoint is kept in the database alone", tenant=tenant, reason=reason)
 
     def _place(self, tenant: str) -> Path:
         return self.folder / "checkpoints" / f"{tenant}.json"
@@ -85,9 +93,20 @@ def open_keys(folder: Path) -> AuditKeys:
     """The keys in a folder, made when they are first wanted; 0600.
 
     Raises:
-        ConfigurationError: the file of the secret does not hold 32 bytes as hex.
+        ConfigurationError: the file of the secret does not hold 32 bytes as hex, or the folder has
+            none and cannot be written.
     """
     folder = folder.expanduser()
+    try:
+        return _opened(folder)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the audit's keys cannot be kept in {folder} ({error.strerror}); set audit_dir to a "
+            "folder that holds them or can be written, such as /var/lib/memory-butler/audit"
+        ) from error
+
+
+def _opened(folder: Path) -> AuditKeys:
     path = folder / _OWN
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -98,7 +117,7 @@ def open_keys(folder: Path) -> AuditKeys:
         unfinished.unlink()
     try:
         secret = bytes.fromhex(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
+    except ValueError:
         secret = b""
     if len(secret) != _KEY_BYTES:
         raise ConfigurationError(
@@ -108,7 +127,8 @@ def open_keys(folder: Path) -> AuditKeys:
     keys = AuditKeys(folder, secret)
     if not (folder / VERIFY).exists():
         text = json.dumps({"chain": keys.chain.hex(), "public": keys.public.hex()})
-        _replaced(folder / VERIFY, text)
+        with suppress(OSError):  # where secrets are mounted for reading only
+            _replaced(folder / VERIFY, text)
     return keys
 
 

@@ -136,7 +136,7 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
             database.runtime_dsn,
             settings.memory,
             pulled_models(settings.data_dir),
-            settings.audit_dir or settings.data_dir / FOLDER,
+            audit_folder(settings),
             pool_size=settings.pool_size,
             with_model=with_model,
         ) as memory,
@@ -223,6 +223,11 @@ async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[asyncpg.Poo
 def pulled_models(data_dir: Path) -> Path:
     """Where `memory-butler model pull` leaves the models of an installation."""
     return data_dir / "models"
+
+
+def audit_folder(settings: Settings) -> Path:
+    """Where the keys are by which the events of an installation are sealed."""
+    return settings.audit_dir or settings.data_dir / FOLDER
 
 
 def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:

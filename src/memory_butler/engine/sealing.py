@@ -79,7 +79,7 @@ async def accept(memory: Memory, tenant: str) -> None:
         base = _base("accepted", head, memory, adopted)
         signed = keys.signed(_statement(tenant, number + 1, head, base, memory))
         await seals.put_checkpoint(tx, signed)
-    await asyncio.to_thread(keys.keep, tenant, signed)
+    await asyncio.to_thread(keys.keep, tenant, signed, replace=True)
 
 
 async def before_erasing(memory: Memory, tx: Transaction) -> Statement | None:

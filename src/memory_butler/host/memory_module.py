@@ -38,13 +38,19 @@ class MemoryModule(Module):
     Args:
         toolsets: which tools `register_tools` adds.
         models: the folder of pulled embedding models, where the installed one is not wanted.
+        audit: the folder of the keys by which events are sealed, where not the user's own.
     """
 
     def __init__(
-        self, toolsets: tuple[Toolset, ...] = ("memory",), models: Path | None = None
+        self,
+        toolsets: tuple[Toolset, ...] = ("memory",),
+        models: Path | None = None,
+        audit: Path | None = None,
     ) -> None:
         self._toolsets = toolsets
-        self._models = models or pulled_models(Path(platformdirs.user_data_dir("memory-butler")))
+        own = Path(platformdirs.user_data_dir("memory-butler"))
+        self._models = models or pulled_models(own)
+        self._audit = audit or own / FOLDER
         self._config = MemoryModuleConfig()
         self._db: HostDatabase | None = None
         self._embedding_engine: Embedder | None = None
@@ -90,7 +96,7 @@ class MemoryModule(Module):
             self._config = config
         login = await runtime_login(db)
         self._memory = await self._opened.enter_async_context(
-            memory_on(login, self._config, self._models, self._models.parent / FOLDER)
+            memory_on(login, self._config, self._models, self._audit)
         )
         await self._opened.enter_async_context(sealing(self._memory))
 
