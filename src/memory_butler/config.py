@@ -244,6 +244,11 @@ class Settings(BaseSettings):
     dsn: SecretStr | None = Field(
         None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
     )
+    audit_dir: Path | None = Field(
+        None,
+        description="Folder of the keys by which events are sealed; else `audit` in the data "
+        "directory. Servers that share a database need the same keys.",
+    )
     read_dsn: SecretStr | None = Field(
         None, description="The same login at a streaming standby, which then answers reads."
     )

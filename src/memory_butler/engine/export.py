@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any, BinaryIO, Final, TextIO
+from uuid import UUID
 
 import asyncpg
 
@@ -18,7 +19,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
 from memory_butler.engine.memory import Memory
-from memory_butler.store import transfer
+from memory_butler.store import seals, transfer
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 KIND: Final = "memory-butler-export"
@@ -224,4 +225,8 @@ class _Rows:
         report.already_there += len(lines) - new
 
     async def _store(self, texts: list[str]) -> int:
-        return await transfer.restore(self.tx, self.table, self.columns, texts, self.models)
+        new = await transfer.restore(self.tx, self.table, self.columns, texts, self.models)
+        if self.table.name == "memory_events" and self.tx.seal_key is not None:
+            ids = [UUID(json.loads(text)["row"]["id"]) for text in texts]
+            await seals.adopt(self.tx, self.tx.seal_key, ids)
+        return new

@@ -16,7 +16,7 @@ from memory_butler import __version__
 from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import leftovers
+from memory_butler.engine import leftovers, sealing
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
 from memory_butler.erasure.certificate import Certificate
@@ -114,18 +114,24 @@ async def erase(
     async with transaction(memory.pool, principal.tenant) as tx:
         await one_bulk_writer(tx)
         scope = await scope_of(tx, target)
+        chained = await sealing.before_erasing(memory, tx)
         texts = await erasure.texts(tx, scope.doomed, MAX_PROBED)
         messages = await erasure.messages(tx, scope.doomed.episodes)
         if target.everything:
             counts = await erasure.erase_tenant(tx)
+            goes_on = await sealing.erased_everything(memory, tx, id, chained)
         else:
             counts = await erasure.erase_memories(tx, id, scope.doomed)
+            await sealing.erased_memories(memory, tx, principal.actor, id)
+            goes_on = None
         tell("looking for it on every path")
         now = memory.clock()
         probes = await probe(tx, texts, now, memory.embedding_version_id)
         _refuse_found(probes)
         report = _report(principal, scope, counts, probes, messages)
         await erasure.record(tx, id, target.as_json(), principal.actor, now, report)
+    if goes_on is not None and memory.audit is not None:
+        await asyncio.to_thread(memory.audit.keep, principal.tenant, goes_on)
     (erased,) = [
         one
         for one in await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)

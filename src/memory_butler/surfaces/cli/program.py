@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
+    auditing,
     backing_up,
     care,
     connecting,
@@ -61,7 +62,7 @@ _ORDER = (
     ("journal",),
     ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation"),
     ("reembed", "reindex-words"),
-    ("backup", "restore-backup", "keys"),
+    ("backup", "restore-backup", "keys", "audit"),
     ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
 )
 
@@ -106,6 +107,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         located(maintaining.reembed)
     )
     add("reindex-words", rich_help_panel=KEEP)(located(maintaining.reindex_words))
+    add("audit", rich_help_panel=OPERATE, epilog=auditing.EXAMPLES)(located(auditing.audit))
     add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
         located(backing_up.backup)
     )
