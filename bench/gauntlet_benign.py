@@ -123,7 +123,7 @@ async def _imported(caller: Caller, case: Case) -> Wanted:
 async def _imported_as_own(caller: Caller, case: Case) -> Wanted:
     await said(caller, case, "imported")
     line = {"kind": "fact", **key(case), "content": case["claim"], "trust": "user_said"}
-    await imported(caller, line)
+    await imported(caller, line, trust="user_said")
     return _replaced(case)
 
 

@@ -304,9 +304,7 @@ async def _export(caller: Caller, case: Case, known: str) -> None:
     )
     file = StringIO()
     await export_all(caller.memory, theirs, file)
-    # The ids would otherwise be those of rows that are there, in the other tenant.
-    text = file.getvalue()
-    await restore_all(caller.memory, caller.principal, BytesIO(text.encode()))
+    await restore_all(caller.memory, caller.principal, BytesIO(file.getvalue().encode()))
 
 
 def _mem0(case: Case, folder: Path) -> Path:
