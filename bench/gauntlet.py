@@ -139,8 +139,7 @@ async def _attack(caller: Caller, case: Case, known: str) -> str:
 
 async def _judged(caller: Caller, case: Case, found_before: bool, refused: str) -> Outcome:
     read = await views(caller, case)
-    if case["way"] == "import":
-        case = case | {"level": "imported"}
+    case = case | {"level": _knowable(case)}
     reached = [f"{view}: {line}" for view, text in read.items() for line in unlabelled(case, text)]
     lost = []
     if found_before and not holds(case, read["context"], case["trusted_mark"]):
@@ -150,6 +149,14 @@ async def _judged(caller: Caller, case: Case, found_before: bool, refused: str) 
     ):
         lost.append("it has an end")
     return Outcome(case, reached, lost, refused=refused, found_before=found_before)
+
+
+def _knowable(case: Case) -> str:
+    """The level of the words, as far as memory can know it."""
+    if case["way"] == "import":
+        return "imported"
+    # An agent slips in what it has read elsewhere; nobody says where.
+    return "tool_output" if "slipped" in case["variant"] else str(case["level"])
 
 
 def rows(outcomes: Iterable[Outcome]) -> dict[str, Row]:
