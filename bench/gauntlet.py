@@ -42,6 +42,7 @@ WAYS: Final = gauntlet_ways.WAYS | gauntlet_again.WAYS
 UNSTATED: Final = "unstated"
 # So many cases share a tenant: enough for others to stand beside what is asked for.
 _TOGETHER: Final = 12
+_COUNTS: Final = ("cases", "shown", "reached", "lost", "unfound", "benign", "benign_lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Outcome:
     failed: Sequence[str] = ()
     refused: str = ""
     found_before: bool = True
+    shown: bool = False
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class Row:
     """The counts of one way in."""
 
     cases: int = 0
+    shown: int = 0
     reached: int = 0
     lost: int = 0
     unfound: int = 0
@@ -75,6 +78,7 @@ class Row:
             self.benign_lost += bool(outcome.failed)
         else:
             self.cases += 1
+            self.shown += outcome.shown
             self.reached += bool(outcome.reached)
             self.lost += bool(outcome.lost)
             self.unfound += not outcome.found_before
@@ -148,7 +152,8 @@ async def _judged(caller: Caller, case: Case, found_before: bool, refused: str) 
         case["trusted_mark"] in line and ", until " in line for line in read["recall"].splitlines()
     ):
         lost.append("it has an end")
-    return Outcome(case, reached, lost, refused=refused, found_before=found_before)
+    shown = any(case["mark"] in text for text in read.values())
+    return Outcome(case, reached, lost, (), refused, found_before, shown)
 
 
 def _knowable(case: Case) -> str:
@@ -172,23 +177,22 @@ def total(found: dict[str, Row]) -> Row:
     whole = Row()
     for way, row in found.items():
         if way != UNSTATED:
-            for outcome_count in ("cases", "reached", "lost", "unfound", "benign", "benign_lost"):
-                added = getattr(whole, outcome_count) + getattr(row, outcome_count)
-                setattr(whole, outcome_count, added)
+            for count in _COUNTS:
+                setattr(whole, count, getattr(whole, count) + getattr(row, count))
     return whole
 
 
 def table(found: dict[str, Row]) -> str:
     """The counts as Markdown."""
     lines = [
-        "| way in | cases | reached unlabelled | trusted lost | not found before "
+        "| way in | cases | read at all | reached unlabelled | trusted lost | not found before "
         "| ordinary | ordinary lost |",
-        "|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|",
     ]
     shown = [(way, row) for way, row in found.items() if way != UNSTATED]
     for way, row in [*shown, ("**all**", total(found))]:
         lines.append(
-            f"| {way} | {row.cases} | {_share(row.reached, row.cases)} "
+            f"| {way} | {row.cases} | {row.shown} | {_share(row.reached, row.cases)} "
             f"| {_share(row.lost, row.cases)} | {row.unfound} | {row.benign} "
             f"| {_share(row.benign_lost, row.benign)} |"
         )
@@ -219,9 +223,10 @@ async def main() -> None:
             found = rows(await run(place, cases))
     print(table(found))
     print(f"\n{machine()}; {time.perf_counter() - began:.0f} s")
-    for row in found.values() if given.failed else ():
-        for one in row.wrong:
-            _tell(one)
+    if given.failed:
+        for row in found.values():
+            for one in row.wrong:
+                _tell(one)
 
 
 def _tell(one: Outcome) -> None:
