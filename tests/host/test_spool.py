@@ -1,6 +1,7 @@
 """Episodes while memory is away: nothing is lost, nothing is stored twice."""
 
 import json
+import os
 from pathlib import Path
 from uuid import uuid4
 
@@ -128,3 +129,26 @@ def test_an_erasure_finds_encrypted_episodes_without_a_key(tmp_path: Path) -> No
     wanted = spools.Wanted(frozenset({by_id.episode_id}), by_session.session_id)
     assert spools.erase(spool.folder, wanted) == spools.Spooled(erased=2, left=1)
     assert [one.content for _, one in spool.waiting()] == ["Three"]
+
+
+async def test_an_episode_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could lose what the butler was told is kept."""
+    happened: list[str] = []
+    fsync, replaced = os.fsync, Path.replace
+
+    def noting(descriptor: int) -> None:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        whole = os.fstat(descriptor).st_size > 0
+        happened.append("folder" if Path(name).is_dir() else f"file, whole: {whole}")
+        fsync(descriptor)
+
+    def naming(self: Path, target: Path) -> Path:
+        happened.append("named")
+        return replaced(self, target)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    monkeypatch.setattr(Path, "replace", naming)
+    Spool(tmp_path / "spool").put(_episode("First"))
+    assert happened == ["file, whole: True", "named", "folder"]

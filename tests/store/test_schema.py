@@ -27,7 +27,11 @@ from .tenant_tables import GLOBAL_TABLES, TENANT_TABLES
 
 _MIGRATIONS = files("memory_butler.store") / "migrations"
 # By revision, what the texts were that made a database of it, without comments and spaces.
-_MADE = {"mem_031": "d4b985322bb1ec79", "mem_032": "c0a4a657b525abee", "mem_033": "d36e0b7384a72a70"}
+_MADE = {
+    "mem_031": "d4b985322bb1ec79",
+    "mem_032": "c0a4a657b525abee",
+    "mem_033": "d36e0b7384a72a70",
+}
 
 TIMESTAMP = "timestamp with time zone"
 OPTIONAL, REQUIRED = True, False

@@ -49,6 +49,7 @@ class Group:
     """What a run is about: the butler, its episodes, and what of memory the model was shown.
 
     `trust` is that of the episodes, and so the most that anything drawn from them can have.
+    `by_host`: an agent answers, who may have read more than the prompt.
     """
 
     butler: str
@@ -56,6 +57,7 @@ class Group:
     facts: Mapping[UUID, Row]
     rules: Mapping[UUID, Row]
     trust: Trust
+    by_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,8 @@ async def prepare(
         judged = await _judged(memory, draft, vector, witnesses, outcome)
         if judged is None:
             continue
+        if group.by_host and not witnesses.said(_stated(judged.new), judged.sources):
+            judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
             judged = replace(judged, restates=await _restated(memory, group, judged))
         words = await languages.of_memory(searchable(judged.new)[1])
@@ -220,6 +224,13 @@ def _marked_as_echo(draft: Draft, found: Rewording | None, outcome: Outcome) -> 
     if isinstance(new, NewFact):
         new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
     return replace(draft, new=new, echo=found is not None)
+
+
+def _from_elsewhere(draft: Draft, outcome: Outcome) -> Draft:
+    """What a host states and the episodes do not say comes from a text that nobody has shown."""
+    outcome.errors.append("a statement whose words the episodes do not have is trusted less")
+    trust = min(draft.new.trust, Trust.TOOL_OUTPUT)
+    return replace(draft, new=replace(draft.new, trust=trust))
 
 
 async def _borne_out(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = epilog(
     "memory-butler export backup.jsonl.gz",
-    "memory-butler import backup.jsonl.gz --data-dir elsewhere",
+    "memory-butler import backup.jsonl.gz --trust user_said --data-dir elsewhere",
     "memory-butler export - --without-vectors | wc -l",
 )
 

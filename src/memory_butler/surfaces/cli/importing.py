@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.trust import TrustName
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -82,6 +83,13 @@ def import_(
     allow_secrets: Annotated[
         bool, typer.Option("--allow-secrets", help="Store keys and passwords as they are.")
     ] = False,
+    trust: Annotated[
+        TrustName | None,
+        typer.Option(
+            help="The most that anything in it is trusted, whatever it says of itself; imported "
+            "when left out. An export of your own keeps its levels with user_said.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Store memories from our own format, an export, or what another program exported.
@@ -90,12 +98,23 @@ def import_(
     A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
     if format in (None, _OWN) and path != "-" and _is_export(path, place):
+        if trust is None:
+            raise InvalidInput(
+                "say whose export this is: --trust user_said, if it is your own, keeps its levels "
+                "of trust; --trust imported trusts nothing in it further than that"
+            )
         with _twice(path, place) as file:
-            _tell(complete(_restore(place, file, wait=wait)), as_json)
+            _tell(complete(_restore(place, file, trust, wait=wait)), as_json)
         return
     with _opened(path, format, butler, place) as source:
         work = _import(
-            place, source, strict=strict, keep=keep, allow_secrets=allow_secrets, wait=wait
+            place,
+            source,
+            trust or "imported",
+            strict=strict,
+            keep=keep,
+            allow_secrets=allow_secrets,
+            wait=wait,
         )
         report = complete(work)
     for line in report.bad_lines:
@@ -152,7 +171,9 @@ def _is_export(path: str, place: Place) -> bool:
         return read_header(file.readline(MAX_LINE_BYTES)) is not None
 
 
-async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreReport":
+async def _restore(
+    place: Place, file: BinaryIO, trust: TrustName, *, wait: bool
+) -> "RestoreReport":
     from memory_butler.engine.export import restore_all
     from memory_butler.engine.opening import open_memory
 
@@ -161,7 +182,11 @@ async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreRepor
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Restoring", "line") as told:
             report = await restore_all(
-                memory, place.principal(), file, progress=lambda reached: told(reached, total)
+                memory,
+                place.principal(),
+                file,
+                trust=trust,
+                progress=lambda reached: told(reached, total),
             )
         if wait:
             await _embed(memory)
@@ -228,7 +253,14 @@ def _read(path: Path, place: Place) -> BinaryIO:
 
 
 async def _import(
-    place: Place, source: _Source, *, strict: bool, keep: int, allow_secrets: bool, wait: bool
+    place: Place,
+    source: _Source,
+    trust: TrustName,
+    *,
+    strict: bool,
+    keep: int,
+    allow_secrets: bool,
+    wait: bool,
 ) -> "ImportReport":
     from memory_butler.engine.imports import import_all
     from memory_butler.engine.opening import open_memory
@@ -249,6 +281,7 @@ async def _import(
                     strict=strict,
                     keep_days=keep,
                     allow_secrets=allow_secrets,
+                    trust=trust,
                     progress=lambda _, reached: told(reached, source.size),
                 )
         if wait:
