@@ -5,7 +5,8 @@
 One server's memory on a database of its own, its sealer running. Pairs of stores, one with a seal
 and one without, in random order, each of a new fact; the ratio is that of the medians, and a
 bootstrap gives its 95 % interval. Then writers of one tenant store at once, a round with seals and
-one without, in turn. Prints Markdown.
+one without, in turn. What the sealer does afterwards is beside the stores, and is not in the figure
+of a single one. Prints Markdown.
 """
 
 import argparse

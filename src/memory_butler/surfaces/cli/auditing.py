@@ -1,12 +1,14 @@
 """Checking the event log."""
 
 import json
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 
@@ -58,9 +60,18 @@ def audit(
             await sealing.accept(memory, who.tenant)
         if export is None:
             return await sealing.audit(memory, who, checkpoint)
-        with open(export, "w", encoding="utf-8") as file:  # noqa: ASYNC230 -- nothing else waits
-            return await sealing.export(memory, who, file)
+        # Whole or not at all, and its owner's alone: it holds what the events say.
+        descriptor, name = tempfile.mkstemp(prefix=f".{export.name}.", dir=export.absolute().parent)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                count = await sealing.export(memory, who, file)
+            Path(name).replace(export)
+        finally:
+            Path(name).unlink(missing_ok=True)
+        return count
 
+    if export is not None and not export.absolute().parent.is_dir():
+        raise InvalidInput(f"no such folder: {export.absolute().parent}")
     found = with_memory(place, work)
     if isinstance(found, int):
         print(f"Wrote {found} lines to {export}. docs/audit.md says how to check them offline.")
