@@ -137,7 +137,7 @@ async def dropped(scene: Scene) -> Expected:
 
 
 async def inserted(scene: Scene) -> Expected:
-    """A row that nobody stored: without a seal, with another's, waiting, chained, below the first."""
+    """A row that nobody stored: with no seal, another's, waiting, chained, below the first."""
     seq, id = scene.place()
     new, last = uuid4(), len(scene.events)
     way = scene.rng.randrange(5)
