@@ -8,6 +8,12 @@ from dashboard.browser import PHONE
 from dashboard.overlays import OVERLAYS, Overlay
 
 
+@pytest.fixture(scope="module")
+def url(read_only_url: str) -> str:
+    """These tests only read."""
+    return read_only_url
+
+
 @pytest.mark.parametrize("shown", OVERLAYS, ids=[one.name for one in OVERLAYS])
 def test_every_overlay(page: Page, shown: Overlay) -> None:
     """Accessible in both themes, and never wider than a phone."""
