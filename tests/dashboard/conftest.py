@@ -21,6 +21,7 @@ from conftest import _CLONE, _TEMPLATE, Template
 from dashboard.browser import CHROMIUM, chromium, window
 from dashboard.reading import REFUSE_TO_WRITE, unchanged
 from dashboard.serving import seed_apart, server
+from dashboard.tab import Tab, kept_tab
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
@@ -130,6 +131,19 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """A page in a window of its own, as wide as a desk's."""
     with window(browser, url) as context:
         yield context.new_page()
+
+
+@pytest.fixture(scope="package")
+def _tab(browser: Browser, read_only_url: str) -> Iterator[Tab]:
+    with kept_tab(browser, read_only_url) as tab:
+        yield tab
+
+
+@pytest.fixture
+def tab(_tab: Tab) -> Tab:
+    """A tab on the read-only server, as new: for a test that visits one page."""
+    _tab.start_anew()
+    return _tab
 
 
 def _need(there: bool, wanted: str) -> None:

@@ -15,8 +15,8 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-# Triggers hold everybody, the owner's functions too; a grant holds the runtime role alone. They fire
-# after the change, when the generated columns are known.
+# Triggers hold everybody, the owner's functions too; a grant holds the runtime role alone.
+# They fire after the change, when the generated columns are known.
 REFUSE_TO_WRITE = f"""
 CREATE FUNCTION refuse_to_write() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

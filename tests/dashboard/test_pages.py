@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from dashboard.accessibility import DARK, violations_in_both_themes
 from dashboard.browser import PHONE
 from dashboard.pages import PAGES, PageShown
+from dashboard.tab import Tab
 
 
 @pytest.fixture(scope="module")
@@ -17,33 +18,22 @@ def url(read_only_url: str) -> str:
 
 
 @pytest.mark.parametrize("shown", PAGES, ids=[one.name for one in PAGES])
-def test_every_page(page: Page, url: str, shown: PageShown) -> None:
+def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     """One visit: light, quiet, asking nobody else, accessible in both themes, fit for a phone."""
-    asked: list[str] = []
-    said: list[str] = []
-    received: list[float] = []
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.on("Network.loadingFinished", lambda told: received.append(told["encodedDataLength"]))
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on(
-        "console",
-        lambda message: said.append(message.text) if message.type in ("error", "warning") else None,
-    )
+    page = tab.page
     page.goto(shown.path)
     expect(page.get_by_role("heading", level=1, name=shown.heading)).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-    assert asked
-    assert [one for one in asked if not one.startswith(f"{url}/")] == []
-    assert said == []
+    assert tab.asked
+    assert [one for one in tab.asked if not one.startswith(f"{read_only_url}/")] == []
+    assert tab.complaints == []
 
     assert violations_in_both_themes(page) == []
 
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     # As bench/dashboard.py measures it: what came over the wire, headers and answers included.
-    assert 100_000 < sum(received) < 200_000
+    assert 100_000 < sum(tab.received) < 200_000
 
 
 @pytest.mark.requirement("DASH-10", "DASH-13")
