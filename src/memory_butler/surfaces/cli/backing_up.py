@@ -104,6 +104,7 @@ def restore_backup(
     """
     from memory_butler.backup.restoring import restore
     from memory_butler.engine.memory import utc_now
+    from memory_butler.engine.opening import audit_folder
 
     if not source.is_file():
         raise InvalidInput(f"no such file: {source}")
