@@ -226,7 +226,7 @@ class Audit:
             if at.tzinfo is None:
                 raise ValueError
         except _MALFORMED:
-            self._break("clock", seq, event_id, f"sealed at {text}, which is no moment")
+            self._break("clock", seq, event_id, f"sealed at {text}, which is not a date")
             return
         if latest - at > CLOCK_TOLERANCE:
             said = f"sealed at {at.isoformat()}, after {latest.isoformat()}"
