@@ -21,6 +21,7 @@ _SALT_BYTES = 16
 # How many events are adopted, or chained, in one transaction.
 BATCH = 2_000
 # The log of years is sorted before its first line comes: whoever asks for it waits.
+_UNBOUNDED = "SELECT set_config('statement_timeout', '0', true)"
 _LINES_SECONDS = 24 * 3600.0
 _FETCHED = 500
 # Before the id of every event.
@@ -148,7 +149,7 @@ async def lines(tx: Transaction) -> AsyncIterator[str]:
     header = {"kind": KIND, "format": 1, "tenant": tx.tenant, "checkpoint": await checkpoint(tx)}
     yield json.dumps(header)
     count = 0
-    await tx.connection.execute(SQL["unbounded"])
+    await tx.connection.execute(_UNBOUNDED)
     async for row in tx.connection.cursor(
         SQL["entries"], tx.tenant, prefetch=_FETCHED, timeout=_LINES_SECONDS
     ):

@@ -45,9 +45,6 @@ ON CONFLICT (tenant_id) DO UPDATE SET statement = excluded.statement, signature 
 SELECT id FROM memory_events
 WHERE tenant_id = $1 AND payload = jsonb_build_object('erased', $2::uuid) ORDER BY id
 
--- name: unbounded
-SELECT set_config('statement_timeout', '0', true)
-
 -- name: entries
 SELECT s.event_id, s.salt, s.content, s.mac, s.seq, s.link,
        e.id, e.event_type, e.actor, e.step, e.payload::text AS payload,
