@@ -59,10 +59,15 @@ def table(*columns: str) -> Table:
 
 def show(operation: str, output: Any) -> None:
     """Print the answer of an operation."""
-    # Here and not above, because it prints with what is here.
-    from memory_butler.surfaces.cli.trusting import SHOWN
+    # Here and not above, because they print with what is here.
+    from memory_butler.surfaces.cli import browsing, trusting
 
-    (_SHOWN | SHOWN)[operation](output)
+    shown = _SHOWN | trusting.SHOWN | browsing.SHOWN
+    shown.get(operation, _plain)(output)
+
+
+def _plain(output: BaseModel) -> None:
+    fields(output.model_dump(mode="json"))
 
 
 def number(value: float | None) -> str:
@@ -83,9 +88,9 @@ def _score(one: View) -> str:
     return "–" if one.scores is None else f"{one.scores.score:.3f}"
 
 
-def _facts(facts: Iterable[Fact]) -> Table:
+def facts_table(found: Iterable[Fact]) -> Table:
     made = table("Subject", "Predicate", "Fact", "State", "Scope", "Confidence>", "Score>")
-    for one in facts:
+    for one in found:
         made.add_row(
             Text(clean(one.subject)),
             Text(clean(one.predicate)),
@@ -98,18 +103,9 @@ def _facts(facts: Iterable[Fact]) -> Table:
     return made
 
 
-def _listed_facts(output: Any) -> None:
-    if not output.items:
-        print("No facts.")
-        return
-    console().print(_facts(output.items))
-    if output.total > len(output.items):
-        print(f"{len(output.items)} of {output.total}; --limit and --offset show others.")
-
-
-def _rules(rules: Iterable[Rule]) -> Table:
+def rules_table(found: Iterable[Rule]) -> Table:
     made = table("Rule", "Maturity", "Scope", "Helped>", "Harmed>", "Effective>", "Score>")
-    for one in rules:
+    for one in found:
         made.add_row(
             content(one),
             "forgotten" if one.metadata.get("forgotten") is True else one.maturity,
@@ -122,9 +118,9 @@ def _rules(rules: Iterable[Rule]) -> Table:
     return made
 
 
-def _episodes(episodes: Iterable[Episode]) -> Table:
+def episodes_table(found: Iterable[Episode]) -> Table:
     made = table("Episode", "Butler", "When", "Consolidation", "Score>")
-    for one in episodes:
+    for one in found:
         made.add_row(
             content(one),
             Text(clean(one.butler)),
@@ -143,11 +139,11 @@ def _memories(found: Iterable[View]) -> None:
     facts = [one for one in found if isinstance(one, Fact)]
     rules = [one for one in found if isinstance(one, Rule)]
     episodes = [one for one in found if isinstance(one, Episode)]
-    for some, made in ((facts, _facts(facts)), (rules, _rules(rules))):
+    for some, made in ((facts, facts_table(facts)), (rules, rules_table(rules))):
         if some:
             console().print(made)
     if episodes:
-        console().print(_episodes(episodes))
+        console().print(episodes_table(episodes))
     for one in found:
         if one.scores is not None and one.scores.explain is not None:
             parts = (f"{name}={_part(value)}" for name, value in one.scores.explain.items())
@@ -169,14 +165,14 @@ def _one(output: Any) -> None:
     if output.memory is None:
         print(output.deleted.sentence())
         return
-    _fields(output.memory.model_dump(mode="json", exclude={"scores"}))
+    fields(output.memory.model_dump(mode="json", exclude={"scores"}))
 
 
 def _entity(output: Any) -> None:
-    _fields(output.entity.model_dump(mode="json"))
+    fields(output.entity.model_dump(mode="json"))
 
 
-def _fields(values: Mapping[str, Any]) -> None:
+def fields(values: Mapping[str, Any]) -> None:
     made = Table(box=None, show_header=False, pad_edge=False)
     made.add_column(style="cyan", no_wrap=True)
     made.add_column(overflow="fold")
@@ -236,7 +232,7 @@ def _merged(output: Any) -> None:
 
 def _candidates(output: Any) -> None:
     if not output.candidates:
-        print("Nobody of that name; `memory-butler entity create` registers one.")
+        print("Nobody of that name; `memory-butler entities create` registers one.")
         return
     made = table("Entity", "Type", "Match", "Aliases", "Score>")
     for one in output.candidates:
@@ -246,7 +242,7 @@ def _candidates(output: Any) -> None:
     console().print(made)
 
 
-def _stats(output: Any) -> None:
+def stats(output: Any) -> None:
     for place, (title, figures) in enumerate(output.model_dump(mode="json").items()):
         if place:
             print()
@@ -362,7 +358,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_mark_helpful": _marked,
     "memory_mark_harmful": _marked,
     "memory_forget": _forgotten,
-    "memory_stats": _stats,
+    "memory_stats": stats,
     "memory_context": show_context,
     "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
     "entity_get": _entity,
@@ -373,7 +369,6 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_run_episode_cleanup": _cleaned,
     "memory_jobs": _jobs,
     "dead_letters_list": _dead_letters,
-    "facts_list": _listed_facts,
     "fact_accept": lambda output: print(f"Accepted fact {output.fact.id}."),
     "consolidation_begin": _begun,
     "consolidation_submit": _submitted,

@@ -1,6 +1,5 @@
 """Erasing for good, and checking the certificate of it."""
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -85,10 +84,13 @@ def erase(
     found = with_memory(place, work)
     if found is None:
         print("Nothing was erased.")
-    elif isinstance(found, erasing.Preview):
-        _show_preview(found, as_json=as_json)
     elif as_json:
-        print(json.dumps(dict(found.certificate), indent=2, ensure_ascii=False))
+        from memory_butler.operations.erasure import erased, previewed
+        from memory_butler.surfaces.cli.answers import print_json
+
+        print_json(previewed(found) if isinstance(found, erasing.Preview) else erased(found))
+    elif isinstance(found, erasing.Preview):
+        _show_preview(found)
     else:
         _show_certificate(found.certificate)
         print(f"The certificate: {found.path}")
@@ -127,36 +129,23 @@ def _agreed(found: Any, tenant: str) -> bool:
         raise InvalidInput(
             "not a terminal, so nobody can confirm: look with --preview, then add --yes"
         )
-    _show_preview(found, as_json=False)
+    _show_preview(found)
     return typer.confirm(f"Erase this for good, of tenant {tenant}?")
 
 
-def _show_preview(found: Any, *, as_json: bool) -> None:
+def _show_preview(found: Any) -> None:
     doomed = found.scope.doomed
     kinds = {
         name: [str(id) for id in getattr(doomed, name)]
         for name in ("episodes", "facts", "rules", "entities")
     }
-    kept = [
-        {
-            "kind": one.kind,
-            "id": str(one.id),
-            "why": one.why,
-            "episodes_left": one.left,
-            "closest": one.closest,
-        }
-        for one in found.scope.kept
-    ]
-    if as_json:
-        print(json.dumps({**kinds, "journals": list(found.journals), "kept": kept}, indent=2))
-        return
     for name, ids in kinds.items():
         for id in ids:
             print(f"goes   {name}: {id}")
     for name in found.journals:
         print(f"goes   journal: {name}")
-    for one in kept:
-        print(f"stays  {one['kind']}: {one['id']}, {one['why']}")
+    for one in found.scope.kept:
+        print(f"stays  {one.kind}: {one.id}, {one.why}")
     said = ", ".join(f"{len(ids)} {name}" for name, ids in kinds.items())
     print(f"Would erase {said}, and all that speaks of them.")
 

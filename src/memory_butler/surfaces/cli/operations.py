@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
+from uuid import UUID
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -16,7 +17,8 @@ from typer.models import CommandInfo
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand
-from memory_butler.surfaces.cli.names import COMMANDS, CURATE, KEEP, Named
+from memory_butler.surfaces.cli.named import LIST, Named
+from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.place import AsJson, Place, located, with_memory
 from memory_butler.surfaces.errors import explain_validation
 
@@ -32,6 +34,14 @@ _METAVARS: Final = {
     "memory_id": "ID",
     "rule_id": "ID",
     "receipt_id": "ID",
+    "source_type": "SOURCE_TYPE",
+    "source_id": "SOURCE_ID",
+    "target_type": "TARGET_TYPE",
+    "target_id": "TARGET_ID",
+    "relation": "RELATION",
+    "job": "JOB",
+    "kind": "EVENT_TYPE",
+    "q": "TEXT",
     "source_entity_id": "SOURCE_ID",
     "target_entity_id": "TARGET_ID",
     "trigger_prompt": "PROMPT",
@@ -42,34 +52,53 @@ _SINGULAR: Final = {
     "tags": "tag",
     "types": "type",
     "aliases": "alias",
+    "scopes": "scope",
     "episode_ids": "episode_id",
     "since": "from",
     "until": "to",
 }
-_GROUPS: Final = {
-    "entity": (CURATE, "The people, organisations and places that facts are about."),
-    "conflicts": (CURATE, "Facts that repeat or contradict each other."),
-    "dead-letters": (KEEP, "The episodes that consolidation gave up on."),
-    "consolidation": (KEEP, "Consolidate with your own model, where the server has none."),
-}
+# What is said at the command line, and the word of an input that it stands for.
+_SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
+
+
+class Group(TyperGroup):
+    """A group; where it has a command `list`, that is what the group alone does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in `list` before options, and where there is nothing; help stays help."""
+        asks = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
+        if LIST in self.commands and not asks and not ctx.resilient_parsing:
+            args = [LIST, *args]
+        return super().parse_args(ctx, args)
 
 
 def add_commands(group: TyperGroup) -> None:
     """Add a command for every operation; its parameters are looked up when it is called."""
     for named in COMMANDS:
-        *above, name = named.words.split()
-        into = _subgroup(group, above[0]) if above else group
-        command = LazyCommand(name, named.summary, named.panel, lambda named=named: make(named))  # type: ignore[misc]
-        into.add_command(command)
+        _add(group, named, named.words, hidden=False)
+        for words in named.also:
+            _add(group, named, words, hidden=True)
 
 
-def _subgroup(group: TyperGroup, name: str) -> TyperGroup:
+def _add(group: TyperGroup, named: Named, words: str, *, hidden: bool) -> None:
+    *above, name = words.split()
+    command = LazyCommand(name, named.summary, named.panel, lambda: make(named))
+    if above:
+        _subgroup(group, above[0], named.panel, hidden=hidden).add_command(command)
+        return
+    command.hidden = hidden
+    group.add_command(command)
+
+
+def _subgroup(group: TyperGroup, name: str, panel: str, *, hidden: bool) -> TyperGroup:
     found = group.commands.get(name)
     if not isinstance(found, TyperGroup):
-        panel, said = _GROUPS[name]
-        found = TyperGroup(name=name, help=said, rich_help_panel=panel, no_args_is_help=True)
+        said = GROUPS.get(name)
+        found = Group(
+            name=name, help=said, rich_help_panel=panel, no_args_is_help=True, hidden=hidden
+        )
         group.add_command(found)
     return found
 
@@ -121,13 +150,15 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     metavar = _METAVARS.get(name) or _metavar(kind, name)
     words = get_args(kind) if get_origin(kind) is Literal else ()
     complete = (lambda: list(words)) if words else None
-    if described.is_required() and name not in named.assumed:
+    spelled = named.options.get(name)
+    required = described.is_required() and name not in named.assumed
+    if required and spelled is None:
         argument = typer.Argument(
             help=_help(described, words), metavar=metavar, autocompletion=complete
         )
         taken = list[str] if get_origin(kind) is list else str
         return _keyword(name, Annotated[taken, argument], inspect.Parameter.empty)
-    shown = _SINGULAR.get(name, name).replace("_", "-")
+    shown = spelled or _SINGULAR.get(name, name).replace("_", "-")
     option = typer.Option(
         f"--{shown}",
         help=_help(described, (), named.assumed.get(name)),
@@ -139,6 +170,8 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
         return _keyword(name, Annotated[bool, option], False)
     if get_origin(kind) is list:
         return _keyword(name, Annotated[list[str] | None, option], None)
+    if required:
+        return _keyword(name, Annotated[str, option], inspect.Parameter.empty)
     return _keyword(name, Annotated[str | None, option], named.assumed.get(name))
 
 
@@ -149,10 +182,12 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _kind(annotation: Any) -> Any:
-    """The annotation without `| None`."""
+    """The annotation without `| None`, and without what checks it."""
+    if get_origin(annotation) is Annotated:
+        return _kind(get_args(annotation)[0])
     parts = [part for part in get_args(annotation) if part is not NoneType]
     optional = NoneType in get_args(annotation)
-    return parts[0] if optional and len(parts) == 1 else annotation
+    return _kind(parts[0]) if optional and len(parts) == 1 else annotation
 
 
 def _metavar(kind: Any, name: str) -> str:
@@ -172,6 +207,8 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
     said = (described.description or "").replace("[", "\\[")
     if words and not said:
         said = f"{', '.join(words[:-1])} or {words[-1]}."
+    if described.is_required() and not said and described.annotation is UUID:
+        said = "Its id."
     shown = default if default is not None else described.default
     if default is None and (described.is_required() or shown in (None, False)):
         return said
@@ -189,7 +226,7 @@ def _run(
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         place,
         lambda memory: operation.run(memory, place.principal(), asked),
-        with_model=operation.uses_model,
+        with_model=operation.asks_model(asked),
     )
     found = not nothing_found(output)
     if as_json:
@@ -210,6 +247,10 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
             value = _json(name, value)
+        elif get_origin(_kind(fields[name].annotation)) is Literal:
+            value = _SYNONYMS.get((name, value)) or _as_listed(
+                value, get_args(_kind(fields[name].annotation))
+            )
         elif value == "-" and fields[name].is_required():
             value = sys.stdin.read().removesuffix("\n")
         values[fields[name].alias or name] = value
@@ -220,6 +261,11 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
         return checked
     except ValidationError as error:
         raise InvalidInput(explain_validation(error)) from None
+
+
+def _as_listed(word: str, words: tuple[str, ...]) -> str:
+    """One of the words, however it joins its parts: `decay-sweep` is `decay_sweep`."""
+    return next((one for one in words if one.replace("_", "-") == word.replace("_", "-")), word)
 
 
 def _json(name: str, text: str) -> Any:

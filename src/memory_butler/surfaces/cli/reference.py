@@ -90,6 +90,8 @@ async def _nobody(*_: Any) -> None:
 
 def _commands(group: TyperGroup, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         if isinstance(command, TyperGroup):
             yield from _commands(command, (*above, name))
         else:
