@@ -190,7 +190,10 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
         (("get", "dream", str(uuid4())), "memory_type: "),
         (("recall", "x", "--limit", "0"), "limit: "),
         (("store-episode", "x", "--metadata", "{"), "--metadata is not JSON"),
-        (("store-fact", "a", "b", "c", "--valid-from", "new year"), "valid_from"),
+        (
+            ("store-fact", "a", "b", "c", "--valid-from", "new year"),
+            "--valid-from 'new year' is not a date",
+        ),
         (("links", "fact", str(uuid4()), "--direction", "up"), "direction: "),
     ],
 )

@@ -4,6 +4,7 @@ import gc
 import inspect
 import json
 import sys
+from datetime import UTC, datetime
 from importlib import import_module
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
@@ -15,6 +16,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli import moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand
 from memory_butler.surfaces.cli.named import LIST, Named
@@ -59,6 +61,8 @@ _SINGULAR: Final = {
 }
 # What is said at the command line, and the word of an input that it stands for.
 _SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
+# Where a day without a year is one to come.
+_AHEAD: Final = ("valid_until",)
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
 
@@ -84,7 +88,8 @@ def add_commands(group: TyperGroup) -> None:
 
 def _add(group: TyperGroup, named: Named, words: str, *, hidden: bool) -> None:
     *above, name = words.split()
-    command = LazyCommand(name, named.summary, named.panel, lambda: make(named))
+    panel = None if above else named.panel
+    command = LazyCommand(name, named.summary, panel, lambda: make(named))
     if above:
         _subgroup(group, above[0], named.panel, hidden=hidden).add_command(command)
         return
@@ -108,7 +113,7 @@ def make(named: Named) -> TyperCommand:
     operation = _operation(named)
 
     def command(place: Place, *, as_json: bool, **given: Any) -> None:
-        _run(operation, place, given, as_json=as_json)
+        _run(operation, named, place, given, as_json=as_json)
 
     parameters = [
         _parameter(name, one, named)
@@ -150,17 +155,15 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     metavar = _METAVARS.get(name) or _metavar(kind, name)
     words = get_args(kind) if get_origin(kind) is Literal else ()
     complete = (lambda: list(words)) if words else None
-    spelled = named.options.get(name)
     required = described.is_required() and name not in named.assumed
-    if required and spelled is None:
+    if required and name not in named.options:
         argument = typer.Argument(
             help=_help(described, words), metavar=metavar, autocompletion=complete
         )
         taken = list[str] if get_origin(kind) is list else str
         return _keyword(name, Annotated[taken, argument], inspect.Parameter.empty)
-    shown = spelled or _SINGULAR.get(name, name).replace("_", "-")
     option = typer.Option(
-        f"--{shown}",
+        _option(name, named),
         help=_help(described, (), named.assumed.get(name)),
         metavar=None if kind is bool else metavar,
         autocompletion=complete,
@@ -173,6 +176,11 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     if required:
         return _keyword(name, Annotated[str, option], inspect.Parameter.empty)
     return _keyword(name, Annotated[str | None, option], named.assumed.get(name))
+
+
+def _option(name: str, named: Named) -> str:
+    spelled = named.options.get(name) or _SINGULAR.get(name, name)
+    return f"--{spelled.replace('_', '-')}"
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -216,12 +224,17 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
 
 
 def _run(
-    operation: "Operation[Any, Any]", place: Place, given: dict[str, Any], *, as_json: bool
+    operation: "Operation[Any, Any]",
+    named: Named,
+    place: Place,
+    given: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from memory_butler.surfaces.calls import nothing_found
     from memory_butler.surfaces.cli.answers import print_json, show
 
-    asked = _input(operation, place, given)
+    asked = _input(operation, named, place, given)
     output: BaseModel = with_memory(
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         place,
@@ -237,7 +250,9 @@ def _run(
         raise _missing(asked)
 
 
-def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]) -> "BaseModel":
+def _input(
+    operation: "Operation[Any, Any]", named: Named, place: Place, given: dict[str, Any]
+) -> "BaseModel":
     from pydantic import ValidationError
 
     fields = operation.input_model.model_fields
@@ -246,11 +261,15 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
         if value is None or value is False:
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
-            value = _json(name, value)
+            value = _json(_option(name, named), value)
         elif get_origin(_kind(fields[name].annotation)) is Literal:
             value = _SYNONYMS.get((name, value)) or _as_listed(
                 value, get_args(_kind(fields[name].annotation))
             )
+        elif _kind(fields[name].annotation) is datetime:
+            option = _option(name, named)
+            now = datetime.now(UTC)
+            value = moments.read(option, value, now, ahead=name in _AHEAD)
         elif value == "-" and fields[name].is_required():
             value = sys.stdin.read().removesuffix("\n")
         values[fields[name].alias or name] = value
@@ -268,12 +287,11 @@ def _as_listed(word: str, words: tuple[str, ...]) -> str:
     return next((one for one in words if one.replace("_", "-") == word.replace("_", "-")), word)
 
 
-def _json(name: str, text: str) -> Any:
+def _json(option: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        option = name.replace("_", "-")
-        raise InvalidInput(f"--{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
+        raise InvalidInput(f"{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
 
 
 def _missing(asked: "BaseModel") -> Exception:

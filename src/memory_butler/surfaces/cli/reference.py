@@ -21,9 +21,11 @@ Every command works on an installation: the one of the configuration, or the one
 the end of its help name. Commands work beside a running server, and beside each other: they share
 the embedded database, which is started by the first that needs it and stopped after the last.
 
-An input of `-` reads the text from standard input. With `--json` a command prints exactly what the
-operation answers over MCP and REST, and nothing else, on standard output; whatever else there is to
-say goes to standard error.
+An input of `-` reads the text from standard input. A TIME is ISO 8601, or words: `yesterday`,
+`3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning. Words
+of an input may be written with hyphens: `run decay-sweep`. With `--json` a command prints exactly
+the answer of REST, and nothing else, on standard output; whatever else there is to say goes to
+standard error.
 """
 
 _SHARED_INTRO = "These options belong to every command but `version`:\n"
