@@ -9,7 +9,8 @@ READY := $(VENV)/.ready
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup client frontend frontend-check serve test suite check lock docs screenshots bench bench-check
-.PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash nightly years clean
+.PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
+.PHONY: years clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -95,6 +96,12 @@ plots: $(READY)  ## pictures of what benchmarks kept: ARGS="retrieval figures.js
 crash: $(READY)  ## SIGKILL the server and its database under load, and look for what was lost
 	PYTHONPATH=tests $(BIN)/python -m reliability.crashing $(ARGS)
 
+gauntlet: frontend  ## poisoned memories by every way in: what reaches a session without its level of trust
+	$(BIN)/python bench/gauntlet.py $(ARGS)
+
+mutation: frontend  ## faults in what keeps memory safe; fails where the tests find less than 95 % of them
+	$(BIN)/python bench/mutation.py $(ARGS)
+
 audit: $(READY)  ## known vulnerabilities of what is locked; fails where one could not be looked up
 	$(BIN)/uv tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --require-hashes \
 	    --requirement requirements.lock
@@ -106,6 +113,8 @@ sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, int
 nightly: clients test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest $(PARALLEL)
 	$(MAKE) crash ARGS="--kills 200"
+	$(MAKE) mutation
+	$(MAKE) gauntlet
 	$(MAKE) bench-check
 	$(MAKE) bench
 	$(MAKE) years

@@ -46,7 +46,7 @@ _CUT_BEFORE = {
 }
 # Tried at the beginning of a text alone, with `match`.
 _AT_START = (
-    "store.dump._ENTRY",
+    "store.loading._ENTRY",
     "journal.words._TIME",
     "journal.lifecycle._SUBJECT",
     "journal.tags._IDENTITY",

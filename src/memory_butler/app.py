@@ -11,6 +11,7 @@ from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.nearest_index import index_kept
 from memory_butler.engine.opening import open_memory, warm_up
 from memory_butler.engine.reembed import embedding_imported
+from memory_butler.engine.sealing import sealing
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.running import Stop, run
@@ -45,6 +46,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 companions.running(memory),
                 embedding_imported(memory),
                 index_kept(memory),
+                sealing(memory),
             ):
                 live = LiveEvents(memory)
                 surfaces = build_app(memory, settings, live)

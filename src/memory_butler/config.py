@@ -244,6 +244,11 @@ class Settings(BaseSettings):
     dsn: SecretStr | None = Field(
         None, description="Runtime login of an external PostgreSQL; without it, the embedded one."
     )
+    audit_dir: Path | None = Field(
+        None,
+        description="Folder of the keys by which events are sealed; else `audit` in the data "
+        "directory. Servers that share a database need the same keys.",
+    )
     read_dsn: SecretStr | None = Field(
         None, description="The same login at a streaming standby, which then answers reads."
     )
@@ -252,6 +257,19 @@ class Settings(BaseSettings):
         pattern=r"^[a-z][a-z0-9_]{0,47}$",
         description="Name of the embedded database; also `name` in `[butler.db]`. A DSN names its "
         "own.",
+    )
+    master_key_file: Path | None = Field(
+        None,
+        description="File with the master key of encrypted backups and exports (base64 of 32 "
+        "bytes); without it, the one that `memory-butler keys init` makes in the data directory.",
+    )
+    master_key: SecretStr | None = Field(
+        None, description="The master key itself, as base64: for the environment."
+    )
+    master_key_command: tuple[str, ...] = Field(
+        (),
+        description="A command that asks a key management service: called with `wrap` or `unwrap`, "
+        "it reads base64 and writes base64.",
     )
     require_token: bool = Field(
         False, description="Demand a token on loopback too. Always on for other addresses."

@@ -8,7 +8,6 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,13 +15,13 @@ from typing import Any
 
 import asyncpg
 import pytest
-from pydantic import SecretStr
 
-from conftest import NOW, Database
+from backup.installation import Installation, fill, left_in, runtime
+from conftest import NOW
 from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
-from memory_butler.config import MemoryModuleConfig, Settings
+from memory_butler.config import Settings
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
@@ -34,61 +33,12 @@ from memory_butler.engine import leftovers
 from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
-from memory_butler.engine.remember import store_episode, store_fact
-from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.engine.remember import store_fact
 from memory_butler.journal.file import JournalFile
-from memory_butler.store import dump, embeddings, schema
+from memory_butler.store import dump, schema
 from memory_butler.store.transaction import open_pool
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def installation(
-    empty_database: Database, embedder: BatchingEmbedder, tmp_path: Path
-) -> AsyncIterator[tuple[Settings, Memory, str]]:
-    """A database of its own with its roles, as `db init` makes it, and a data directory."""
-    admin = empty_database.admin_dsn
-    runtime = await schema.prepare(admin)
-    pool = await open_pool(runtime)
-    engine = embedder.engine
-    version = await embeddings.register(
-        pool, engine.model_name, engine.model_version, engine.dimensions, NOW
-    )
-    settings = Settings(dsn=SecretStr(runtime), data_dir=tmp_path / "data")
-    settings.data_dir.mkdir()
-    try:
-        yield settings, Memory(pool, embedder, version, MemoryModuleConfig(), lambda: NOW), admin
-    finally:
-        pool.terminate()
-        maintenance = await asyncpg.connect(dump.with_database(admin, "postgres"))
-        kept = await maintenance.fetch(
-            "SELECT datname FROM pg_database WHERE datname LIKE $1",
-            f"{empty_database.name}\\_before\\_%",
-        )
-        for (name,) in kept:
-            await maintenance.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        await maintenance.close()
-
-
-Installation = tuple[Settings, Memory, str]
-
-
-def _runtime(settings: Settings) -> str:
-    assert settings.dsn is not None
-    return settings.dsn.get_secret_value()
-
-
-def _left_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-async def _fill(memory: Memory) -> None:
-    for tenant in ("ana", "bob"):
-        who = Principal(tenant)
-        await store_episode(memory, who, f"{tenant} spoke of paint", "painter")
-        await store_fact(memory, who, "user", "likes", f"{tenant} likes blue")
-        await store_fact(memory, who, "user", "likes", f"{tenant} likes dark green")
 
 
 async def _restore(
@@ -107,7 +57,7 @@ async def test_what_was_backed_up_is_there_again(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     with JournalFile.open(settings.data_dir, "ana", "mira"):
         pass
     made = await _backed_up(settings, tmp_path, admin)
@@ -115,7 +65,7 @@ async def test_what_was_backed_up_is_there_again(
     assert made.path.stat().st_mode & 0o777 == 0o600
     assert made.manifest.counts["ana facts"][0] == 2
     assert {"ana", "bob"} <= set(made.manifest.tenants())
-    assert _left_in(tmp_path) == ["data", made.path.name]
+    assert left_in(tmp_path) == ["data", made.path.name]
 
     await store_fact(memory, Principal("ana"), "user", "lives", "stored after the backup")
     restored = await _restore(memory, settings, made.path, admin, replacing=True)
@@ -123,7 +73,7 @@ async def test_what_was_backed_up_is_there_again(
     assert restored.kept_journals is not None
     with JournalFile.open(settings.data_dir, "ana", "mira"):
         pass
-    pool = await open_pool(_runtime(settings))
+    pool = await open_pool(runtime(settings))
     try:
         again = replace(memory, pool=pool)
         for tenant in ("ana", "bob"):
@@ -137,7 +87,7 @@ async def test_a_full_database_is_left_alone_unless_that_is_said(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     made = await _backed_up(settings, tmp_path / "one.tar", admin)
     with pytest.raises(Conflict, match="memories already"):
         await _restore(memory, settings, made.path, admin)
@@ -146,7 +96,7 @@ async def test_a_full_database_is_left_alone_unless_that_is_said(
 
 async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_path: Path) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     made = await _backed_up(settings, tmp_path / "one.tar", admin)
     held = await asyncpg.connect(admin)
     try:
@@ -174,7 +124,7 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     made = await _backed_up(settings, tmp_path / "one.tar", admin)
     with tarfile.open(made.path) as tar:
         place = tar.getmember("database.dump").offset_data + 200
@@ -194,7 +144,7 @@ async def test_writing_goes_on_and_the_backup_is_of_one_moment(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     stop = asyncio.Event()
 
     async def write() -> int:
@@ -227,7 +177,7 @@ async def _any_backup(installation: Installation, folder: Path) -> Path:
 
 async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     began = time.monotonic()
     await _backed_up(settings, tmp_path / "one.tar", admin)
     whole = time.monotonic() - began
@@ -238,7 +188,7 @@ async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert _left_in(tmp_path) == ["data"]
+        assert left_in(tmp_path) == ["data"]
         assert await _scratch_databases(admin) == 0
 
 
@@ -254,7 +204,7 @@ async def test_cancelled_while_a_database_is_made_or_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     work = getattr(module, name)
     calls = 0
 
@@ -270,16 +220,16 @@ async def test_cancelled_while_a_database_is_made_or_dropped(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await _scratch_databases(admin) == 0
-    assert _left_in(tmp_path) == ["data"]
+    assert left_in(tmp_path) == ["data"]
 
 
 async def test_ctrl_c_at_the_command_line_leaves_nothing(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     command = [sys.executable, "-m", "memory_butler", "backup", str(tmp_path / "one.tar")]
-    command += ["--dsn", _runtime(settings), "--admin-dsn", admin]
+    command += ["--dsn", runtime(settings), "--admin-dsn", admin]
     command += ["--data-dir", str(settings.data_dir)]
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     assert process.stderr is not None
@@ -287,7 +237,7 @@ async def test_ctrl_c_at_the_command_line_leaves_nothing(
     process.send_signal(signal.SIGINT)
     await process.communicate()
     assert process.returncode == 130
-    assert _left_in(tmp_path) == ["data"]
+    assert left_in(tmp_path) == ["data"]
     assert await _scratch_databases(admin) == 0
 
 
@@ -306,7 +256,7 @@ async def test_a_crafted_backup_runs_no_program(
     installation: Installation, tmp_path: Path, hostile: str
 ) -> None:
     settings, memory, admin = installation
-    await _fill(memory)
+    await fill(memory)
     made = await _backed_up(settings, tmp_path, admin)
     # Where everybody may write, so that the server could, too.
     with tempfile.TemporaryDirectory() as shared:

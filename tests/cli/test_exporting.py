@@ -21,8 +21,11 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     )
     data = gzip.decompress(file.read_bytes()) if name.endswith(".gz") else file.read_bytes()
     assert b"Prefers tea" in data
-    assert "Restored" in installation.inside("import", str(file), "--tenant", copy).out
-    again = installation.inside("import", str(file), "--tenant", copy, "--json").json
+    taken = ("import", str(file), "--tenant", copy)
+    assert "say whose export this is" in installation.inside(*taken, code=3).err
+    own = (*taken, "--trust", "user_said")
+    assert "Restored" in installation.inside(*own).out
+    again = installation.inside(*own, "--json").json
     assert again["restored"] == {} or sum(again["restored"].values()) == 0
     found = installation.inside("recall", "drink", "--tenant", copy, "--json").json["results"]
     assert [one["content"] for one in found] == ["Prefers tea"]

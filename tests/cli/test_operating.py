@@ -219,3 +219,17 @@ def test_the_index_belongs_to_the_owner(installation: Installation, tenant: str)
         runtime = installation.inside("db-url", "--tenant", tenant).out.strip()
         refused = installation.inside("index", "build", "facts", "--dsn", runtime, code=8)
     assert "belongs to the owner of the schema" in refused.err
+
+
+def test_words_are_indexed_anew(installation: Installation, tenant: str) -> None:
+    said = "Die Schlüssel zum Keller hängen hinter der Tür"
+    installation.inside("store-rule", said, "--tenant", tenant)
+    url = installation.inside("db-url", "--role", "runtime", "--tenant", tenant).out.strip()
+    old = "UPDATE rules SET search_vector = to_tsvector('english', content)"
+    subprocess.run(["psql", url, "-c", old], capture_output=True, check=True)
+    asked = ("search", "bei den Schlüsseln", "--mode", "keyword", "--tenant", tenant)
+    assert said not in installation.inside(*asked).out
+    done = installation.inside("reindex-words").out
+    assert done.startswith("1 of ")
+    assert said in installation.inside(*asked).out
+    assert installation.inside("reindex-words").out.startswith("0 of ")

@@ -12,6 +12,7 @@ import pytest
 from conftest import _CLONE, _TEMPLATE, Clock, Connection, Template
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust, TrustName, parse_trust
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.export import export_all, restore_all
@@ -141,15 +142,16 @@ async def test_out_and_in_again_is_the_same_in_every_table(
     await store_fact(memory, other_tenant, "theirs", "secret", "Nobody else's")
     before = await contents(admin, principal.tenant)
     empty = {table for table, rows in before.items() if not rows}
-    # Receipts of contexts and records of erasures tell of this store, and stay with it.
-    assert empty <= {"consolidation_runs", "butler_state", "context_receipts", "erasures"}
+    # Receipts of contexts, records of erasures and seals tell of this store, and stay with it.
+    stay = {"context_receipts", "erasures", "event_seals", "audit_checkpoints"}
+    assert empty <= {"consolidation_runs", "butler_state"} | stay
     data = await exported(memory, principal)
     assert b"Nobody else" not in data
-    report = await restore_all(other, principal, io.BytesIO(data))
+    report = await restore_all(other, principal, io.BytesIO(data), trust="user_said")
     assert (report.bad_lines, report.already_there) == ([], 0)
     assert await contents(other_admin, principal.tenant) == before
     # Again, it changes nothing.
-    again = await restore_all(other, principal, io.BytesIO(data))
+    again = await restore_all(other, principal, io.BytesIO(data), trust="user_said")
     assert (again.restored.total(), again.already_there) == (0, report.restored.total())
     assert await contents(other_admin, principal.tenant) == before
     hits = await search(other, principal, "a hot drink", mode="semantic")
@@ -161,7 +163,7 @@ async def test_into_another_tenant_of_the_same_store(
 ) -> None:
     await live(memory, principal, clock)
     data = await exported(memory, principal)
-    await restore_all(memory, other_tenant, io.BytesIO(data))
+    await restore_all(memory, other_tenant, io.BytesIO(data), trust="user_said")
     assert await contents(admin, other_tenant.tenant) == await contents(admin, principal.tenant)
 
 
@@ -171,7 +173,7 @@ async def test_without_vectors_it_is_embedded_where_it_comes_to(
     await live(memory, principal, clock)
     small = await exported(memory, principal, vectors=False)
     assert len(small) < len(await exported(memory, principal)) / 2
-    await restore_all(other, principal, io.BytesIO(small))
+    await restore_all(other, principal, io.BytesIO(small), trust="user_said")
     assert await search(other, principal, "a hot drink", mode="semantic") == []
     assert await embed_imported(other)
     hits = await search(other, principal, "a hot drink", mode="semantic")
@@ -185,7 +187,9 @@ async def test_what_is_broken_or_missing_is_told_and_the_rest_is_stored(
     lines = (await exported(memory, principal)).splitlines(keepends=True)
     place = next(i for i, line in enumerate(lines) if b'"table": "rules"' in line)
     lines[place] = lines[place][:40] + b"\n"
-    report = await restore_all(other, principal, io.BytesIO(b"".join(lines[:-1])))
+    report = await restore_all(
+        other, principal, io.BytesIO(b"".join(lines[:-1])), trust="user_said"
+    )
     told = [(bad.number, bad.reason.split(":")[0]) for bad in report.bad_lines]
     # The use of the rule that is broken refers to nothing.
     assert told[0] == (place + 1, "it is no row")
@@ -200,7 +204,7 @@ async def test_what_is_in_the_way_is_told(
     await live(memory, principal, clock)
     await store_fact(other, principal, "user", "drink", "Prefers mate")
     data = await exported(memory, principal)
-    report = await restore_all(other, principal, io.BytesIO(data))
+    report = await restore_all(other, principal, io.BytesIO(data), trust="user_said")
     (bad,) = report.bad_lines
     assert "uq_facts_subject_active" in bad.reason
 
@@ -220,4 +224,45 @@ async def test_an_export_that_is_not_understood_is_refused_whole(
     header, *rest = (await exported(memory, principal)).splitlines()
     changed = json.dumps(json.loads(header) | change).encode()
     with pytest.raises(InvalidInput, match=said):
-        await restore_all(memory, principal, io.BytesIO(b"\n".join([changed, *rest])))
+        await restore_all(
+            memory, principal, io.BytesIO(b"\n".join([changed, *rest])), trust="user_said"
+        )
+
+
+@pytest.mark.parametrize("without_column", [False, True])
+@pytest.mark.parametrize("most", ["user_said", "imported"])
+async def test_nothing_in_an_export_is_trusted_further_than_whoever_imports_it_says(
+    memory: Memory,
+    other: Memory,
+    principal: Principal,
+    clock: Clock,
+    other_admin: Connection,
+    most: TrustName,
+    without_column: bool,
+) -> None:
+    said, _ = await store_fact(
+        memory, principal, "user", "bank", "Banks at Evil", trust="user_said"
+    )
+    await store_fact(memory, principal, "shop", "bank", "Banks at Shop", trust="untrusted_web")
+    clock.advance(days=1)
+    await confirm_memory(memory, principal, "fact", said)  # which leaves a past state
+    data = await exported(memory, principal)
+    if without_column:  # as an older version wrote it, or somebody who would have the default
+        data = _without(data, "trust")
+    report = await restore_all(other, principal, io.BytesIO(data), trust=most)
+    assert report.bad_lines == []
+    found = await other_admin.fetch("SELECT content, trust FROM facts ORDER BY content")
+    past = await other_admin.fetchval("SELECT state ->> 'trust' FROM memory_versions")
+    told = (DEFAULT_TRUST, DEFAULT_TRUST) if without_column else (Trust.USER_SAID, Trust(1))
+    levels = [min(one, parse_trust(most)) for one in told]
+    assert [row["trust"] for row in found] == levels
+    assert int(past) == (levels[0] if not without_column else min(5, parse_trust(most)))
+
+
+def _without(data: bytes, column: str) -> bytes:
+    header, *lines = (json.loads(line) for line in data.splitlines())
+    header["columns"]["facts"].remove(column)
+    for line in lines:
+        if line.get("table") == "facts":
+            del line["row"][column]
+    return b"\n".join(json.dumps(line).encode() for line in [header, *lines])

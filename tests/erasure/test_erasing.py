@@ -27,6 +27,7 @@ from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_fact, store_rule
+from memory_butler.engine.tokens import create_token
 from memory_butler.engine.undo import undo_change
 from memory_butler.erasure import certificate
 from memory_butler.erasure.erasing import erase, finish, preview
@@ -163,6 +164,7 @@ async def test_a_tenant_goes_whole_and_no_other(
 ) -> None:
     for who in (principal, other_tenant):
         await store_rule(kept, who, "offer tea")
+        await create_token(kept, who.tenant, "laptop", ["read"])
         JournalFile.open(tmp_path, who.tenant, "ada").close()
     assert len((await preview(kept, principal, Target(everything=True))).scope.doomed.rules) == 1
     done = (await erase(kept, principal, Target(everything=True))).certificate
@@ -174,6 +176,8 @@ async def test_a_tenant_goes_whole_and_no_other(
         tenants = {row[0] for row in await admin.fetch(f"SELECT tenant_id FROM {table}")}
         assert tenants <= {other_tenant.tenant}
     assert await count(admin, "rules") == 1
+    left = await admin.fetch("SELECT tenant_id FROM tokens WHERE name = 'laptop'")
+    assert [row["tenant_id"] for row in left] == [other_tenant.tenant]
 
 
 async def test_another_tenants_memory_is_not_found(

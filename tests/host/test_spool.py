@@ -1,6 +1,7 @@
 """Episodes while memory is away: nothing is lost, nothing is stored twice."""
 
 import json
+import os
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,9 +11,12 @@ from conftest import Connection
 from host.households import free_port
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
+from memory_butler.erasure import spools
 from memory_butler.host.agent import Server
 from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode
+from memory_butler.vault import keyring
+from memory_butler.vault.master import new_master
 from surfaces.serving import serving
 
 pytestmark = pytest.mark.anyio
@@ -84,3 +88,67 @@ async def test_a_token_that_is_wrong_leaves_the_episode_waiting(
         token = await served.make_token("default", "write")
         good = Remembrance(Server(f"{served.url}/mcp", token), "health", spool, 5)
         assert await good.send()
+
+
+async def test_where_keys_are_set_up_what_waits_is_encrypted(
+    tmp_path: Path, memory: Memory, admin: Connection
+) -> None:
+    keys = keyring.create(tmp_path / "keys", new_master())
+    spool = Spool(tmp_path / "spool", keys)
+    Spool(spool.folder).put(_episode("Second, from before there were keys"))
+    spool.put(_episode("First, Zephyrine Quokkaschmidt", "2026-03-01T10:00:00+00:00"))
+    (sealed,) = spool.folder.glob("*.sealed")
+    assert sealed.stat().st_mode & 0o777 == 0o600
+    assert b"Quokkaschmidt" not in sealed.read_bytes()
+
+    # Without the keys it waits, and is not set aside.
+    assert [one.content for _, one in Spool(spool.folder).waiting()] == [
+        "Second, from before there were keys"
+    ]
+    assert sealed.exists()
+    async with serving(memory, Settings()) as served:
+        assert await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
+    assert list(spool.folder.iterdir()) == []
+    assert await admin.fetchval("SELECT count(*) FROM episodes") == 2
+
+
+def test_an_encrypted_episode_that_was_torn_is_set_aside(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool", keyring.create(tmp_path / "keys", new_master()))
+    spool.put(_episode("Torn"))
+    (sealed,) = spool.folder.glob("*.sealed")
+    sealed.write_bytes(sealed.read_bytes()[:-1])
+    assert spool.waiting() == []
+    assert (spool.folder / REFUSED / sealed.name).exists()
+
+
+def test_an_erasure_finds_encrypted_episodes_without_a_key(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool", keyring.create(tmp_path / "keys", new_master()))
+    by_id, by_session, other = _episode("One"), _episode("Two"), _episode("Three")
+    for one in (by_id, by_session, other):
+        spool.put(one)
+    wanted = spools.Wanted(frozenset({by_id.episode_id}), by_session.session_id)
+    assert spools.erase(spool.folder, wanted) == spools.Spooled(erased=2, left=1)
+    assert [one.content for _, one in spool.waiting()] == ["Three"]
+
+
+async def test_an_episode_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could lose what the butler was told is kept."""
+    happened: list[str] = []
+    fsync, replaced = os.fsync, Path.replace
+
+    def noting(descriptor: int) -> None:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        whole = os.fstat(descriptor).st_size > 0
+        happened.append("folder" if Path(name).is_dir() else f"file, whole: {whole}")
+        fsync(descriptor)
+
+    def naming(self: Path, target: Path) -> Path:
+        happened.append("named")
+        return replaced(self, target)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    monkeypatch.setattr(Path, "replace", naming)
+    Spool(tmp_path / "spool").put(_episode("First"))
+    assert happened == ["file, whole: True", "named", "folder"]

@@ -38,6 +38,7 @@ WITHOUT_TENANT = {
             ("undo", "remove_made"), ("undo", "remove_made_entities"),
             *((noun, name) for noun in ("history", "search") for name in load(noun)),
             *(("tokens", name) for name in load("tokens")), ("jobs", "tenants_with_work"),
+            ("seals", "tenants_to_seal"),
         ],
         _FUNCTION,
     ),
@@ -52,7 +53,7 @@ WITHOUT_TENANT = {
     **dict.fromkeys(
         [
             ("facts", "lock_key"), ("items", "take_turns"),
-            ("reembedding", "try_turn"), ("reembedding", "end_turn"),
+            ("reembedding", "try_turn"), ("reembedding", "end_turn"), ("seals", "turn"),
         ],
         _LOCK,
     ),
@@ -66,7 +67,12 @@ WITHOUT_TENANT = {
     ),
 }  # fmt: skip
 # Functions that read every tenant's rows, for the operator's jobs: from all machines, then.
-OF_ALL_TENANTS = {"tenants_with_work", "tenants_to_embed", "tenants_to_reembed"}
+OF_ALL_TENANTS = {
+    "tenants_with_work",
+    "tenants_to_embed",
+    "tenants_to_reembed",
+    "tenants_to_seal",
+}
 _OURS = re.compile(rf"\b(?:{'|'.join(TENANT_TABLES)})\b")
 _VOLATILE = re.compile(r"\b(?:random|gen_random_uuid|clock_timestamp|nextval)\s*\(")
 

@@ -26,6 +26,10 @@ ROWS = {
     "items": "INSERT INTO items (tenant_id, namespace, key, value) VALUES ($1, '{n}', 'k', '{}')",
     "context_receipts": "INSERT INTO context_receipts (tenant_id, butler, item_ids, receipt,"
     " sha256) VALUES ($1, 'b', '{}', '{}', sha256('t'))",
+    "event_seals": "INSERT INTO event_seals (tenant_id, event_id, content, mac)"
+    " VALUES ($1, gen_random_uuid(), sha256('c'), sha256('m'))",
+    "audit_checkpoints": "INSERT INTO audit_checkpoints (tenant_id, statement, signature)"
+    " VALUES ($1, '{}', sha256('s'))",
 }
 
 TENANT_TABLES = tuple(ROWS)

@@ -173,6 +173,7 @@ _OF_ALL: Final = {
     "authenticate",
     "tenants_to_embed",
     "tenants_to_reembed",
+    "tenants_to_seal",
     "tenants_with_work",
     "token_create",
     "token_list",

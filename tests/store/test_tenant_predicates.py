@@ -12,6 +12,7 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.engine.tokens import Authenticator, create_token, list_tokens, revoke_token
@@ -82,3 +83,17 @@ async def test_a_token_is_revoked_by_its_own_tenant_alone(memory: Memory) -> Non
     assert [row["id"] for row in await list_tokens(memory, "acme")] == [made.id]
     await revoke_token(memory, made.id, "acme")
     assert await authenticator.principal(made.token) is None
+
+
+async def test_an_entity_of_another_tenant_goes_by_no_name_here(
+    memory: Memory, pool: asyncpg.Pool, principal: Principal, other_tenant: Principal
+) -> None:
+    named = {}
+    for one in (principal, other_tenant):
+        made = await create_entity(memory, one, "Ana", "person", aliases=["annie"])
+        named[one] = made["id"]
+    for tenant, id in named.items():
+        async with transaction(pool, tenant.tenant) as tx:
+            for name in ("ana", "annie"):
+                found = await tx.connection.fetchval("SELECT entities_named($1)", [name])
+                assert found == [id]

@@ -1,18 +1,22 @@
 """The file of a backup: a tar with a manifest, the database's dump, and the journals.
 
 Its parts can be used without this program: `database.dump` is for `pg_restore`, and a journal is an
-SQLite file.
+SQLite file. Where keys are set up it is a sealed file instead (sealing.py).
 """
 
 import hashlib
 import os
 import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.store.dump import Counts
+from memory_butler.store.sections import Rows
 
 MANIFEST: Final = "manifest.json"
 DATABASE: Final = "database.dump"
@@ -28,13 +32,39 @@ class Manifest(BaseModel):
     database: str
     revision: str
     counts: dict[str, tuple[int, str]]
-    sha256: dict[str, str]
+    # Of the parts of a tar; a sealed file has no need of them.
+    sha256: dict[str, str] = {}
+    # Of a sealed file: by tenant, the id of the key of its rows.
+    keys: dict[str, str] = {}
 
     def rows(self) -> int:
         return sum(rows for rows, _ in self.counts.values())
 
     def tenants(self) -> list[str]:
         return sorted({name.partition(" ")[0] for name in self.counts})
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A backup that is being read: its manifest, and a dump in a folder, beside which the journals
+    are, or will be when the rows have been read.
+
+    `rows` are those that the dump does not hold itself; None: it holds them. `left_out`: tenants
+    whose key was destroyed.
+    """
+
+    manifest: Manifest
+    dump: Path
+    rows: Iterator[Rows] | None = None
+    left_out: tuple[str, ...] = ()
+
+    def counts(self) -> Counts:
+        """What is there when all of it is loaded."""
+        return {
+            name: found
+            for name, found in self.manifest.counts.items()
+            if name.rpartition(" ")[0] not in self.left_out
+        }
 
 
 def checksums(folder: Path) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Making a backup while everything serves."""
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,30 +9,40 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_butler import __version__
+from memory_butler.backup import sealing
 from memory_butler.backup.archive import (
     DATABASE,
     JOURNALS,
     MANIFEST,
     Manifest,
+    Opened,
     checksums,
     pack,
 )
 from memory_butler.config import Settings
 from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.engine.keys import keys_of
 from memory_butler.engine.opening import open_database
 from memory_butler.journal import snapshots
-from memory_butler.store import dump
+from memory_butler.store import dump, loading
+from memory_butler.vault import keyring
+from memory_butler.vault.keyring import Keyring
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A backup that was written."""
+    """A backup that was written.
+
+    `keys_exported`: the keyring has not changed since its last export, or the backup needs none.
+    """
 
     path: Path
     manifest: Manifest
     checked: bool
+    sealed: bool
+    keys_exported: bool
 
 
 async def back_up(
@@ -41,47 +52,90 @@ async def back_up(
     *,
     admin_dsn: str | None = None,
     check: bool = True,
+    plain: bool = False,
     tell: Tell = lambda _: None,
 ) -> Made:
     """Write database and journals to a file; a folder gets one named for the moment.
 
-    With `check` the dump is loaded into a scratch database of the same server and compared, tenant
-    by tenant, before the file appears. Interrupted, it leaves nothing.
+    Where keys are set up it is sealed with them, unless it shall be `plain`. With `check` the dump
+    is loaded into a scratch database of the same server and compared, tenant by tenant, before the
+    file appears. Interrupted, it leaves nothing.
 
     Raises:
-        ConfigurationError: the login may not act as the owner, or not make the scratch database.
+        ConfigurationError: the login may not act as the owner, or not make the scratch database;
+            the keys cannot be used.
+        Conflict: a tenant was erased meanwhile; make it again.
         IntegrityViolation: what was loaded is not what was dumped, or a journal is damaged.
         Unavailable: the database is away.
     """
+    keys = None if plain else await asyncio.to_thread(keys_of, settings)
     if await asyncio.to_thread(target.is_dir):
-        target = target / f"memory-butler-{now:%Y%m%d-%H%M%S}.tar"
-    # Beside the file: a temporary directory may be small, and in memory.
-    with tempfile.TemporaryDirectory(
-        prefix=".memory-butler-", dir=target.absolute().parent
-    ) as made:
-        folder = Path(made)
-        async with open_database(settings) as database:
-            admin = admin_dsn or database.admin_dsn or database.runtime_dsn
-            name = dump.database_of(admin)
-            tell("dumping the database")
-            revision, counts = await dump.dump(admin, folder / DATABASE)
-            if check:
-                tell("restoring it into a scratch database, to compare")
-                async with dump.loaded(admin, folder / DATABASE, roles_of=name) as (_, found):
-                    refuse_difference(counts, found)
-        tell("copying the journals")
-        await asyncio.to_thread(snapshots.copy_all, settings.data_dir, folder / JOURNALS)
-        manifest = Manifest(
-            version=__version__,
-            made_at=now,
-            database=name,
-            revision=revision,
-            counts=dict(counts),
-            sha256=await asyncio.to_thread(checksums, folder),
-        )
-        (folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
-        await asyncio.to_thread(pack, folder, target)
-    return Made(target, manifest, check)
+        suffix = "tar" if keys is None else "sealed"
+        target = target / f"memory-butler-{now:%Y%m%d-%H%M%S}.{suffix}"
+    async with open_database(settings) as database:
+        admin = admin_dsn or database.admin_dsn or database.runtime_dsn
+        making = _Making(target, admin, settings.data_dir, now, check, tell)
+        manifest = await (making.plain() if keys is None else making.sealed(keys))
+    exported = keys is None or (await asyncio.to_thread(keyring.read, keys.folder)).exported
+    return Made(target, manifest, check, keys is not None, exported)
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A backup on its way into its file."""
+
+    target: Path
+    admin: str
+    data_dir: Path
+    now: datetime
+    check: bool
+    tell: Tell
+
+    async def plain(self) -> Manifest:
+        # Beside the file: a temporary directory may be small, and in memory.
+        with tempfile.TemporaryDirectory(
+            prefix=".memory-butler-", dir=self.target.absolute().parent
+        ) as made:
+            folder = Path(made)
+            self.tell("dumping the database")
+            async with dump.one_moment(self.admin) as moment:
+                await moment.archive(folder / DATABASE)
+                counts = await moment.counts()
+            manifest = Manifest(
+                version=__version__,
+                made_at=self.now,
+                database=dump.database_of(self.admin),
+                revision=moment.revision,
+                counts=dict(counts),
+            )
+            await self._compare(Opened(manifest, folder / DATABASE))
+            self.tell("copying the journals")
+            await asyncio.to_thread(snapshots.copy_all, self.data_dir, folder / JOURNALS)
+            manifest.sha256 = await asyncio.to_thread(checksums, folder)
+            (folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+            await asyncio.to_thread(pack, folder, self.target)
+        return manifest
+
+    async def sealed(self, keys: Keyring) -> Manifest:
+        part = self.target.with_name(f".{self.target.name}.part")
+        try:
+            self.tell("dumping the database and the journals, encrypted")
+            manifest = await sealing.write(part, self.admin, self.data_dir, keys, self.now)
+            with sealing.aside(self.data_dir) as folder, sealing.opened(part, keys, folder) as read:
+                await self._compare(read)
+            os.replace(part, self.target)
+        finally:
+            part.unlink(missing_ok=True)
+        return manifest
+
+    async def _compare(self, made: Opened) -> None:
+        if not self.check:
+            return
+        self.tell("restoring it into a scratch database, to compare")
+        async with loading.loaded(
+            self.admin, made.dump, roles_of=made.manifest.database, rows=made.rows
+        ) as (_, found):
+            refuse_difference(made.counts(), found)
 
 
 def refuse_difference(wanted: dump.Counts, found: dump.Counts) -> None:

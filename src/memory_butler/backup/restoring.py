@@ -3,31 +3,37 @@
 import asyncio
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memory_butler.backup.archive import DATABASE, JOURNALS, Manifest, unpack
+from memory_butler.backup import sealing
+from memory_butler.backup.archive import DATABASE, JOURNALS, Manifest, Opened, unpack
 from memory_butler.backup.making import Tell, refuse_difference
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict
-from memory_butler.engine.leftovers import UNFINISHED, remove_unfinished
+from memory_butler.engine.keys import keys_to_read
+from memory_butler.engine.leftovers import remove_unfinished
 from memory_butler.engine.opening import derived_password
 from memory_butler.journal import snapshots
-from memory_butler.store import dump, embedded, schema
+from memory_butler.store import dump, embedded, loading, schema
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored, and where what was there before is kept."""
+    """What was restored, and where what was there before is kept.
+
+    `left_out`: tenants whose key was destroyed, so that nothing they had could be read.
+    """
 
     manifest: Manifest
     runtime_dsn: str
     kept_database: str | None
     kept_journals: Path | None
+    left_out: tuple[str, ...]
+    counts: dump.Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +57,20 @@ async def restore(
     was; an older backup is migrated to this version's schema.
 
     Raises:
-        InvalidInput: the file is no backup, or damaged.
+        InvalidInput: the file is no backup, cut off, or damaged.
         Conflict: there are memories or journals already and `replace` was not said; something is
             connected; the dump does not load.
-        ConfigurationError: it was made by a later version or too old a one, or of a database of
-            another name.
+        ConfigurationError: it is encrypted and a key is missing; it was made by a later version or
+            too old a one, or of a database of another name.
         IntegrityViolation: what was loaded is not what was backed up.
     """
     data_dir = settings.data_dir.expanduser().resolve()
     data_dir.mkdir(parents=True, exist_ok=True)
     # In the data directory: the journals are moved into place from here.
-    with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{os.getpid()}-", dir=data_dir) as made:
-        folder = Path(made)
+    with sealing.aside(data_dir) as folder, ExitStack() as stack:
         tell("reading the backup")
-        manifest = await asyncio.to_thread(unpack, source, folder)
+        backup = await asyncio.to_thread(_opened, stack, settings, source, folder)
+        manifest = backup.manifest
         schema.refuse_ancient(manifest.revision, "this backup", "restore it, and back up anew,")
         if manifest.revision > schema.HEAD:
             raise ConfigurationError(
@@ -72,8 +78,6 @@ async def restore(
                 f"{manifest.version}: install that version or a later one"
             )
         journals = folder / JOURNALS
-        for path in journals.rglob("*.sqlite"):
-            snapshots.check(path)
         async with _server(settings, admin_dsn) as server:
             name = dump.database_of(server.admin_dsn)
             await remove_unfinished(data_dir, server.admin_dsn, name)
@@ -87,20 +91,31 @@ async def restore(
                 await _refuse_full(server.admin_dsn, there)
             tell("loading the database")
             kept = f"{name}_before_{now:%Y%m%d_%H%M%S}"
-            async with dump.loaded(
+            async with loading.loaded(
                 server.admin_dsn,
-                folder / DATABASE,
+                backup.dump,
                 roles_of=name,
                 runtime_password=server.runtime_password,
+                rows=backup.rows,
             ) as (scratch, found):
-                refuse_difference(manifest.counts, found)
+                refuse_difference(backup.counts(), found)
+                for path in journals.rglob("*.sqlite"):
+                    snapshots.check(path)
                 tell("putting it in place")
-                was_there = await dump.take_the_place(scratch, name, kept)
+                was_there = await loading.take_the_place(scratch, name, kept)
             kept_journals = _swap(journals, there, now)
             runtime = await schema.prepare(
                 server.admin_dsn, runtime_password=server.runtime_password
             )
-    return Restored(manifest, runtime, kept if was_there else None, kept_journals)
+    kept_database = kept if was_there else None
+    return Restored(manifest, runtime, kept_database, kept_journals, backup.left_out, found)
+
+
+def _opened(stack: ExitStack, settings: Settings, source: Path, folder: Path) -> Opened:
+    if not sealing.is_sealed(source):
+        return Opened(unpack(source, folder), folder / DATABASE)
+    keys = keys_to_read(settings, source)
+    return stack.enter_context(sealing.opened(source, keys, folder))
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
 from memory_butler.domain.text import one_line
-from memory_butler.domain.trust import DEFAULT_TRUST, Trust
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks
 
 DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
 CHARS_PER_TOKEN: Final = 4  # CTX-05
@@ -65,6 +65,7 @@ class ContextEpisode:
     content: str
     created_at: datetime
     score: float
+    trust: Trust = DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,25 +190,30 @@ def assemble(
     )
 
 
-def repeated(ranked: Iterable[tuple[UUID, Collection[UUID], Statement]]) -> dict[UUID, UUID]:
+def repeated(
+    ranked: Iterable[tuple[UUID, Collection[UUID], Statement, Trust]],
+) -> dict[UUID, UUID]:
     """Which memories only say again what better ones say, each with the one that says it.
 
     `ranked` has each memory, best first, with those that it was found to repeat. To be found alike
-    is not enough: what has a word, a name or a number of its own is shown.
+    is not enough: what has a word, a name or a number of its own is shown, and so is what outranks
+    the one that repeats it.
     """
-    told: list[tuple[UUID, Collection[UUID], Statement]] = []
+    told: list[tuple[UUID, Collection[UUID], Statement, Trust]] = []
     repeats = {}
-    for id, alike, stated in ranked:
+    for id, alike, stated, trust in ranked:
         said = next(
             (
                 one
-                for one, like, known in told
-                if (one in alike or id in like) and adds_nothing(known, stated)
+                for one, like, known, level in told
+                if (one in alike or id in like)
+                and not outranks(trust, level)
+                and adds_nothing(known, stated)
             ),
             None,
         )
         if said is None:
-            told.append((id, alike, stated))
+            told.append((id, alike, stated, trust))
         else:
             repeats[id] = said
     return repeats
@@ -304,7 +310,7 @@ def _episode_section(
         title=titles.episodes,
         share=quotas.episodes,
         ids=[episode.id for episode in ordered],
-        lines=[f"- [{_ago(one.created_at, now)}] {one_line(one.content)}\n" for one in ordered],
+        lines=[_episode_line(one, now) for one in ordered],
     )
 
 
@@ -329,16 +335,23 @@ def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
     return f"- {content} ({earned}{_source(rule.trust)})\n"
 
 
+def _episode_line(episode: ContextEpisode, now: datetime) -> str:
+    told = f"- [{_ago(episode.created_at, now)}] {one_line(episode.content)}"
+    source = _SOURCES.get(episode.trust)
+    return f"{told}\n" if source is None else f"{told} ({source})\n"
+
+
 # What neither the user nor an agent said is named as what it is: somebody else's claim (C-119).
 _SOURCES: Final = {
-    Trust.TOOL_OUTPUT: ", source: tool output",
-    Trust.IMPORTED: ", source: import",
-    Trust.UNTRUSTED_WEB: ", source: web page, unverified",
+    Trust.TOOL_OUTPUT: "source: tool output",
+    Trust.IMPORTED: "source: import",
+    Trust.UNTRUSTED_WEB: "source: web page, unverified",
 }
 
 
 def _source(trust: Trust) -> str:
-    return _SOURCES.get(trust, "")
+    source = _SOURCES.get(trust)
+    return "" if source is None else f", {source}"
 
 
 def _ago(moment: datetime, now: datetime) -> str:

@@ -42,6 +42,7 @@ EventType = Literal[
     "entity_merge",
     "decay_sweep_completed",
     "change_undone",
+    "memories_erased",
 ]
 
 EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
@@ -83,5 +84,6 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "entity_merge": "one entity was merged into another",
         "decay_sweep_completed": "a decay sweep ended; the payload holds its counts",
         "change_undone": "a change was taken back; what it had changed is as it was before",
+        "memories_erased": "memories were erased; the payload names the events that lost theirs",
     }
 )

@@ -282,6 +282,13 @@ def borne_by_others(accounts: Iterable[Account], stated: Statement) -> bool:
     return len(said & value) >= QUOTED * len(value)
 
 
+def is_said(accounts: Iterable[Account], stated: Statement) -> bool:
+    """Whether half of the value is in the words of the episodes, whoever says it."""
+    value = value_of(stated)
+    said = frozenset[str]().union(*(one.own | one.echoes for one in accounts))
+    return len(said & value) >= STATED * len(value)
+
+
 def _is_telling_number(word: str) -> bool:
     return word.isdigit() and len(word) >= _TELLING_DIGITS
 

@@ -1,7 +1,7 @@
 """The stretch of time that a question names: "in May 2023", "last week", "on 8 May", "2 days ago".
 
-English only, as the keyword search is. Days begin and weeks turn in the time zone of `now`. A date
-without a year means its latest occurrence that has begun.
+English only: `inference/dates.py` puts other languages into English. Days begin and weeks turn in
+the time zone of `now`. A date without a year means its latest occurrence that has begun.
 """
 
 import re

@@ -21,6 +21,7 @@ from memory_butler.domain.context import (
     assemble,
 )
 from memory_butler.domain.links import MemoryType
+from memory_butler.domain.trust import Trust
 
 # Raised when `assemble` makes other bytes of the same input: a receipt of another edition cannot be
 # replayed, and says so.
@@ -132,10 +133,14 @@ Text = Mapping[str, Any]
 
 
 def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
-    """The block again; `texts` has `content`, and of a fact `subject` and `predicate`, by id."""
+    """The block again.
+
+    `texts` has, by id, `content` and `trust`, and of a fact `subject` and `predicate`.
+    """
     facts, rules, episodes = [], [], []
     for one in receipt.in_play:
         text, shown = texts[one.id], one.shown
+        trust = Trust(text["trust"])
         match one.memory_type:
             case "fact":
                 confirmed = shown["last_confirmed_at"]
@@ -150,6 +155,7 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
                         last_confirmed_at=confirmed and datetime.fromisoformat(confirmed),
                         score=one.score,
                         created_at=one.created_at,
+                        trust=trust,
                     )
                 )
             case "rule":
@@ -162,10 +168,13 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
                         effectiveness=shown["effectiveness"],
                         score=one.score,
                         created_at=one.created_at,
+                        trust=trust,
                     )
                 )
             case "episode":
-                episodes.append(ContextEpisode(one.id, text["content"], one.created_at, one.score))
+                episodes.append(
+                    ContextEpisode(one.id, text["content"], one.created_at, one.score, trust)
+                )
     return assemble(
         facts,
         rules,

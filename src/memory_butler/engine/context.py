@@ -186,7 +186,8 @@ async def _draw(
     better = {}
     if retrieval.hide_repetitions:
         better = repeated(
-            (hit.row["id"], alike_to(hit.row), statement_of(hit.row)) for hit in recalled
+            (hit.row["id"], alike_to(hit.row), statement_of(hit.row), Trust(hit.row["trust"]))
+            for hit in recalled
         )
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
@@ -288,4 +289,5 @@ def _rule(hit: Hit) -> ContextRule:
 
 def _episode(hit: Hit) -> ContextEpisode:
     row = hit.row
-    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.place)
+    trust = Trust(row["trust"])
+    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.place, trust)

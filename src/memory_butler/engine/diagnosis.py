@@ -23,6 +23,7 @@ from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine import leftovers
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
+from memory_butler.engine.keys import keys_of, master_place, readable_by_others
 from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import embedded_login, find_reranker
 from memory_butler.inference import model_files
@@ -33,6 +34,7 @@ from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
 from memory_butler.store.schema import is_older
 from memory_butler.store.transaction import open_pool, transaction
+from memory_butler.vault import keyring
 
 State = Literal["ok", "warning", "failed"]
 
@@ -145,7 +147,7 @@ def _left(found: leftovers.Found) -> list[Finding]:
     """What restores have left: plain copies of memories that nothing else reports."""
     findings = []
     if found.unfinished:
-        said = f"a restore was cut off and left {', '.join(found.unfinished)}"
+        said = f"a backup or restore was cut off and left {', '.join(found.unfinished)}"
         advice = "memory-butler serve, or the next restore, removes it"
         findings.append(Finding("leftovers", "warning", said, advice))
     if found.kept:
@@ -281,6 +283,23 @@ async def _language_model(settings: Settings) -> list[Finding]:
     return [Finding("consolidation", "warning", said, advice)]
 
 
+async def _keys(settings: Settings) -> list[Finding]:
+    """Whether what was encrypted could be read again."""
+    found = await asyncio.to_thread(keys_of, settings)
+    if found is None:
+        return [Finding("keys", "ok", "none: backups and exports are not encrypted")]
+    count = await asyncio.to_thread(found.check)
+    findings = [Finding("keys", "ok", f"{count}, each unwrapped with the master key")]
+    if not (await asyncio.to_thread(keyring.read, found.folder)).exported:
+        said = "changed since it was exported: without a copy a lost disk is a lost backup"
+        findings.append(Finding("keyring", "warning", said, "memory-butler keys export FILE"))
+    if await asyncio.to_thread(readable_by_others, settings):
+        said = "other users of this machine can read its file"
+        advice = f"chmod 600 {master_place(settings)}"
+        findings.append(Finding("master key", "warning", said, advice))
+    return findings
+
+
 async def _port(settings: Settings) -> list[Finding]:
     if settings.port == 0:
         return [Finding("port", "ok", "any that is free")]
@@ -322,5 +341,6 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("model", _model),
     ("reranker", _reranker),
     ("consolidation", _language_model),
+    ("keys", _keys),
     ("port", _port),
 )

@@ -12,6 +12,7 @@ from uuid import UUID
 from memory_butler.domain.errors import Conflict, InvalidInput, StaleRevision
 from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import FactKey
+from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import (
@@ -21,7 +22,7 @@ from memory_butler.domain.rules import (
     promote_by_hand,
 )
 from memory_butler.domain.text import preprocess_text
-from memory_butler.domain.trust import Trust, parse_trust
+from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
@@ -91,7 +92,8 @@ async def edit_fact(
         NotFound: there is no such fact.
         InvalidInput: a value that cannot be stored.
         StaleRevision: it was edited since; the error has the fact that holds now.
-        Conflict: it is no longer active, or another active fact has the new subject and predicate.
+        Conflict: it is no longer active, another active fact has the new subject and predicate, or
+            it is trusted more than the word that the edit is on.
     """
     id = inputs.uuid("fact_id", fact_id)
     _require_some(changes)
@@ -171,7 +173,7 @@ def _edited(
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
-    trust = _trust(row, changes, _SAYS).label
+    trust = _trust("fact", row, changes, _SAYS).label
     if all(given[name] == row[name] for name in (*_SAYS, "tags")):
         # It brings in nothing: a secret that was allowed before stays.
         kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
@@ -180,16 +182,22 @@ def _edited(
     return screened(memory, principal, new, allow_secrets=allow_secrets)
 
 
-def _trust(row: Row, changes: Mapping[str, Any], says: Collection[str]) -> Trust:
+def _trust(kind: MemoryType, row: Row, changes: Mapping[str, Any], says: Collection[str]) -> Trust:
     """How far an edited memory is trusted: other words are no longer those of its source (C-125).
 
-    They are the editor's, who says on whose word they are, or else speaks as an agent.
+    They are the editor's, who says on whose word they are, or else speaks as an agent. A word that
+    the memory outranks edits nothing of it (C-210).
     """
     known = Trust(row["trust"])
+    stated = None if changes.get("trust") is None else parse_trust(changes["trust"])
+    if stated is not None and outranks(known, stated):
+        raise Conflict(
+            f"what has the trust {stated.label} does not edit {kind} {row['id']} of trust "
+            f"{known.label}; store it as a {kind} of its own"
+        )
     if all(changes.get(name, row[name]) == row[name] for name in says):
         return known
-    stated = changes.get("trust")
-    return min(known, Trust.AGENT_INFERRED) if stated is None else parse_trust(stated)
+    return min(known, Trust.AGENT_INFERRED) if stated is None else stated
 
 
 def _key(row: Row) -> FactKey:
@@ -251,7 +259,7 @@ async def edit_rule(
         NotFound: there is no such rule.
         InvalidInput: a value that cannot be stored.
         StaleRevision: it was changed since; the error has it as it is now.
-        Conflict: it is forgotten.
+        Conflict: it is forgotten, or trusted more than the word that the edit is on.
     """
     id = inputs.uuid("rule_id", rule_id)
     _require_some(changes)
@@ -289,7 +297,7 @@ async def edit_rule(
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
                 tags=given.tags if "tags" in changes else row["tags"],
                 metadata=_without_marks(row) | ({NOTE: note} if note else {}),
-                trust=_trust(row, {**changes, "content": content}, ("content",)),
+                trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
                 now=now,
             )
             await _tell(tx, principal, "rule_edited", edited, memory)

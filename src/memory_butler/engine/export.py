@@ -10,18 +10,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any, BinaryIO, Final, TextIO
+from uuid import UUID
 
 import asyncpg
 
 from memory_butler import __version__
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
 from memory_butler.engine.memory import Memory
-from memory_butler.store import transfer
+from memory_butler.store import seals, transfer
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 KIND: Final = "memory-butler-export"
+# As a sealed file calls it.
+SEALED_KIND: Final = "export"
 # Raised when a file of before can no longer be read as it stands.
 FORMAT: Final = 1
 # Rows with a vector are some 9 kB; a batch stays a few megabytes.
@@ -119,11 +123,14 @@ async def restore_all(
     principal: Principal,
     file: BinaryIO,
     *,
+    trust: TrustName = "imported",
     progress: Callable[[int], None] = lambda _: None,
 ) -> RestoreReport:
     """Store every row of an export that is not there yet, as it was; safe to repeat.
 
-    `progress` is told the number of the line reached, after every commit.
+    Args:
+        trust: the most that anything in it is trusted; user_said keeps its levels (C-211).
+        progress: told the number of the line reached, after every commit.
 
     Raises:
         InvalidInput: it is no export, or has tables or columns that this version does not know.
@@ -132,7 +139,7 @@ async def restore_all(
     header = read_header(file.readline(MAX_LINE_BYTES))
     if header is None:
         raise InvalidInput("this is not a memory-butler export")
-    report = RestoreReport()
+    report, most = RestoreReport(), parse_trust(trust)
     async with transaction(memory.pool, principal.tenant) as tx:
         known = {table.name: table for table in await transfer.tables(tx)}
         models = await transfer.model_ids(tx, header.models)
@@ -146,7 +153,7 @@ async def restore_all(
                     ended = True
                     continue
                 columns = header.columns[name]
-                rows = _Rows(tx, known[name], columns, models)
+                rows = _Rows(tx, known[name], columns, models, most)
                 await rows.restore(list(group), report)
         progress(batch[-1].number)
     if not ended:
@@ -203,6 +210,7 @@ class _Rows:
     table: transfer.Table
     columns: list[str]
     models: dict[int, int]
+    most: Trust
 
     async def restore(self, lines: list[_Line], report: RestoreReport) -> None:
         """At once, or where one of them is in the way, one by one."""
@@ -222,4 +230,10 @@ class _Rows:
         report.already_there += len(lines) - new
 
     async def _store(self, texts: list[str]) -> int:
-        return await transfer.restore(self.tx, self.table, self.columns, texts, self.models)
+        new = await transfer.restore(
+            self.tx, self.table, self.columns, texts, self.models, self.most
+        )
+        if self.table.name == "memory_events" and self.tx.seal_key is not None:
+            ids = [UUID(json.loads(text)["row"]["id"]) for text in texts]
+            await seals.adopt(self.tx, self.tx.seal_key, ids)
+        return new

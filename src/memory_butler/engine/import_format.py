@@ -43,7 +43,10 @@ class _Line(BaseModel):
 
 
 class _MemoryLine(_Line):
-    trust: TrustName = Field("imported", description="How far what it says is to be believed.")
+    trust: TrustName = Field(
+        "imported",
+        description="How far what it says is to be believed; no further than `--trust`.",
+    )
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"trust": self.trust}

@@ -18,6 +18,7 @@ import asyncpg
 
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine import inputs, writing
 from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
 from memory_butler.engine.import_format import (
@@ -34,6 +35,7 @@ from memory_butler.engine.import_format import (
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import is_masked, screened
+from memory_butler.inference import languages
 from memory_butler.store import entities
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
@@ -97,6 +99,7 @@ async def import_all(
     strict: bool = False,
     keep_days: int = KEEP_DAYS,
     allow_secrets: bool = False,
+    trust: TrustName = "imported",
     progress: Progress | None = None,
 ) -> ImportReport:
     """Store everything that is not stored yet, in order.
@@ -105,6 +108,7 @@ async def import_all(
         strict: stop at the first bad line; what stands before it is stored.
         keep_days: when episodes expire, counted from now.
         allow_secrets: secrets are stored as they are, unless the setting refuses them.
+        trust: the most that anything in it is trusted, whatever it says of itself (C-211).
         progress: told the report so far, and how much of the source is read, after every commit.
 
     Raises:
@@ -113,7 +117,8 @@ async def import_all(
     """
     if not 1 <= keep_days <= MAX_KEEP_DAYS:
         raise InvalidInput(f"keep takes 1 to {MAX_KEEP_DAYS} days, not {keep_days}")
-    running = _Import(memory, principal, strict, keep_days, allow_secrets)
+    most = parse_trust(trust)
+    running = _Import(memory, principal, strict, keep_days, most, allow_secrets=allow_secrets)
     rest = iter(candidates)
     while batch := list(islice(rest, BATCH)):
         goes_on = await running.write(batch)
@@ -162,6 +167,8 @@ class _Import:
         principal: Principal,
         strict: bool,
         keep_days: int,
+        most: Trust,
+        *,
         allow_secrets: bool,
     ) -> None:
         self.report = ImportReport()
@@ -169,6 +176,7 @@ class _Import:
         self._principal = principal
         self._strict = strict
         self._keep_days = keep_days
+        self._most = most
         self._allow_secrets = allow_secrets
         # What the file calls it -> what the store does; a file may use one id for two kinds.
         self._known: dict[tuple[str, str], UUID] = {}
@@ -220,6 +228,8 @@ class _Import:
         self, line: AnyLine, instead: dict[str, Any], id: UUID
     ) -> writing.NewMemory | NewEntity | None:
         given = line.parameters() | instead
+        if "trust" in given:
+            given["trust"] = min(parse_trust(given["trust"]), self._most).label
         new: writing.NewMemory
         match line:
             case EpisodeLine():
@@ -285,7 +295,7 @@ class _Import:
                 written = await writing.insert(tx, self._principal, new, fitting)
                 return written.supersedes_id
 
-        _, words = writing.searchable(new)
+        words = await languages.of_memory(writing.searchable(new)[1])
         if await writing.shortened(Embedded.later(words), write) is not None:
             done.superseded += 1
         self._learn(line, item.at.id)

@@ -1,4 +1,5 @@
 """What a restore leaves behind where it is cut off: a plain dump of all tenants, and a database.
+An encrypted backup leaves copies of journals likewise.
 
 What it put out of the way on purpose is kept under another name, and only reported.
 """
@@ -13,7 +14,8 @@ from typing import Final
 from memory_butler.domain.errors import Unavailable
 from memory_butler.store import dump
 
-# Folders in the data directory, with the id of the process that restores, and kept journals.
+# Folders in the data directory, with the id of the process that backs up or restores, and kept
+# journals.
 UNFINISHED: Final = ".restoring-"
 _KEPT_JOURNALS: Final = "journal-before-*"
 

@@ -12,10 +12,11 @@ from memory_butler.domain.links import (
     parse_relation,
 )
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, outranks
 from memory_butler.engine import inputs, lineage
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
-from memory_butler.store import episodes, events, facts, links, rules
+from memory_butler.store import episodes, events, facts, links, rules, trust
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
 
@@ -37,7 +38,8 @@ async def create_link(
         Whether the link is new: the first relation of a pair stays (C-12).
 
     Raises:
-        InvalidInput: an unknown type or relation, or a memory linked to itself.
+        InvalidInput: an unknown type or relation, a memory linked to itself, or the user's own word
+            said to rest on what is trusted less.
         NotFound: one of the two does not exist.
     """
     source = (parse_memory_type(source_type), inputs.uuid("source_id", source_id))
@@ -60,6 +62,7 @@ async def insert_link(
         raise InvalidInput("a memory cannot be linked to itself")
     await _require(tx, source)
     await _require(tx, target)
+    await _require_own_word(tx, source, target, relation)
     made = await lineage.link(tx, source, target, relation, now)
     if made:
         payload = {
@@ -71,6 +74,24 @@ async def insert_link(
         }
         await events.record(tx, principal.actor, [("link_created", payload)], now)
     return made
+
+
+async def _require_own_word(
+    tx: Transaction, source: Item, target: Item, relation: Relation
+) -> None:
+    """What the user said rests on nobody else's word.
+
+    A link of lineage would lower it below what a context shows.
+    """
+    if relation not in ("derived_from", "supports"):
+        return
+    derived, origin = (source, target) if relation == "derived_from" else (target, source)
+    held = await trust.of(tx, {derived[1], origin[1]})
+    if held[derived] is Trust.USER_SAID and outranks(held[derived], held[origin]):
+        raise InvalidInput(
+            f"{derived[0]} {derived[1]} is the user's own word; it does not rest on {origin[0]} "
+            f"{origin[1]} of trust {held[origin].label}"
+        )
 
 
 async def get_links(

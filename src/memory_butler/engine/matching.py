@@ -27,6 +27,8 @@ from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.inference import languages
+from memory_butler.inference.dates import in_english
 from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
@@ -78,7 +80,7 @@ class Question:
     """A checked question; `depth` is how deep each retriever looks.
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
-    looked for by itself, too.
+    looked for by itself, too. `words` is the text with its languages, for the keyword retriever.
     """
 
     text: str
@@ -93,6 +95,7 @@ class Question:
     min_trust: Trust | None = None
     min_relevance: float = 0.0
     weighty: bool = False
+    words: str = ""
 
     @classmethod
     def of(
@@ -149,6 +152,7 @@ async def matches(
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
+    asked = replace(asked, words=await languages.of_question(asked.text))
     # Deeper by as many as are left out: whatever moves up in their place must be among the found.
     reach = asked.depth
     if asked.min_trust is not None:
@@ -157,13 +161,15 @@ async def matches(
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     deep = None
     if asked.mode == "deep":
-        deep = Deep(spellings(asked.text), period_of(asked.text, asked.now))
+        # A text without a mark and without CJK is English.
+        dated = asked.text if asked.words == asked.text else await in_english(asked.text)
+        deep = Deep(spellings(asked.text), period_of(dated, asked.now))
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     elif deep is not None:
         found = await _deepened(tx, wanted, asked, deep, embedding)
     else:
-        by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.text)
+        by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.words)
         vector = await embedding
         by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
         found = joined(by_words, by_meaning)
@@ -200,7 +206,7 @@ async def _looked_at(
     return await bearings(
         tx,
         wanted,
-        asked.text,
+        asked.words,
         vector,
         names_in(asked.text),
         spellings(asked.text),
@@ -248,7 +254,7 @@ def _weighed(
 async def _of_the_past(
     tx: Transaction, wanted: Wanted, asked: Question, deep: Deep | None, embedding: Vector | None
 ) -> dict[MemoryType, list[Found]]:
-    question = "" if asked.mode == "semantic" else asked.text
+    question = "" if asked.mode == "semantic" else asked.words
     return {
         memory_type: await candidates(
             tx, memory_type, wanted, question=question, embedding=embedding, deep=deep
@@ -265,13 +271,13 @@ async def _deepened(
     embedding: Awaitable[Vector | None],
 ) -> dict[MemoryType, list[Found]]:
     plain = [memory_type for memory_type in wanted.types if memory_type != "episode"]
-    told = await worded(tx, replace(wanted, types=plain), asked.text) if plain else []
+    told = await worded(tx, replace(wanted, types=plain), asked.words) if plain else []
     vector = await embedding
     found: dict[MemoryType, list[Found]] = {}
     for memory_type in wanted.types:
         if memory_type == "episode":
             found[memory_type] = await candidates(
-                tx, memory_type, wanted, question=asked.text, embedding=vector, deep=deep
+                tx, memory_type, wanted, question=asked.words, embedding=vector, deep=deep
             )
         else:
             own = [row for row in told if row["memory_type"] == memory_type]

@@ -14,6 +14,8 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.standpoint import Standpoint, standpoint
 from memory_butler.engine import inputs
+from memory_butler.engine.audit_keys import AuditKeys
+from memory_butler.inference import languages
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.inference.reranker import BackgroundReranker
@@ -41,7 +43,7 @@ class Memory:
     that nothing is consolidated. `reranker` reads the best of a deep search; None is the usual
     case. `data_dir` is where files of this installation lie, `admin_dsn` a login to the embedded
     database that may do anything; None for a server of somebody else's. `replica` is a standby that
-    answers what is only read.
+    answers what is only read. `audit`: the keys by which events are sealed; None: they are not.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -57,6 +59,7 @@ class Memory:
     admin_dsn: str | None = field(default=None, repr=False)
     standpoint: Standpoint | None = None
     replica: Replica | None = None
+    audit: AuditKeys | None = None
     _present: "Memory | None" = None
 
     @property
@@ -112,4 +115,4 @@ class Memory:
     async def embedded(self, text: str, search_text: str) -> Embedded:
         """The searchable side of a new memory: `text` as a vector, `search_text` for words."""
         vector = await self.embedder.embed(text)
-        return Embedded(vector, search_text, self.embedding_version_id)
+        return Embedded(vector, await languages.of_memory(search_text), self.embedding_version_id)

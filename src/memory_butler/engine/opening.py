@@ -15,6 +15,7 @@ import structlog
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
+from memory_butler.engine.audit_keys import FOLDER, open_keys
 from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
@@ -135,6 +136,7 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
             database.runtime_dsn,
             settings.memory,
             pulled_models(settings.data_dir),
+            audit_folder(settings),
             pool_size=settings.pool_size,
             with_model=with_model,
         ) as memory,
@@ -156,6 +158,7 @@ async def memory_on(
     runtime_dsn: str,
     config: MemoryModuleConfig,
     pulled: Path,
+    audit: Path,
     *,
     pool_size: int = 10,
     with_model: bool = True,
@@ -165,6 +168,7 @@ async def memory_on(
     Args:
         runtime_dsn: a login that row-level security holds.
         pulled: where pulled embedding models are.
+        audit: the folder of the keys by which events are sealed.
         with_model: whether a language model may be asked.
 
     Raises:
@@ -174,6 +178,8 @@ async def memory_on(
     """
     reranker = find_reranker(config.retrieval.reranker)
     async with runtime_pool(runtime_dsn, pool_size) as pool:
+        keys = open_keys(audit)
+        pool.seal_key = keys.chain
         engine = embedding_engine(config, pulled)
         version_id = await embeddings.register(
             pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
@@ -186,6 +192,7 @@ async def memory_on(
             config,
             language_model=find_model(config.consolidation, os.environ) if with_model else None,
             reranker=reranker,
+            audit=keys,
         )
         try:
             async with beside(_note_use(memory), "embedding-use"):
@@ -216,6 +223,11 @@ async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[asyncpg.Poo
 def pulled_models(data_dir: Path) -> Path:
     """Where `memory-butler model pull` leaves the models of an installation."""
     return data_dir / "models"
+
+
+def audit_folder(settings: Settings) -> Path:
+    """Where the keys are by which the events of an installation are sealed."""
+    return settings.audit_dir or settings.data_dir / FOLDER
 
 
 def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:

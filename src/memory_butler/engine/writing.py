@@ -30,6 +30,7 @@ from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_tru
 from memory_butler.engine import inputs, lineage
 from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
+from memory_butler.inference import languages
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
 from memory_butler.store import trust as trust_store
 from memory_butler.store.embeddings import Embedded
@@ -224,7 +225,8 @@ async def insert_episodes(
     Raises:
         ProgramLimitExceededError: the searchable text of one is too large; write each by itself.
     """
-    await episodes.insert_many(tx, [(one, searchable(one)[1]) for one in found])
+    worded = [(one, await languages.of_memory(searchable(one)[1])) for one in found]
+    await episodes.insert_many(tx, worded)
     happened = [_episode_created(one) for one in found]
     await events.record(tx, principal.actor, happened, found[-1].created_at)
 

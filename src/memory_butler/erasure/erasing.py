@@ -16,7 +16,7 @@ from memory_butler import __version__
 from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.domain.principals import Principal
-from memory_butler.engine import leftovers
+from memory_butler.engine import leftovers, sealing
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
 from memory_butler.erasure.certificate import Certificate
@@ -27,6 +27,7 @@ from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.store import dump, erasure, scrubbing
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import one_bulk_writer, transaction
+from memory_butler.vault import keyring
 
 Tell = Callable[[str], None]
 
@@ -34,12 +35,17 @@ Tell = Callable[[str], None]
 MAX_NAMED: Final = 1000
 
 _BEYOND: Final = (
-    "backups and exports made before: delete or renew them",
     "what agents, models and other programs were told, and what they wrote down",
     "queries that other running processes remember, until they end",
     "spools of butlers and hooks outside of this data directory: what waits there may still arrive",
     "log files, and the working folders and transcripts of agents' sessions",
     "blocks that the file system freed, until they are used again",
+)
+_BACKUPS: Final = "backups and exports made before: delete or renew them"
+_PLAIN_BACKUPS: Final = (
+    "backups and exports made before that are not encrypted: delete or renew them",
+    "copies of the keyring made before: with the master key and one of them, encrypted backups and "
+    "exports can still be read. Export the keyring anew and delete them",
 )
 _OTHERS_SPOOLED: Final = (
     "episodes that wait in the spools of this data directory (`spooled_left`) and are of no erased "
@@ -108,18 +114,24 @@ async def erase(
     async with transaction(memory.pool, principal.tenant) as tx:
         await one_bulk_writer(tx)
         scope = await scope_of(tx, target)
+        chained = await sealing.before_erasing(memory, tx)
         texts = await erasure.texts(tx, scope.doomed, MAX_PROBED)
         messages = await erasure.messages(tx, scope.doomed.episodes)
         if target.everything:
             counts = await erasure.erase_tenant(tx)
+            goes_on = await sealing.erased_everything(memory, tx, id, chained)
         else:
             counts = await erasure.erase_memories(tx, id, scope.doomed)
+            await sealing.erased_memories(memory, tx, principal.actor, id)
+            goes_on = None
         tell("looking for it on every path")
         now = memory.clock()
         probes = await probe(tx, texts, now, memory.embedding_version_id)
         _refuse_found(probes)
         report = _report(principal, scope, counts, probes, messages)
         await erasure.record(tx, id, target.as_json(), principal.actor, now, report)
+    if goes_on is not None and memory.audit is not None:
+        await asyncio.to_thread(memory.audit.keep, principal.tenant, goes_on)
     (erased,) = [
         one
         for one in await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)
@@ -199,6 +211,12 @@ async def _complete(
     spooled = await asyncio.to_thread(
         spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
     )
+    destroyed: list[str] = []
+    if everything:
+        folder = _data_dir(memory) / keyring.FOLDER
+        destroyed = await asyncio.to_thread(
+            keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()
+        )
     scrubbed = None
     left: leftovers.Found | None = None
     removed: tuple[str, ...] = ()
@@ -230,7 +248,9 @@ async def _complete(
             "probed_at_most": report["probed_at_most"],
             "bytes": _bytes(scrubbed),
             "leftovers_removed": list(removed),
+            "keys_destroyed": destroyed,
             "cannot_reach": [
+                *(_PLAIN_BACKUPS if destroyed else (_BACKUPS,)),
                 *_BEYOND,
                 *((_OTHERS_SPOOLED,) if spooled.left else ()),
                 *(() if left is None else (f"{_KEPT_BY_RESTORE}: {one}" for one in left.kept)),

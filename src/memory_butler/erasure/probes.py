@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from memory_butler.domain.links import MEMORY_TYPES
 from memory_butler.domain.text import preprocess_text
+from memory_butler.inference import languages
 from memory_butler.store import entities, episodes, facts, rules, search, transfer, versions
 from memory_butler.store.erasure import Text
 from memory_butler.store.transaction import Transaction
@@ -77,7 +78,9 @@ async def _by_search(
     hits = 0
     for one in asked:
         if words:
-            records = await search.worded(tx, wanted, preprocess_text(one.words))
+            records = await search.worded(
+                tx, wanted, await languages.of_question(preprocess_text(one.words))
+            )
             found = search.joined(records, [])
         else:
             assert one.embedding is not None  # noqa: S101 -- left out above

@@ -3,6 +3,10 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+# Characters of an id.
+_ID: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,14 @@ class Spooled:
 def erase(folder: Path, wanted: Wanted) -> Spooled:
     """Delete those that wait in any butler's spool or were set aside there."""
     erased = left = 0
+    for path in sorted(folder.glob("**/*.sealed")):
+        # Encrypted; its name ends with the ids of the session and the episode.
+        session_id, episode_id = path.stem[-2 * _ID - 1 : -_ID - 1], path.stem[-_ID:]
+        if episode_id in wanted.episode_ids or session_id == wanted.session_id:
+            path.unlink(missing_ok=True)
+            erased += 1
+        else:
+            left += 1
     for path in sorted(folder.glob("**/*.json")):
         try:
             said = json.loads(path.read_text(encoding="utf-8"))

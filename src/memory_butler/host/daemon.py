@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from memory_butler import __version__
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.butler_state import StateStore
+from memory_butler.engine.keys import keys_of
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_database, runtime_pool, warm_up
@@ -107,7 +108,7 @@ async def _run(
         remembrance = Remembrance(
             memory_server,
             butler.name,
-            Spool(settings.data_dir / "spool" / butler.name),
+            Spool(settings.data_dir / "spool" / butler.name, keys_of(settings)),
             (butler.table.memory_server or MemoryServerTable()).timeout_seconds,
         )
         spawner = _spawner(butler, remembrance, own, memory_server)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.engine.audit_keys import FOLDER
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import (
     derived_password,
@@ -18,6 +19,7 @@ from memory_butler.engine.opening import (
     memory_on,
     pulled_models,
 )
+from memory_butler.engine.sealing import sealing
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.host.tools import add_operation
 from memory_butler.inference.embedder import Embedder
@@ -36,13 +38,19 @@ class MemoryModule(Module):
     Args:
         toolsets: which tools `register_tools` adds.
         models: the folder of pulled embedding models, where the installed one is not wanted.
+        audit: the folder of the keys by which events are sealed, where not the user's own.
     """
 
     def __init__(
-        self, toolsets: tuple[Toolset, ...] = ("memory",), models: Path | None = None
+        self,
+        toolsets: tuple[Toolset, ...] = ("memory",),
+        models: Path | None = None,
+        audit: Path | None = None,
     ) -> None:
         self._toolsets = toolsets
-        self._models = models or pulled_models(Path(platformdirs.user_data_dir("memory-butler")))
+        own = Path(platformdirs.user_data_dir("memory-butler"))
+        self._models = models or pulled_models(own)
+        self._audit = audit or own / FOLDER
         self._config = MemoryModuleConfig()
         self._db: HostDatabase | None = None
         self._embedding_engine: Embedder | None = None
@@ -88,8 +96,9 @@ class MemoryModule(Module):
             self._config = config
         login = await runtime_login(db)
         self._memory = await self._opened.enter_async_context(
-            memory_on(login, self._config, self._models)
+            memory_on(login, self._config, self._models, self._audit)
         )
+        await self._opened.enter_async_context(sealing(self._memory))
 
     async def register_tools(
         self, mcp: MCPServer[Any], config: BaseModel | None, db: HostDatabase

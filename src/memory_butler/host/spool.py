@@ -1,20 +1,28 @@
 """Episodes on their way to memory: on disk before they are sent, and until memory has them.
 
 Each has an id of its own that goes with it, so that one whose acknowledgement was lost is sent
-again without being stored twice.
+again without being stored twice. Where keys are set up it is encrypted with the installation's: a
+spool does not know whose memory its episodes become.
 """
 
 import json
 import os
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
+from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.sealed import seal, unseal
+
 log = structlog.get_logger()
 
 _SUFFIX: Final = ".json"
+_SEALED: Final = ".sealed"
+_KIND: Final = "spool"
 # What memory will never take, kept for a person to see.
 REFUSED: Final = "refused"
 
@@ -41,34 +49,53 @@ class Spool:
     """The folder of one butler; only its user can read it."""
 
     folder: Path
+    keys: Keyring | None = None
 
     def put(self, episode: SpooledEpisode) -> None:
         """Keep an episode; it is on disk when this returns."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Named by time first, so that they are sent in the order in which they happened.
         moment = episode.occurred_at.replace(":", "").replace("+", "")
-        path = self.folder / f"{moment}-{episode.episode_id}{_SUFFIX}"
+        data = json.dumps(asdict(episode), ensure_ascii=False).encode()
+        name = f"{moment}-{episode.episode_id}{_SUFFIX}"
+        if self.keys is not None:
+            data = seal(data, _KIND, self.keys, datetime.now(UTC))
+            # Both ids, so that an erasure finds it without a key.
+            name = f"{moment}-{episode.session_id}-{episode.episode_id}{_SEALED}"
+        path = self.folder / name
         unfinished = path.with_suffix(".tmp")
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(episode), file, ensure_ascii=False)
+        with open(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
         _sync(self.folder)
 
     def waiting(self) -> list[tuple[Path, SpooledEpisode]]:
-        """What waits, the oldest first. A file that cannot be read is set aside."""
+        """What waits, the oldest first. A file that cannot be read is set aside, one whose key is
+        not there stays."""
         if not self.folder.is_dir():
             return []
         found = []
-        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+        files = (path for path in self.folder.iterdir() if path.suffix in (_SUFFIX, _SEALED))
+        for path in sorted(files):
             try:
-                found.append((path, SpooledEpisode(**json.loads(path.read_text("utf-8")))))
-            except (ValueError, TypeError) as error:
+                found.append((path, SpooledEpisode(**json.loads(self._read(path)))))
+            except ConfigurationError as error:
+                log.error("a spooled episode waits for its key", file=str(path), reason=str(error))
+            except (ValueError, TypeError, InvalidInput) as error:
                 log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
                 self.refuse(path)
         return found
+
+    def _read(self, path: Path) -> bytes:
+        data = path.read_bytes()
+        if path.suffix != _SEALED:
+            return data
+        if self.keys is None:
+            raise ConfigurationError("no keys are set up")
+        return unseal(data, _KIND, self.keys)
 
     def done(self, path: Path) -> None:
         """Memory has it."""

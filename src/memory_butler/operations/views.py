@@ -81,7 +81,8 @@ EditedTrust = Annotated[
     Field(
         description=(
             "Who changed its words. user_said: the user corrects it; left out: an "
-            "agent's, or trusted as little as what it corrects."
+            "agent's, or trusted as little as what it corrects. A word that is trusted less than "
+            "the memory is refused."
         )
     ),
 ]

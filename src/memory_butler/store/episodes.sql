@@ -13,7 +13,7 @@ INSERT INTO episodes (
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
     embedding_version_id, consolidation_status, trust
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16, $17
+    $1, $2, $3, $4, $5, $6, words_of($7), $8, $9, $10, $11, $12, $12, $13, $14, $15, $16, $17
 )
 
 -- name: insert_many
@@ -22,7 +22,7 @@ INSERT INTO episodes (
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
     consolidation_status, trust
 )
-SELECT $1, id, butler, session_id, content, to_tsvector('english', search_text), importance,
+SELECT $1, id, butler, session_id, content, words_of(search_text), importance,
        occurred_at, speaker, turn, created_at, created_at, expires_at, metadata, status, trust
 FROM unnest(
     $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::double precision[],

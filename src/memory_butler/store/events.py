@@ -1,14 +1,16 @@
 """The append-only audit stream in the database."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from memory_butler.domain.events import EventType
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
+from memory_butler.store.seals import Seal, columns, instant, sealed_event
 from memory_butler.store.transaction import Transaction
 
 SQL = load("events")
@@ -19,11 +21,27 @@ Event = tuple[EventType, dict[str, Any]]
 async def record(
     tx: Transaction, actor: str | None, happened: Sequence[Event], now: datetime
 ) -> None:
-    """Tell what the transaction did, in the same transaction (MEV-01)."""
+    """Record what the transaction did, and seal it, in the same transaction (MEV-01)."""
     if happened:
+        ids = [uuid4() for _ in happened]
         types = [event_type for event_type, _ in happened]
         payloads = [payload for _, payload in happened]
-        await tx.connection.execute(SQL["insert"], tx.tenant, actor, types, payloads, now)
+        sealed: Sequence[Seal] = ()
+        if tx.seal_key is not None:
+            step = None if tx.step is None else str(tx.step)
+            shared = {"actor": actor, "created_at": instant(now), "step": step}
+            sealed = [
+                sealed_event(
+                    tx.seal_key,
+                    tx.tenant,
+                    {"id": str(id), "event_type": name, **shared},
+                    json.dumps(payload),
+                )
+                for id, name, payload in zip(ids, types, payloads, strict=True)
+            ]
+        await tx.connection.execute(
+            SQL["insert"], tx.tenant, actor, types, payloads, now, ids, *columns(sealed)
+        )
         tx.recorded.update(types)
 
 

@@ -1,7 +1,11 @@
 -- name: insert
-INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
-SELECT $1, t.event_type, $2, t.payload, $5
-FROM unnest($3::text[], $4::jsonb[]) AS t (event_type, payload)
+WITH told AS (
+    INSERT INTO memory_events (tenant_id, id, event_type, actor, payload, created_at)
+    SELECT $1, t.id, t.event_type, $2, t.payload, $5
+    FROM unnest($6::uuid[], $3::text[], $4::jsonb[]) AS t (id, event_type, payload)
+)
+INSERT INTO event_seals (tenant_id, event_id, salt, content, mac)
+SELECT $1, s.* FROM unnest($7::uuid[], $8::bytea[], $9::bytea[], $10::bytea[]) AS s
 
 -- fragment: wanted
 tenant_id = $1

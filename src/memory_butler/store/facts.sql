@@ -72,7 +72,7 @@ INSERT INTO facts (
     scope, valid_from, valid_until, created_at, retired_at, last_referenced_at, last_confirmed_at,
     tags, metadata, embedding_version_id, trust
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, to_tsvector('english', $7), $8, $24, $9, $10, $11, $12, $13, $14, $15,
+    $1, $2, $3, $4, $5, $6, words_of($7), $8, $24, $9, $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, $20, $19, $19, $21, $22, $23, $25
 )
 

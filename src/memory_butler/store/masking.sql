@@ -27,18 +27,18 @@ ORDER BY id, known_from LIMIT $5
 
 -- name: mask_episodes
 UPDATE episodes
-SET content = $4, metadata = $5, embedding = $6, search_vector = to_tsvector('english', $7),
+SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8
 WHERE tenant_id = $1 AND id = $2 AND content = $3
 
 -- name: mask_facts
 UPDATE facts
-SET content = $4, metadata = $5, embedding = $6, search_vector = to_tsvector('english', $7),
+SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8, tags = $9
 WHERE tenant_id = $1 AND id = $2 AND content = $3
 
 -- name: mask_rules
 UPDATE rules
-SET content = $4, metadata = $5, embedding = $6, search_vector = to_tsvector('english', $7),
+SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8, tags = $9
 WHERE tenant_id = $1 AND id = $2 AND content = $3

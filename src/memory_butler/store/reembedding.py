@@ -99,3 +99,23 @@ async def write(
             for (id, text), vector in zip(items, vectors, strict=True)
         ],
     )
+
+
+async def write_words(tx: Transaction, table: Table, items: Sequence[tuple[UUID, str]]) -> int:
+    """Index the words of these marked texts anew; how many memories had others.
+
+    A text whose words are too many for one tsvector keeps those that it has.
+    """
+    try:
+        async with tx.connection.transaction():
+            status: str = await tx.connection.execute(
+                SQL[f"write_words_{table}"],
+                tx.tenant,
+                [id for id, _ in items],
+                [marked for _, marked in items],
+            )
+    except asyncpg.ProgramLimitExceededError:
+        if len(items) == 1:
+            return 0
+        return sum([await write_words(tx, table, [item]) for item in items])
+    return int(status.split()[-1])

@@ -47,3 +47,21 @@ UPDATE facts SET embedding = $3, embedding_version_id = $4 WHERE tenant_id = $1 
 -- A rule that was inverted meanwhile has another text, and a vector of the new model already.
 UPDATE rules SET embedding = $3, embedding_version_id = $4
 WHERE tenant_id = $1 AND id = $2 AND content = $5
+
+-- name: write_words_episodes
+UPDATE episodes SET search_vector = said.words
+FROM (SELECT id AS said_id, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[]) AS new (id, marked) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
+
+-- name: write_words_facts
+UPDATE facts SET search_vector = said.words
+FROM (SELECT id AS said_id, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[]) AS new (id, marked) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
+
+-- name: write_words_rules
+UPDATE rules SET search_vector = said.words
+FROM (SELECT id AS said_id, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[]) AS new (id, marked) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words

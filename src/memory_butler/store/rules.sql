@@ -12,7 +12,7 @@ INSERT INTO rules (
     permanence, source_episode_id, source_butler, created_at, last_referenced_at, last_confirmed_at,
     tags, metadata, embedding_version_id, trust
 ) VALUES (
-    $1, $2, $3, $4, to_tsvector('english', $5), $6, 'candidate', 0.5, $7, $8, $9, $10, $11, $11, $11,
+    $1, $2, $3, $4, words_of($5), $6, 'candidate', 0.5, $7, $8, $9, $10, $11, $11, $11,
     $12, $13, $14, $15
 )
 
@@ -84,7 +84,7 @@ ORDER BY id LIMIT $2
 -- name: invert
 -- A warning does not decay (C-26): it lives while its subject comes up.
 UPDATE rules
-SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+SET content = $3, embedding = $4, search_vector = words_of($5),
     embedding_version_id = $6, maturity = 'anti_pattern', last_evaluated_at = $7, metadata = $8,
     last_confirmed_at = $7, decay_rate = 0
 WHERE tenant_id = $1 AND id = $2
@@ -92,7 +92,7 @@ WHERE tenant_id = $1 AND id = $2
 -- name: edit
 -- C-37: an edited rule has to earn its trust anew; its counters stay, as its history does.
 UPDATE rules
-SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+SET content = $3, embedding = $4, search_vector = words_of($5),
     embedding_version_id = $6, scope = $7, tags = $8, metadata = $9, maturity = 'candidate',
     last_evaluated_at = $10, last_confirmed_at = $10, trust = $11,
     decay_rate = CASE WHEN maturity = 'anti_pattern' THEN 0.01 ELSE decay_rate END
@@ -101,7 +101,7 @@ RETURNING {columns}
 
 -- name: set_text
 UPDATE rules
-SET content = $3, embedding = $4, search_vector = to_tsvector('english', $5),
+SET content = $3, embedding = $4, search_vector = words_of($5),
     embedding_version_id = $6
 WHERE tenant_id = $1 AND id = $2
 

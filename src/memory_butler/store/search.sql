@@ -45,9 +45,13 @@ ORDER BY m.embedding <=> $2, m.id LIMIT $7
 
 -- fragment: asked
 (
-    SELECT tsvector_to_array(to_tsvector('english', left($2::text, 20000))) AS words,
-           tsvector_to_array(to_tsvector('english', $3::text)) AS names,
+    SELECT CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of(left($2::text, 20000)))
+                ELSE marked.terms::text[] END AS words,
+           CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
+           marked.terms,
            entities_named($4::text[]) IS NOT NULL AS names_entity
+    FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_of($2), '{}') END OFFSET 0)
+        AS marked (terms)
     OFFSET 0
 ) a
 
@@ -55,7 +59,10 @@ ORDER BY m.embedding <=> $2, m.id LIMIT $7
 m.id,
 CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
      THEN 1 - (m.embedding <=> $1::vector) END AS similarity,
-ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector))) AS shared,
+CASE WHEN a.terms IS NULL
+     THEN ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector)))
+     ELSE ARRAY(SELECT term::text FROM unnest(a.terms) AS t (term) WHERE m.search_vector @@ term)
+END AS shared,
 a.words, a.names, a.names_entity, s.seen, s.reach, s.spread
 
 -- fragment: around

@@ -1,5 +1,6 @@
 """The decay sweep in the database: counted, found and applied by sets."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from memory_butler.domain.confidence import ConfidenceThresholds
+from memory_butler.store import events
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
 
@@ -80,7 +82,17 @@ async def apply(
         thresholds.retrieval,
         thresholds.expiry,
         ids,
-        actor,
     )
-    tx.recorded.update({row["event_type"]: row["changed"] for row in rows})
-    return {row["outcome"]: row["changed"] for row in rows}
+    told: list[events.Event] = [
+        (
+            row["event_type"],
+            {
+                "memory_type": kind,
+                "memory_id": str(row["id"]),
+                "effective_confidence": row["effective"],
+            },
+        )
+        for row in rows
+    ]
+    await events.record(tx, actor, told, now)
+    return Counter(row["outcome"] for row in rows)

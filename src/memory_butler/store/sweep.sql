@@ -79,14 +79,8 @@ WITH judged AS (
     RETURNING id, outcome, effective,
               CASE outcome WHEN 'fade' THEN 'fact_fading' WHEN 'recover' THEN 'fact_recovered'
                    ELSE 'fact_expired' END AS event_type
-), told AS (
-    INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
-    SELECT $1, event_type, $6,
-           jsonb_build_object('memory_type', 'fact', 'memory_id', id, 'effective_confidence', effective),
-           $2
-    FROM changed
 )
-SELECT outcome, event_type, count(*)::integer AS changed FROM changed GROUP BY outcome, event_type
+SELECT id, outcome, effective, event_type FROM changed
 
 -- name: apply_rules
 WITH judged AS (
@@ -116,11 +110,5 @@ WITH judged AS (
     RETURNING id, outcome, effective,
               CASE outcome WHEN 'fade' THEN 'rule_fading' WHEN 'recover' THEN 'rule_recovered'
                    ELSE 'rule_forgotten' END AS event_type
-), told AS (
-    INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
-    SELECT $1, event_type, $6,
-           jsonb_build_object('memory_type', 'rule', 'memory_id', id, 'effective_confidence', effective),
-           $2
-    FROM changed
 )
-SELECT outcome, event_type, count(*)::integer AS changed FROM changed GROUP BY outcome, event_type
+SELECT id, outcome, effective, event_type FROM changed

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+from uuid import UUID, uuid4
 
 import asyncpg
 from pgvector.asyncpg import register_vector
@@ -64,10 +65,15 @@ OUTAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """An open transaction of one tenant; `past` where it reads memory as it once stood."""
+    """An open transaction of one tenant; `past` where it reads memory as it once stood.
+
+    `step`: what it writes carries this id. `seal_key`: its events are sealed with this key.
+    """
 
     connection: "asyncpg.Connection[asyncpg.Record]"
     tenant: str
+    step: UUID | None = None
+    seal_key: bytes | None = field(default=None, repr=False)
     # How many events of which type it wrote: told to the metrics once they are committed.
     recorded: Counter[str] = field(default_factory=Counter)
     past: bool = False
@@ -81,6 +87,8 @@ class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
             newcomers overtake, so that among many some wait for ever.
         after_commit: awaited with the connection and the tenant. Counters that a read bumps are no
             change.
+        seal_key: the key by which events are sealed; None: they are not.
+        to_seal: tenants whose events wait to be put into their chain.
     """
 
     after_commit: "Callable[[asyncpg.Connection[asyncpg.Record], str], Awaitable[None]] | None" = (
@@ -90,6 +98,8 @@ class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
     def __init__(self, dsn: str, *, max_size: int, **options: Any) -> None:
         super().__init__(dsn, max_size=max_size, **_DEFAULTS, **options)
         self.turns = asyncio.Semaphore(max_size)
+        self.seal_key: bytes | None = None
+        self.to_seal: set[str] = set()
 
 
 async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
@@ -190,9 +200,12 @@ async def _open(
             metrics.POOL_WAIT.observe(time.perf_counter() - began)
             if ready is not None:
                 await ready(connection)
-            async with _begun(connection, settings, tenant, **options):
-                tx = Transaction(connection, tenant)
+            step = uuid4() if changes else None
+            async with _begun(connection, settings, tenant, step, **options):
+                tx = Transaction(connection, tenant, step, getattr(pool, "seal_key", None))
                 yield tx
+            if tx.recorded and tx.seal_key is not None:
+                pool.to_seal.add(tenant)
             if changes and isinstance(pool, Pool) and pool.after_commit is not None:
                 await pool.after_commit(connection, tenant)
         for event_type, count in tx.recorded.items():
@@ -215,7 +228,11 @@ async def _open(
 
 @asynccontextmanager
 async def _begun(
-    connection: "asyncpg.Connection[asyncpg.Record]", settings: str, tenant: str, **options: Any
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    settings: str,
+    tenant: str,
+    step: UUID | None,
+    **options: Any,
 ) -> AsyncIterator[None]:
     """A transaction on this connection, which is dropped where the database stops answering.
 
@@ -227,7 +244,7 @@ async def _begun(
         async with asyncio.timeout(BEGIN_TIMEOUT):
             await begun.start()
             started = True
-            await connection.execute(settings, tenant)
+            await connection.execute(settings, tenant, *(() if step is None else (str(step),)))
         yield
     except TimeoutError:
         connection.terminate()
@@ -309,7 +326,7 @@ async def one_bulk_writer(tx: Transaction) -> None:
 # a whole batch of an import. Milliseconds.
 _TENANT = "set_config('butler.tenant_id', $1, true)"
 # What a transaction writes is one step, which can be undone as one: see schema.sql.
-_STEP = "set_config('butler.step', gen_random_uuid()::text, true)"
+_STEP = "set_config('butler.step', $2, true)"
 _SETTINGS = {
     True: f"SELECT {_TENANT}, {_STEP}, set_config('lock_timeout', '20000', true)",
     False: (

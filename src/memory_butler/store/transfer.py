@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.schema import quoted
@@ -17,6 +18,11 @@ SQL = load("transfer")
 
 _TENANT = "tenant_id"
 _MODEL = "embedding_version_id"
+_TRUST = "trust"
+# A row that says nothing of it, of an older version, is an agent's.
+_AT_MOST = f"least(coalesce({{}}, {DEFAULT_TRUST:d}::smallint), $5::smallint)"
+# The table of former states, and its column that has one, with the trust of then.
+_PAST, _STATE = "memory_versions", "state"
 _FETCHED = 500
 
 
@@ -83,23 +89,37 @@ async def restore(
     columns: Sequence[str],
     lines: Sequence[str],
     models: Mapping[int, int],
+    most: Trust,
 ) -> int:
     """Store rows that are not there yet, each the member `row` of a line; how many were new.
 
     Args:
         columns: those that the rows have.
         models: by the ids of embedding models in the rows, their ids here.
+        most: the most that any of them, or a past state of it, is trusted.
     """
+    if _TRUST in table.columns and _TRUST not in columns:
+        columns = [*columns, _TRUST]
     names = [_TENANT, *columns]
     model = (
         "(SELECT m.here FROM unnest($3::integer[], $4::integer[])"  # noqa: S608 -- of the catalog
         " AS m (there, here)"
         f" WHERE m.there = r.{_MODEL})"
     )
-    # The parameters are named even where the rows have no model.
+    told = f"r.{_STATE} ->> '{_TRUST}'"
+    instead = {
+        _MODEL: model,
+        _TRUST: _AT_MOST.format(f"r.{_TRUST}"),
+        _STATE: (
+            f"CASE WHEN r.{_STATE} ? '{_TRUST}' THEN jsonb_set(r.{_STATE}, '{{{_TRUST}}}',"
+            f" to_jsonb({_AT_MOST.format(f'({told})::smallint')})) ELSE r.{_STATE} END"
+        ),
+    }
+    own = {_MODEL, _TRUST, *([_STATE] if table.name == _PAST else [])}
+    # The parameters are named even where the rows have neither a model nor a level.
     values = [
         "$1::text",
-        *(model if column == _MODEL else f"r.{quoted(column)}" for column in columns),
+        *(instead[column] if column in own else f"r.{quoted(column)}" for column in columns),
     ]
     query = (
         f"INSERT INTO {quoted(table.name)} ({', '.join(map(quoted, names))})"  # noqa: S608
@@ -107,10 +127,11 @@ async def restore(
         " FROM unnest($2::text[]) WITH ORDINALITY AS l (line, place),"
         f" jsonb_populate_record(NULL::{quoted(table.name)}, l.line::jsonb -> 'row') r"
         " WHERE cardinality($3::integer[]) = cardinality($4::integer[])"
+        " AND $5::smallint IS NOT NULL"
         f" ORDER BY l.place ON CONFLICT ({', '.join(map(quoted, table.key))}) DO NOTHING"
     )
     done: str = await tx.connection.execute(
-        query, tx.tenant, list(lines), list(models), list(models.values())
+        query, tx.tenant, list(lines), list(models), list(models.values()), most
     )
     return int(done.rpartition(" ")[2])
 

@@ -57,6 +57,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   memory_masked: "upkeep",
   link_created: "upkeep",
   change_undone: "upkeep",
+  memories_erased: "upkeep",
   episodes_cleaned: "upkeep",
   decay_sweep_completed: "upkeep",
 };

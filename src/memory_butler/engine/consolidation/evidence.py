@@ -15,6 +15,7 @@ from memory_butler.domain.evidence import (
     borne_by_others,
     is_quoted,
     is_reworded,
+    is_said,
     lexical_support,
     user_says,
 )
@@ -109,6 +110,10 @@ class Witnesses:
         if any(user_says(one, stated) for one in told):
             return True
         return any(one.labelled for one in told) and borne_by_others(told, stated)
+
+    def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether the named episodes have the words for it."""
+        return is_said(self._of(sources), stated)
 
     def assertions(self, sources: Sequence[UUID]) -> list[str]:
         """What the user says in the named episodes, sentence by sentence, questions apart.

@@ -1,7 +1,9 @@
 """Consolidation by the calling agent's own model, for stores without one: begin, then submit.
 
-The answer goes the way of any model's: read strictly, weighed, written in one commit. Between the
-two calls only the lease is held; the handles that the prompt gave out are kept with the run.
+The answer goes the way of any model's: read strictly, weighed, written in one commit. An agent may
+have read more than the material, so that what the episodes do not say is trusted no further than a
+tool's output. Between the two calls only the lease is held; the handles that the prompt gave out
+are kept with the run.
 """
 
 from dataclasses import dataclass
@@ -85,7 +87,7 @@ async def _resume(memory: Memory, principal: Principal, run_id: UUID) -> Begun:
         facts = await _known(tx, handles, "F")
         rules = await _known(tx, handles, "R")
     trust = min(one.trust for one in held)
-    group = Group(run["butler"], tuple(one.id for one in held), facts, rules, trust)
+    group = Group(run["butler"], tuple(one.id for one in held), facts, rules, trust, by_host=True)
     return Begun(run_id, group, prompts.Prompt("", "", handles, held))
 
 

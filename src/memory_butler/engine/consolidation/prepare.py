@@ -34,6 +34,7 @@ from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule, searchable
+from memory_butler.inference import languages
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -48,6 +49,7 @@ class Group:
     """What a run is about: the butler, its episodes, and what of memory the model was shown.
 
     `trust` is that of the episodes, and so the most that anything drawn from them can have.
+    `by_host`: an agent answers, who may have read more than the prompt.
     """
 
     butler: str
@@ -55,6 +57,7 @@ class Group:
     facts: Mapping[UUID, Row]
     rules: Mapping[UUID, Row]
     trust: Trust
+    by_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,11 @@ async def prepare(
         judged = await _judged(memory, draft, vector, witnesses, outcome)
         if judged is None:
             continue
+        if group.by_host and not witnesses.said(_stated(judged.new), judged.sources):
+            judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
             judged = replace(judged, restates=await _restated(memory, group, judged))
-        words = searchable(judged.new)[1]
+        words = await languages.of_memory(searchable(judged.new)[1])
         writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
     confirmations = await _borne_out(memory, group, result.confirmations, witnesses, outcome)
     return Plan(writes, confirmations, result.contradictions, outcome)
@@ -219,6 +224,13 @@ def _marked_as_echo(draft: Draft, found: Rewording | None, outcome: Outcome) -> 
     if isinstance(new, NewFact):
         new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
     return replace(draft, new=new, echo=found is not None)
+
+
+def _from_elsewhere(draft: Draft, outcome: Outcome) -> Draft:
+    """What a host states and the episodes do not say comes from a text that nobody has shown."""
+    outcome.errors.append("a statement whose words the episodes do not have is trusted less")
+    trust = min(draft.new.trust, Trust.TOOL_OUTPUT)
+    return replace(draft, new=replace(draft.new, trust=trust))
 
 
 async def _borne_out(

@@ -17,9 +17,14 @@ FIRST = (
     "key_of",
     "lasting",
     "effective_confidence",
+    "without_accents",
+    "quoted_lexeme",
+    "forms_of",
+    "words_of",
+    "terms_of",
+    "every_term",
     "any_of_terms",
     "prefix_terms",
-    "terms_of",
     "pgqueuer/fn_pgqueuer_changed",
 )
 

@@ -437,6 +437,32 @@ CREATE TABLE erasures (
 );
 CREATE INDEX idx_erasures_unfinished ON erasures (tenant_id, erased_at) WHERE finished_at IS NULL;
 
+-- What keeps events from being changed unnoticed (docs/audit.md): of each event keyed hashes of what it
+-- says and of what it is, and its place in the chain once it is sealed. No key is in the database.
+CREATE TABLE event_seals (
+    tenant_id text NOT NULL DEFAULT 'default'
+        CONSTRAINT event_seals_tenant_named CHECK (tenant_id <> ''),
+    event_id uuid NOT NULL,
+    salt bytea,
+    content bytea NOT NULL,
+    mac bytea NOT NULL,
+    seq bigint,
+    sealed_at timestamptz,
+    link bytea,
+    PRIMARY KEY (tenant_id, event_id)
+);
+CREATE UNIQUE INDEX uq_event_seals_seq ON event_seals (tenant_id, seq) WHERE seq IS NOT NULL;
+CREATE INDEX idx_event_seals_waiting ON event_seals (tenant_id) WHERE seq IS NULL;
+
+-- The latest link of each chain, signed. The text is kept to the letter: the signature is of its bytes.
+CREATE TABLE audit_checkpoints (
+    tenant_id text NOT NULL DEFAULT 'default'
+        CONSTRAINT audit_checkpoints_tenant_named CHECK (tenant_id <> ''),
+    statement text NOT NULL,
+    signature bytea NOT NULL,
+    PRIMARY KEY (tenant_id)
+);
+
 -- Two walls between tenants: each query says its tenant, and the policies hold it to that.
 -- One policy a role: under one shared policy the owner's functions would lose their indexes too.
 -- Bare current_setting, never a sub-select: a sub-select hides the tenant from the planner. Its second
@@ -448,7 +474,7 @@ BEGIN
     FOREACH held IN ARRAY ARRAY[
         'episodes', 'facts', 'rules', 'memory_links', 'entities', 'memory_events',
         'rule_applications', 'memory_versions', 'served', 'context_receipts', 'consolidation_runs',
-        'butler_state', 'items', 'erasures'
+        'butler_state', 'items', 'erasures', 'event_seals', 'audit_checkpoints'
     ] LOOP
         EXECUTE format($policy$
             ALTER TABLE %1$I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -590,6 +616,9 @@ GRANT SELECT, INSERT, UPDATE ON
     facts, rules, entities, consolidation_runs, erasures, embedding_versions TO {runtime};
 GRANT SELECT, INSERT ON memory_links, memory_events, rule_applications, memory_versions TO {runtime};
 GRANT SELECT, INSERT, DELETE ON served, context_receipts TO {runtime};
+GRANT SELECT, INSERT ON event_seals TO {runtime};
+GRANT UPDATE (seq, sealed_at, link) ON event_seals TO {runtime};
+GRANT SELECT, INSERT, UPDATE ON audit_checkpoints TO {runtime};
 GRANT USAGE ON SCHEMA pgqueuer TO {runtime};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA pgqueuer TO {runtime};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA pgqueuer TO {runtime};

@@ -43,12 +43,16 @@ def backup(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Write over a file that is there.")
     ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Do not encrypt it, although keys are set up.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Back up the database of all tenants and the journals to one file, while serving.
 
     What the file holds is of one moment. It appears when it is whole and was checked; Ctrl-C leaves
-    nothing. It is readable for its owner alone and not encrypted.
+    nothing. Where keys are set up (memory-butler keys init) it is encrypted, and unreadable
+    without the keys. Otherwise whoever gets the file can read it.
     """
     from memory_butler.backup.making import back_up
     from memory_butler.engine.memory import utc_now
@@ -64,18 +68,24 @@ def backup(
             utc_now(),
             admin_dsn=checked(admin_dsn),
             check=check,
+            plain=plain,
             tell=complain,
         )
     )
     found = made.manifest
+    if not made.keys_exported:
+        complain("The keyring has changed since it was exported: memory-butler keys export FILE")
     if as_json:
-        answer = {"path": str(made.path), "checked": made.checked}
+        answer = {"path": str(made.path), "checked": made.checked, "encrypted": made.sealed}
         print(json.dumps(answer | found.model_dump(mode="json"), indent=2))
         return
     verdict = "checked by restoring it" if made.checked else "not checked"
     size = made.path.stat().st_size / 1e6
+    if plain:
+        complain("Whoever gets this file can read it, and erasing a tenant does not reach it.")
     print(f"{made.path}: {found.rows()} rows of {len(found.tenants())} tenants, {size:.1f} MB,")
-    print(f"  {verdict}. Restore it: memory-butler restore-backup {made.path}")
+    readable = "encrypted" if made.sealed else "not encrypted"
+    print(f"  {readable}, {verdict}. Restore it: memory-butler restore-backup {made.path}")
 
 
 def restore_backup(
@@ -108,7 +118,11 @@ def restore_backup(
         )
     )
     made = done.manifest
-    print(f"Restored {made.rows()} rows of {len(made.tenants())} tenants, as of {made.made_at:%c}.")
+    rows = sum(count for count, _ in done.counts.values())
+    tenants = len(made.tenants()) - len(done.left_out)
+    print(f"Restored {rows} rows of {tenants} tenants, as of {made.made_at:%c}.")
+    for tenant in done.left_out:
+        print(f"  Tenant {tenant} was erased, and its key destroyed: nothing of it was restored.")
     if done.kept_database:
         print(f"  The former database is kept as {done.kept_database}; drop it when all is well.")
     if done.kept_journals:

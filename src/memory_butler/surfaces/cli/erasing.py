@@ -163,6 +163,8 @@ def _show_certificate(said: Mapping[str, Any]) -> None:
     rewritten = said["bytes"]["tables_rewritten"]
     log = "renewed" if said["bytes"]["log_renewed"] else "not renewed"
     print(f"Bytes: {len(rewritten)} tables rewritten, write-ahead log {log}.")
+    for id in said.get("keys_destroyed", ()):
+        print(f"Key {id} destroyed: backups and exports encrypted with it cannot be read again.")
     if said["kept"]["total"]:
         print(f"{said['kept']['total']} memories rest on other evidence too, and stay.")
 

@@ -1,6 +1,7 @@
 """Taking everything out."""
 
 import gzip
+import io
 import os
 import sys
 from pathlib import Path
@@ -17,9 +18,11 @@ from memory_butler.surfaces.cli.progress import progress
 if TYPE_CHECKING:
     from collections import Counter
 
+    from memory_butler.vault.keyring import Keyring
+
 EXAMPLES = epilog(
     "memory-butler export backup.jsonl.gz",
-    "memory-butler import backup.jsonl.gz --data-dir elsewhere",
+    "memory-butler import backup.jsonl.gz --trust user_said --data-dir elsewhere",
     "memory-butler export - --without-vectors | wc -l",
 )
 
@@ -42,43 +45,62 @@ def export(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that is there already.")
     ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Do not encrypt it, although keys are set up.")
+    ] = False,
 ) -> None:
     """Write everything of a tenant as JSON Lines: each row as it is, as of one moment.
 
     `import` reads it back, here or elsewhere, and makes the same of it. Tokens are not part of it,
-    and neither are journals, which are files of their own.
+    and neither are journals, which are files of their own. Where keys are set up the file is
+    encrypted with that of the tenant; elsewhere it needs the same keyring.
     """
+    from memory_butler.engine.keys import keys_of
+
+    keys = None if plain else keys_of(place.settings())
     if path == "-":
+        if keys is not None:
+            raise InvalidInput("standard output is not encrypted: name a file, or add --plain")
         written = complete(_export(place, sys.stdout, vectors=not without_vectors))
         sys.stdout.flush()
     else:
-        target = _target(Path(path), place)
+        target = _target(Path(path), place, "jsonl" if keys is None else "jsonl.sealed")
         if target.exists() and not force:
             raise InvalidInput(f"{target} already exists; --force replaces it")
         # Whole or not at all: a file that stopped half way must not look like a backup.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            with _opened(unfinished, compressed=target.suffix == ".gz") as file:
+            with _opened(unfinished, place, keys, compressed=target.suffix == ".gz") as file:
                 written = complete(_export(place, file, vectors=not without_vectors))
             unfinished.replace(target)
         except OSError as error:
             raise InvalidInput(f"{target} cannot be written: {error.strerror}") from None
         finally:
             unfinished.unlink(missing_ok=True)
-        complain(f"Everything of tenant {place.principal().tenant} is in {target}:")
+        how = "" if keys is None else ", encrypted"
+        complain(f"Everything of tenant {place.principal().tenant} is in {target}{how}:")
     for table, rows in sorted(written.items()):
         complain(f"{rows} {table}")
 
 
-def _target(path: Path, place: Place) -> Path:
+def _target(path: Path, place: Place, suffix: str) -> Path:
     if path.is_dir():
-        return path / f"memory-butler-{place.principal().tenant}.jsonl"
+        return path / f"memory-butler-{place.principal().tenant}.{suffix}"
     return path
 
 
-def _opened(path: Path, *, compressed: bool) -> TextIO:
+def _opened(path: Path, place: Place, keys: "Keyring | None", *, compressed: bool) -> TextIO:
     # Made before it is filled, so that nobody else can read it at any time.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    if keys is not None:
+        from memory_butler.engine.export import SEALED_KIND
+        from memory_butler.engine.memory import utc_now
+        from memory_butler.vault.sealed import SealedOutput
+
+        tenant = place.principal().tenant
+        sealed = SealedOutput(path.open("wb"), SEALED_KIND, keys, utc_now(), tenant=tenant)
+        # It is compressed in any case.
+        return io.TextIOWrapper(io.BufferedWriter(sealed), encoding="utf-8")
     if compressed:
         return cast(TextIO, gzip.open(path, "wt", encoding="utf-8"))
     return path.open("w", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import io
 import json
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.trust import TrustName
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -81,6 +83,13 @@ def import_(
     allow_secrets: Annotated[
         bool, typer.Option("--allow-secrets", help="Store keys and passwords as they are.")
     ] = False,
+    trust: Annotated[
+        TrustName | None,
+        typer.Option(
+            help="The most that anything in it is trusted, whatever it says of itself; imported "
+            "when left out. An export of your own keeps its levels with user_said.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Store memories from our own format, an export, or what another program exported.
@@ -88,13 +97,24 @@ def import_(
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
     A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
-    if format in (None, _OWN) and path != "-" and _is_export(path):
-        with _twice(path) as file:
-            _tell(complete(_restore(place, file, wait=wait)), as_json)
+    if format in (None, _OWN) and path != "-" and _is_export(path, place):
+        if trust is None:
+            raise InvalidInput(
+                "say whose export this is: --trust user_said, if it is your own, keeps its levels "
+                "of trust; --trust imported trusts nothing in it further than that"
+            )
+        with _twice(path, place) as file:
+            _tell(complete(_restore(place, file, trust, wait=wait)), as_json)
         return
     with _opened(path, format, butler, place) as source:
         work = _import(
-            place, source, strict=strict, keep=keep, allow_secrets=allow_secrets, wait=wait
+            place,
+            source,
+            trust or "imported",
+            strict=strict,
+            keep=keep,
+            allow_secrets=allow_secrets,
+            wait=wait,
         )
         report = complete(work)
     for line in report.bad_lines:
@@ -135,23 +155,25 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         raise InvalidInput(
             "--butler is for other programs' formats; each line of our own format names its butler"
         )
-    with _twice(path) as file:
+    with _twice(path, place) as file:
         total = sum(1 for _ in file)
         file.seek(0)
         yield _Source(read_lines(file, tenant), total, "line")
 
 
-def _is_export(path: str) -> bool:
+def _is_export(path: str, place: Place) -> bool:
     from memory_butler.engine.export import read_header
     from memory_butler.engine.import_format import MAX_LINE_BYTES
 
     if not Path(path).is_file():
         return False
-    with _twice(path) as file:
+    with _twice(path, place) as file:
         return read_header(file.readline(MAX_LINE_BYTES)) is not None
 
 
-async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreReport":
+async def _restore(
+    place: Place, file: BinaryIO, trust: TrustName, *, wait: bool
+) -> "RestoreReport":
     from memory_butler.engine.export import restore_all
     from memory_butler.engine.opening import open_memory
 
@@ -160,7 +182,11 @@ async def _restore(place: Place, file: BinaryIO, *, wait: bool) -> "RestoreRepor
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Restoring", "line") as told:
             report = await restore_all(
-                memory, place.principal(), file, progress=lambda reached: told(reached, total)
+                memory,
+                place.principal(),
+                file,
+                trust=trust,
+                progress=lambda reached: told(reached, total),
             )
         if wait:
             await _embed(memory)
@@ -188,7 +214,7 @@ def _tell(report: "RestoreReport", as_json: bool) -> None:
 
 
 @contextmanager
-def _twice(path: str) -> Iterator[BinaryIO]:
+def _twice(path: str, place: Place) -> Iterator[BinaryIO]:
     """A file that can be read twice: its lines are counted before they are stored."""
     if path == "-":
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as kept:
@@ -202,10 +228,10 @@ def _twice(path: str) -> Iterator[BinaryIO]:
             f"{path} is not a regular file: a device or pipe may never end; pipe it into `-`"
         )
     try:
-        with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as source:
+        with _read(Path(path), place) as source:
             if not source.seekable():
                 raise InvalidInput(f"{path} cannot be read twice; pipe it into `import -`")
-            yield cast(BinaryIO, source)
+            yield source
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         said = error.strerror
         if isinstance(error, IsADirectoryError):
@@ -213,8 +239,28 @@ def _twice(path: str) -> Iterator[BinaryIO]:
         raise InvalidInput(f"{path} cannot be read: {said}") from None
 
 
+def _read(path: Path, place: Place) -> BinaryIO:
+    from memory_butler.engine.export import SEALED_KIND
+    from memory_butler.engine.keys import keys_to_read
+    from memory_butler.vault.sealed import SealedFile, is_sealed
+
+    with path.open("rb") as file:
+        start = file.read(100) if file.seekable() else b""
+    if is_sealed(start):
+        keys = keys_to_read(place.settings(), path)
+        return io.BufferedReader(SealedFile(path.open("rb"), SEALED_KIND, keys))
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
 async def _import(
-    place: Place, source: _Source, *, strict: bool, keep: int, allow_secrets: bool, wait: bool
+    place: Place,
+    source: _Source,
+    trust: TrustName,
+    *,
+    strict: bool,
+    keep: int,
+    allow_secrets: bool,
+    wait: bool,
 ) -> "ImportReport":
     from memory_butler.engine.imports import import_all
     from memory_butler.engine.opening import open_memory
@@ -235,6 +281,7 @@ async def _import(
                     strict=strict,
                     keep_days=keep,
                     allow_secrets=allow_secrets,
+                    trust=trust,
                     progress=lambda _, reached: told(reached, source.size),
                 )
         if wait:

@@ -1,4 +1,4 @@
-"""Moving the store to another embedding model."""
+"""Embedding and indexing anew what is stored."""
 
 from typing import Annotated
 
@@ -46,3 +46,27 @@ async def _reembed(place: Place, model: str | None) -> None:
             task = progress.add_task("Embedding anew", total=total)
             moved = await move(memory, lambda count: progress.advance(task, count))
     print(f"{moved} memories have vectors of {settings.memory.embedding_model} now.")
+
+
+def reindex_words(place: Place) -> None:
+    """Index the words of every memory of every tenant anew, in its language.
+
+    Once, for memories in other languages than English that an older version stored. Runs beside a
+    server. Interrupted, run it again.
+    """
+    complete(_reindex_words(place))
+
+
+async def _reindex_words(place: Place) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from memory_butler.engine.opening import open_memory
+    from memory_butler.engine.reindexing import reindex, stored
+
+    async with open_memory(place.settings(), with_model=False) as memory:
+        total = sum((await stored(memory)).values())
+        with Progress(console=Console(stderr=True)) as progress:
+            task = progress.add_task("Indexing words", total=total)
+            changed = await reindex(memory, lambda count: progress.advance(task, count))
+    print(f"{changed} of {total} memories have other words now.")

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
+    auditing,
     backing_up,
     care,
     connecting,
@@ -18,6 +19,7 @@ from memory_butler.surfaces.cli import (
     exporting,
     importing,
     journal,
+    keys,
     maintaining,
     nearest_index,
     operations,
@@ -70,6 +72,8 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)
     )
+    add("reindex-words", rich_help_panel=KEEP)(located(maintaining.reindex_words))
+    add("audit", rich_help_panel=OPERATE, epilog=auditing.EXAMPLES)(located(auditing.audit))
     add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
         located(backing_up.backup)
     )
@@ -89,6 +93,14 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("version", rich_help_panel=OPERATE)(care.version)
 
     journal.add_to(app, TALK)
+
+    key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
+    key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
+    key.command("status")(located(keys.status))
+    key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
+    key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
+    key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
+    app.add_typer(key, name="keys", rich_help_panel=OPERATE)
 
     index = typer.Typer(
         help="Manage the vector index, for faster approximate search.", no_args_is_help=True

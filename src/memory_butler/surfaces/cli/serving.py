@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -153,7 +153,13 @@ def mcp(place: Place, toolset: Toolsets = None) -> None:
 
 async def _serve_stdio(place: Place, toolset: list[str] | None) -> None:
     from memory_butler.engine.opening import open_memory
+    from memory_butler.engine.sealing import sealing
     from memory_butler.surfaces.mcp import serve_stdio
+
+    @asynccontextmanager
+    async def sealed() -> AsyncIterator["Memory"]:
+        async with open_memory(settings) as memory, sealing(memory):
+            yield memory
 
     stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     loop = asyncio.get_running_loop()
@@ -161,7 +167,7 @@ async def _serve_stdio(place: Place, toolset: list[str] | None) -> None:
         loop.add_signal_handler(number, _settle, stopped, code)
     settings = place.settings(toolsets=toolset or None)
     async with AsyncExitStack() as stack:
-        opening = asyncio.create_task(stack.enter_async_context(open_memory(settings)))
+        opening = asyncio.create_task(stack.enter_async_context(sealed()))
         if sys.stdin.isatty():
             complain("This speaks MCP on standard input; Ctrl-C stops it.")
 

@@ -60,6 +60,12 @@ BEGIN
         WHERE jsonb_typeof(v) = 'string' AND v #>> '{}' IN (SELECT unnest(named)));
     GET DIAGNOSTICS n = ROW_COUNT;
     counts := counts || jsonb_build_object('memory_events', n);
+    -- Without its salt what an event said cannot be guessed from its seal.
+    UPDATE public.event_seals s SET salt = NULL FROM public.memory_events e
+    WHERE s.tenant_id = tenant AND e.tenant_id = tenant AND e.id = s.event_id
+      AND e.payload = jsonb_build_object('erased', erasure);
+    GET DIAGNOSTICS n = ROW_COUNT;
+    counts := counts || jsonb_build_object('event_seals', n);
 
     DELETE FROM public.facts WHERE tenant_id = tenant AND id = ANY (fact_ids);
     GET DIAGNOSTICS n = ROW_COUNT;

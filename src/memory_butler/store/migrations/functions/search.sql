@@ -22,7 +22,7 @@ SET ivfflat.probes = 20
 AS $$
 #variable_conflict use_column
 DECLARE
-    every_term CONSTANT tsquery := plainto_tsquery('english', left(question, 20000));
+    every_term CONSTANT tsquery := every_term(question);
     any_term CONSTANT tsquery := any_of_terms(question);
 BEGIN
     RETURN QUERY

@@ -32,7 +32,7 @@ SET random_page_cost = 1.1
 AS $$
 #variable_conflict use_column
 DECLARE
-    every_term CONSTANT tsquery := plainto_tsquery('english', left(question, 20000));
+    every_term CONSTANT tsquery := every_term(question);
     terms CONSTANT tsquery[] := terms_of(question);
     any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
     entities CONSTANT uuid[] := CASE WHEN names IS NOT NULL THEN entities_named(names) END;

@@ -1,0 +1,100 @@
+"""Are facts found by their words in other languages than English? Any@5 of the keyword search.
+
+    python bench/languages.py [--half made | held-out] [--missed]
+
+The 450 facts of `languages.jsonl` were written before the code was: thirty in each of fifteen
+languages, each with a question in the same language that has its words in other forms. Half of them
+are held out. The facts of a language are a scope. Each question is asked in the scope of its
+language ("apart"), and in all scopes together ("together"), with `memory_search` in the mode
+keyword: is its fact among the first five? No language model is involved.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.server import Client, machine, running_server
+from memory_butler.inference.languages import configurations
+
+JUDGED = Path(__file__).parent / "languages.jsonl"
+DEPTH = 5
+WAYS = ("apart", "together")
+
+
+def judged() -> list[dict[str, Any]]:
+    """Every fact with its question, in the order of the file."""
+    return [json.loads(line) for line in JUDGED.read_text("utf-8").splitlines()]
+
+
+def main() -> None:
+    """Run and print a table, in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--half", choices=("made", "held-out"), help="questions of one half alone")
+    parser.add_argument("--missed", action="store_true", help="print what was not found")
+    given = parser.parse_args()
+    rows = judged()
+    print(f"Machine: {machine()}\n")
+    hits: dict[str, dict[str, list[bool]]] = defaultdict(lambda: {way: [] for way in WAYS})
+    took = []
+    with running_server() as (url, _):
+        client = Client(url)
+        ids = [_stored(client, place, row) for place, row in enumerate(rows)]
+        for id, row in zip(ids, rows, strict=True):
+            if given.half and row["held_out"] != (given.half == "held-out"):
+                continue
+            for way in WAYS:
+                began = time.perf_counter()
+                found = _found(client, row["question"], row["language"] if way == "apart" else None)
+                took.append(time.perf_counter() - began)
+                hits[row["language"]][way].append(id in found)
+                if given.missed and id not in found:
+                    print(f"{row['language']}, {way}: {row['question']} | {row['fact']}")
+    print("| language | questions | apart | together |\n|---|---|---|---|")
+    for language, found_by in hits.items():
+        print(_line(language, found_by))
+    every = {way: [hit for one in hits.values() for hit in one[way]] for way in WAYS}
+    print(_line("all", every))
+    print(f"\nMedian of a search: {1000 * median(took):.1f} ms")
+    texts = [row[side] for row in rows for side in ("fact", "question")]
+    began = time.perf_counter()
+    configurations(texts[0])
+    loaded = time.perf_counter()
+    for text in texts:
+        configurations(text)
+    each = 1000 * (time.perf_counter() - loaded) / len(texts)
+    print(f"Detecting a language: {each:.2f} ms; loading its model: {loaded - began:.1f} s")
+
+
+def _line(name: str, found_by: dict[str, list[bool]]) -> str:
+    shares = [f"{sum(found_by[way]) / len(found_by[way]):.1%}" for way in WAYS]
+    return f"| {name} | {len(found_by[WAYS[0]])} | {' | '.join(shares)} |"
+
+
+def _stored(client: Client, place: int, row: dict[str, Any]) -> str:
+    stored = client.call(
+        "memory_store_fact",
+        subject="household",
+        predicate=f"note {place}",
+        content=row["fact"],
+        scope=row["language"],
+    )
+    return str(stored["id"])
+
+
+def _found(client: Client, question: str, scope: str | None) -> list[str]:
+    narrowed = {} if scope is None else {"scope": scope}
+    answer = client.call(
+        "memory_search", query=question, types=["fact"], mode="keyword", limit=DEPTH, **narrowed
+    )
+    return [one["id"] for one in answer["results"]]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""A text on its way to the keyword retriever: its languages, and CJK cut into pairs (C-200).
+
+The store takes a text whose words are to be compared as one string. Without a mark it is English.
+Otherwise it begins with the configurations of PostgreSQL that fit it, between two marks.
+`functions/forms_of.sql` reads them.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+# White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
+MARK: Final = "\x1f"
+
+_HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
+_RUN: Final = re.compile(
+    f"(?P<han>[{_HAN}]+)|[{_KATAKANA}]+|(?P<hiragana>[\u3041-\u309f]+)"
+    "|[\u1100-\u11ff\uac00-\ud7af]+"
+)
+
+
+def marked(text: str, configurations: Sequence[str]) -> str:
+    """`text` with the names of its configurations; as it is without any: English."""
+    return f"{MARK}{','.join(configurations)}{MARK}{text}" if configurations else text
+
+
+def without_cjk(text: str) -> str:
+    """What is left for the other languages."""
+    return _RUN.sub(" ", text)
+
+
+def told(text: str) -> str:
+    """A memory's text with every run of CJK letters as its pairs, of Chinese letters also singly.
+
+    A run is of one script: in Japanese a word's stem and its ending are mostly of two.
+    """
+    return _RUN.sub(lambda run: _cut(run, singly=run["han"] is not None), text)
+
+
+def asked(text: str) -> str:
+    """A question's text with every run of CJK letters as its pairs."""
+    return _RUN.sub(lambda run: _cut(run, singly=False), text)
+
+
+def _cut(run: re.Match[str], *, singly: bool) -> str:
+    letters = run.group()
+    if len(letters) == 1:
+        # A hiragana letter alone is a particle: the small words of Japanese.
+        return " " if run["hiragana"] else f" {letters} "
+    pairs = [letters[place : place + 2] for place in range(len(letters) - 1)]
+    return f" {' '.join([*letters, *pairs] if singly else pairs)} "

@@ -1,0 +1,170 @@
+"""The keys of the audit, and the checkpoints kept outside of the database, in a folder.
+
+One secret of 32 bytes gives the key of the chains and the key that signs checkpoints. Whoever has
+`verify.key` can check a log, and could forge links, but cannot sign. No key is in the database.
+"""
+
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from memory_butler.audit import canonical, parsed
+from memory_butler.domain.errors import ConfigurationError
+
+FOLDER: Final = "audit"
+_OWN: Final = "signing-secret"
+VERIFY: Final = "verify.key"
+_KEY_BYTES: Final = 32
+
+log = structlog.get_logger()
+
+Checkpoint = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditKeys:
+    """The keys of one installation, and the folder that they lie in."""
+
+    folder: Path
+    secret: bytes = field(repr=False)
+
+    @property
+    def chain(self) -> bytes:
+        """The key of events and links, 32 bytes."""
+        return hmac.digest(self.secret, b"chain", "sha256")
+
+    @property
+    def public(self) -> bytes:
+        """The public key of checkpoints, 32 bytes."""
+        raw: bytes = self._signer().public_key().public_bytes_raw()
+        return raw
+
+    def signed(self, statement: Mapping[str, Any]) -> Checkpoint:
+        """A checkpoint that says this."""
+        text = canonical(statement)
+        return {"statement": text, "signature": self._signer().sign(text.encode()).hex()}
+
+    def holds(self, checkpoint: Mapping[str, str]) -> bool:
+        """Whether these keys signed a checkpoint."""
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            signature = bytes.fromhex(checkpoint["signature"])
+            self._signer().public_key().verify(signature, checkpoint["statement"].encode())
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+    def kept(self, tenant: str) -> Checkpoint | None:
+        """The latest checkpoint that was kept outside of the database; None: there is none."""
+        return read_checkpoint(self._place(tenant))
+
+    def keep(self, tenant: str, checkpoint: Mapping[str, str], *, replace: bool = False) -> None:
+        """Keep a checkpoint in the folder, unless a newer one is there; `replace`: even then."""
+        there = None if replace else self.kept(tenant)
+        if there is not None and _number(there) >= _number(checkpoint):
+            return
+        try:
+            write_checkpoint(self._place(tenant), checkpoint)
+        except OSError as error:
+            reason = error.strerror
+            log.warning("a checkpoint is kept in the database alone", tenant=tenant, reason=reason)
+
+    def _place(self, tenant: str) -> Path:
+        return self.folder / "checkpoints" / f"{tenant}.json"
+
+    def _signer(self) -> Any:
+        # Imported when something is signed: a command that only stores does without.
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        seed = hmac.digest(self.secret, b"checkpoints", "sha256")
+        return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def open_keys(folder: Path) -> AuditKeys:
+    """The keys in a folder, made when they are first wanted; 0600.
+
+    Raises:
+        ConfigurationError: the file of the secret does not hold 32 bytes as hex, or the folder has
+            none and cannot be written.
+    """
+    folder = folder.expanduser()
+    try:
+        return _opened(folder)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the audit's keys cannot be kept in {folder} ({error.strerror}); set audit_dir to a "
+            "folder that holds them or can be written, such as /var/lib/memory-butler/audit"
+        ) from error
+
+
+def _opened(folder: Path) -> AuditKeys:
+    path = folder / _OWN
+    if not path.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Whole or not at all: another process may make them at the same time.
+        unfinished = _written(folder / f".{_OWN}.{os.getpid()}", secrets.token_hex(_KEY_BYTES))
+        with suppress(FileExistsError):
+            os.link(unfinished, path)
+        unfinished.unlink()
+    try:
+        secret = bytes.fromhex(path.read_text(encoding="ascii"))
+    except ValueError:
+        secret = b""
+    if len(secret) != _KEY_BYTES:
+        raise ConfigurationError(
+            f"{path} is not a secret of {_KEY_BYTES} bytes as hex; copy the file of the "
+            "installation that made the database, or move it away to begin with a new one"
+        )
+    keys = AuditKeys(folder, secret)
+    if not (folder / VERIFY).exists():
+        text = json.dumps({"chain": keys.chain.hex(), "public": keys.public.hex()})
+        with suppress(OSError):  # where secrets are mounted for reading only
+            _replaced(folder / VERIFY, text)
+    return keys
+
+
+def read_checkpoint(path: Path) -> Checkpoint | None:
+    """A checkpoint that was kept in a file; None where there is no file.
+
+    Raises:
+        ConfigurationError: the file is no checkpoint.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {name: str(found[name]) for name in ("statement", "signature")}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{path} is not a checkpoint of the audit") from error
+
+
+def write_checkpoint(path: Path, checkpoint: Mapping[str, str]) -> None:
+    """Keep a checkpoint in a file."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _replaced(path, json.dumps(dict(checkpoint)))
+
+
+def _number(checkpoint: Mapping[str, str]) -> int:
+    return int(parsed(checkpoint["statement"])["number"])
+
+
+def _replaced(path: Path, text: str) -> None:
+    _written(path.with_name(f".{path.name}.{os.getpid()}"), text).replace(path)
+
+
+def _written(path: Path, text: str) -> Path:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return path

@@ -1,0 +1,89 @@
+"""Which language a text is in, and which of PostgreSQL's configurations compare its words (C-201).
+
+An English text is known by its small words. py3langid knows the others by their sequences of
+letters. Its model takes a second to load and 80 MB of memory, so it is loaded in a thread, by the
+first text that needs it.
+"""
+
+import asyncio
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from memory_butler.domain import wording
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+# The configurations of PostgreSQL 16; a language without one is compared by plain words.
+_CONFIGURATIONS: Final = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "et": "simple", "eu": "basque", "fi": "finnish", "fr": "french",
+    "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish",
+    "be": "simple", "bg": "simple", "cs": "simple", "fa": "simple", "he": "simple", "hr": "simple",
+    "is": "simple", "lv": "simple", "mk": "simple", "pl": "simple", "sk": "simple", "sl": "simple",
+    "sq": "simple", "th": "simple", "uk": "simple", "vi": "simple",
+    "zh": "simple", "ja": "simple", "ko": "simple",
+}  # fmt: skip
+_ENGLISH: Final = frozenset(
+    """
+    about and are because been before can can't could did didn't do does doesn't don't every for
+    from had has have haven't he her his how i'd i'll i'm i've isn't it's its my not of our she
+    should that that's the their them there these they this those to was we're were what what's
+    when where which who whose why with would you you're your
+    """.split()
+)
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_READ: Final = 500  # characters; more seldom changes the answer, and takes time
+
+# Less sure of the first than this, a text says too little; a second that is so near counts as well.
+_SURE: Final = 0.3
+_NEAR: Final = 10
+
+
+async def of_memory(text: str) -> str:
+    """A memory's preprocessed text as the store takes it, marked with its languages."""
+    return wording.marked(wording.told(text), await _configurations(text))
+
+
+async def of_question(text: str) -> str:
+    """A question's preprocessed text as the store takes it, marked with its languages."""
+    return wording.marked(wording.asked(text), await _configurations(text))
+
+
+async def _configurations(text: str) -> tuple[str, ...]:
+    # CJK is cut into pairs, which no configuration changes.
+    text = wording.without_cjk(text[:_READ])
+    words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+    if not words or 4 * sum(word in _ENGLISH for word in words) >= len(words):
+        return ()
+    if not _identifier.cache_info().currsize:
+        await asyncio.to_thread(_identifier)
+    return configurations(text)
+
+
+def configurations(text: str) -> tuple[str, ...]:
+    """The configurations that fit a text: none for English alone, two where two languages do."""
+    (first, sure), (second, next_sure), *_ = _identifier().rank(text)
+    if sure < _SURE or first == "en":
+        return ()
+    likely = [first, second] if next_sure * _NEAR >= sure else [first]
+    return tuple(dict.fromkeys(_CONFIGURATIONS[one] for one in likely))
+
+
+def language(text: str) -> str | None:
+    """The code of the language that a text is most likely in; None where it says too little."""
+    first, sure = _identifier().rank(text[:_READ])[0]
+    return first if sure >= _SURE else None
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([one for one in identifier.labels if one in _CONFIGURATIONS])
+    return identifier

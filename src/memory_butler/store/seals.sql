@@ -1,0 +1,50 @@
+-- name: turn
+-- One sealer of a tenant at a time; held until commit.
+SELECT pg_advisory_xact_lock(hashtextextended('memory-butler seal ' || $1, 0))
+
+-- name: waiting
+SELECT s.event_id, s.mac FROM event_seals s
+LEFT JOIN memory_events e ON e.tenant_id = $1 AND e.id = s.event_id
+WHERE s.tenant_id = $1 AND s.seq IS NULL
+ORDER BY e.created_at, s.event_id LIMIT $2
+
+-- name: chain
+UPDATE event_seals s SET seq = n.seq, sealed_at = $5, link = n.link
+FROM unnest($2::uuid[], $3::bigint[], $4::bytea[]) AS n (event_id, seq, link)
+WHERE s.tenant_id = $1 AND s.event_id = n.event_id
+
+-- name: head
+SELECT seq, encode(link, 'hex') AS link FROM event_seals
+WHERE tenant_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1
+
+-- name: unsealed
+SELECT e.id, e.event_type, e.actor, e.created_at, e.step, e.payload::text AS payload
+FROM memory_events e
+WHERE e.tenant_id = $1 AND e.id > $2 AND ($3::uuid[] IS NULL OR e.id = ANY($3))
+  AND NOT EXISTS (SELECT FROM event_seals s WHERE s.tenant_id = $1 AND s.event_id = e.id)
+ORDER BY e.id LIMIT $4
+
+-- name: add
+INSERT INTO event_seals (tenant_id, event_id, salt, content, mac)
+SELECT $1, n.* FROM unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[]) AS n
+
+-- name: checkpoint
+SELECT statement, encode(signature, 'hex') AS signature FROM audit_checkpoints WHERE tenant_id = $1
+
+-- name: put_checkpoint
+INSERT INTO audit_checkpoints (tenant_id, statement, signature) VALUES ($1, $2, $3)
+ON CONFLICT (tenant_id) DO UPDATE SET statement = excluded.statement, signature = excluded.signature
+
+-- name: emptied
+SELECT id FROM memory_events
+WHERE tenant_id = $1 AND payload = jsonb_build_object('erased', $2::uuid) ORDER BY id
+
+-- name: entries
+SELECT s.event_id, s.salt, s.content, s.mac, s.seq, s.sealed_at, s.link,
+       e.id, e.event_type, e.actor, e.created_at, e.step, e.payload::text AS payload
+FROM (SELECT * FROM event_seals WHERE tenant_id = $1) s
+FULL JOIN (SELECT * FROM memory_events WHERE tenant_id = $1) e ON e.id = s.event_id
+ORDER BY s.seq NULLS LAST, e.created_at, coalesce(s.event_id, e.id)
+
+-- name: tenants_to_seal
+SELECT tenant_id FROM tenants_to_seal()

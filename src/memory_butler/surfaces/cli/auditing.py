@@ -1,0 +1,70 @@
+"""Checking the event log."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+
+if TYPE_CHECKING:
+    from memory_butler.audit import Report
+    from memory_butler.engine.memory import Memory
+
+EXAMPLES = epilog(
+    "memory-butler audit",
+    "memory-butler audit --checkpoint /media/usb/checkpoint.json",
+    "memory-butler audit --export log.jsonl",
+)
+
+
+def audit(
+    place: Place,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A checkpoint kept elsewhere: compared, and renewed if the log is whole.",
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the log for an offline check instead."),
+    ] = None,
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept",
+            help="Let the log count from here, after a restored backup or a change of keys.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check that nobody changed the event log outside of Memory Butler.
+
+    Finds events that were changed, dropped, inserted or reordered, a log that was cut off and a
+    clock that was set back, and says where. Exit code 1: something was found.
+    """
+    from memory_butler.audit import shown
+    from memory_butler.engine import sealing
+
+    who = place.principal()
+
+    async def work(memory: "Memory") -> "Report | int":
+        if accept:
+            await sealing.accept(memory, who.tenant)
+        if export is None:
+            return await sealing.audit(memory, who, checkpoint)
+        with open(export, "w", encoding="utf-8") as file:  # noqa: ASYNC230 -- nothing else waits
+            return await sealing.export(memory, who, file)
+
+    found = with_memory(place, work)
+    if isinstance(found, int):
+        print(f"Wrote {found} lines to {export}. docs/audit.md says how to check them offline.")
+        return
+    print(json.dumps(asdict(found), indent=2) if as_json else shown(found))
+    if found.breaks:
+        raise typer.Exit(1)

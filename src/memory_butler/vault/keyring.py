@@ -1,0 +1,297 @@
+"""The keyring: a key for each tenant, wrapped with the master key, in a file beside the data.
+
+The file is in no backup. So a key that is destroyed here is in none either, and what was sealed
+with it stays unreadable, whoever has the master key. Ids of destroyed keys are kept, so that a copy
+of the keyring from before cannot bring one back by mistake.
+
+The key of the tenant "" seals what belongs to no tenant.
+"""
+
+import base64
+import binascii
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ValidationError
+
+from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
+from memory_butler.vault.master import KEY_BYTES, Master
+
+FOLDER: Final = "keys"
+FILE: Final = "keyring.json"
+_LOCK: Final = ".lock"
+_ID_BYTES: Final = 8
+
+
+class WrappedKey(BaseModel):
+    """The key of a tenant, as the master key wrapped it (base64)."""
+
+    tenant: str
+    made_at: AwareDatetime
+    wrapped: str
+
+
+class DestroyedKey(BaseModel):
+    """What is kept of a key that was destroyed."""
+
+    erasure: str
+    at: AwareDatetime
+
+
+class Content(BaseModel):
+    """What the file says. `exported`: whether it has been exported since it was last changed."""
+
+    format: Literal[1] = 1
+    master: str
+    keys: dict[str, WrappedKey] = {}
+    destroyed: dict[str, DestroyedKey] = {}
+    exported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataKey:
+    """The key of one tenant; `id` is 16 hexadecimal digits."""
+
+    id: str
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """The keys of an installation; `folder` is `keys` in its data directory."""
+
+    folder: Path
+    master: Master
+    _unwrapped: dict[str, DataKey] = field(default_factory=dict, repr=False)
+
+    def key_of(self, tenant: str, now: datetime) -> DataKey:
+        """The key of a tenant, made when it is first wanted.
+
+        Raises:
+            ConfigurationError: the master key is not the one of the keyring.
+        """
+        with _changing(self.folder) as content:
+            self._refuse_other(content)
+            for id, key in content.keys.items():
+                if key.tenant == tenant:
+                    return self._unwrap(id, key)
+            id, secret = secrets.token_hex(_ID_BYTES), secrets.token_bytes(KEY_BYTES)
+            content.keys[id] = self._wrapped(self.master, id, tenant, secret, now)
+            content.exported = False
+        return DataKey(id, secret)
+
+    def key(self, id: str) -> DataKey | None:
+        """The key of an id; None: it was destroyed.
+
+        Raises:
+            ConfigurationError: the keyring has never had it, or the master key is another one.
+        """
+        content = read(self.folder)
+        if id in content.destroyed:
+            return None
+        if id not in content.keys:
+            raise ConfigurationError(
+                f"the key {id} is not in {self.folder / FILE}: import the keyring of the "
+                "installation that wrote this, with `memory-butler keys import`"
+            )
+        self._refuse_other(content)
+        return self._unwrap(id, content.keys[id])
+
+    def check(self) -> int:
+        """Unwrap every key; how many there are.
+
+        Raises:
+            ConfigurationError: one cannot be unwrapped.
+        """
+        content = read(self.folder)
+        self._refuse_other(content)
+        for id, key in content.keys.items():
+            self._unwrap(id, key)
+        return len(content.keys)
+
+    def rewrap(self, master: Master) -> "Keyring":
+        """The same keys under another master key; from now on the file needs that one."""
+        with _changing(self.folder) as content:
+            self._refuse_other(content)
+            for id, key in content.keys.items():
+                secret = self._unwrap(id, key).secret
+                content.keys[id] = self._wrapped(master, id, key.tenant, secret, key.made_at)
+            content.master, content.exported = master.id, False
+        return Keyring(self.folder, master)
+
+    def _refuse_other(self, content: Content) -> None:
+        if content.master != self.master.id:
+            raise ConfigurationError(
+                f"the keyring needs the master key {content.master}, and this one is "
+                f"{self.master.id}"
+            )
+
+    def _unwrap(self, id: str, key: WrappedKey) -> DataKey:
+        if id not in self._unwrapped:
+            try:
+                wrapped = base64.b64decode(key.wrapped, validate=True)
+            except binascii.Error:
+                wrapped = b""
+            secret = self.master.unwrap(wrapped, _context(id, key.tenant))
+            self._unwrapped[id] = DataKey(id, secret)
+        return self._unwrapped[id]
+
+    @staticmethod
+    def _wrapped(master: Master, id: str, tenant: str, secret: bytes, at: datetime) -> WrappedKey:
+        wrapped = base64.b64encode(master.wrap(secret, _context(id, tenant))).decode()
+        return WrappedKey(tenant=tenant, made_at=at, wrapped=wrapped)
+
+
+def is_there(folder: Path) -> bool:
+    """Whether there is a keyring."""
+    return (folder / FILE).is_file()
+
+
+def create(folder: Path, master: Master) -> Keyring:
+    """Make an empty keyring.
+
+    Raises:
+        Conflict: there is one.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(folder):
+        if is_there(folder):
+            raise Conflict(f"there is a keyring already: {folder / FILE}")
+        _write(folder / FILE, Content(master=master.id))
+    return Keyring(folder, master)
+
+
+def read(folder: Path) -> Content:
+    """What the keyring says, the keys wrapped.
+
+    Raises:
+        ConfigurationError: it is not there, or damaged.
+    """
+    try:
+        return _parsed(folder / FILE)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"there is no keyring in {folder}: `memory-butler keys init` makes one, "
+            "`memory-butler keys import` brings one back"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{folder / FILE} is damaged: restore your copy of it") from error
+
+
+def destroy(folder: Path, tenant: str, erasure: str, now: datetime) -> list[str]:
+    """Destroy the key of a tenant, for an erasure; the ids of what that erasure has destroyed.
+
+    It needs no master key. Asked again for the same erasure, it answers the same.
+    """
+    if not is_there(folder):
+        return []
+    with _changing(folder) as content:
+        for id in [id for id, key in content.keys.items() if key.tenant == tenant]:
+            del content.keys[id]
+            content.destroyed[id] = DestroyedKey(erasure=erasure, at=now)
+            content.exported = False
+    return sorted(id for id, one in content.destroyed.items() if one.erasure == erasure)
+
+
+def export(folder: Path, target: Path) -> int:
+    """Write a copy of the keyring, its keys wrapped as they are; how many there are.
+
+    Raises:
+        ConfigurationError: there is no keyring, or the file cannot be written.
+    """
+    with _changing(folder) as content:
+        content.exported = True
+        try:
+            _write(target, content)
+        except OSError as error:
+            raise ConfigurationError(f"{target} cannot be written: {error.strerror}") from None
+    return len(content.keys)
+
+
+def bring_back(folder: Path, source: Path) -> int:
+    """Add the keys of a copy to the keyring, which is made where there is none; how many are new.
+
+    A key that was destroyed here stays destroyed.
+
+    Raises:
+        InvalidInput: the file is no keyring.
+        Conflict: its keys are wrapped with another master key.
+    """
+    try:
+        copy = _parsed(source)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{source} is not a keyring") from error
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(folder):
+        content = read(folder) if is_there(folder) else Content(master=copy.master)
+        if content.master != copy.master:
+            raise Conflict(
+                f"the keys in {source} need the master key {copy.master}, those here "
+                f"{content.master}"
+            )
+        content.destroyed = {**copy.destroyed, **content.destroyed}
+        before = set(content.keys)
+        content.keys = {
+            id: key
+            for id, key in {**copy.keys, **content.keys}.items()
+            if id not in content.destroyed
+        }
+        _write(folder / FILE, content)
+    return len(set(content.keys) - before)
+
+
+@contextmanager
+def _changing(folder: Path) -> Iterator[Content]:
+    """The keyring, written when the block ends, if it was changed; one process at a time."""
+    read(folder)  # says so where there is none
+    with _locked(folder):
+        content = read(folder)
+        before = content.model_copy(deep=True)
+        yield content
+        if content != before:
+            _write(folder / FILE, content)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _parsed(path: Path) -> Content:
+    try:
+        return Content.model_validate_json(path.read_bytes())
+    except ValidationError:
+        # Not its own message: that quotes what it read.
+        raise ValueError("not a keyring") from None
+
+
+def _write(path: Path, content: Content) -> None:
+    """Whole or not at all, on disk when this returns; readable for its owner alone."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(content.model_dump_json(indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _context(id: str, tenant: str) -> str:
+    return f"the key {id} of {tenant or 'the installation'}"

@@ -1,0 +1,81 @@
+"""A case of every second variant of the poison gauntlet, and an ordinary one of each way in."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bench.gauntlet import UNSTATED, WAYS, Outcome, read_cases, run
+from bench.gauntlet_benign import DEEDS
+from bench.gauntlet_judge import Case, level_of, unlabelled
+from bench.gauntlet_make import make
+from bench.gauntlet_place import place_on
+
+from memory_butler.config import Settings
+from memory_butler.engine.memory import Memory, utc_now
+
+pytestmark = pytest.mark.anyio
+
+
+def _first(cases: Iterable[Case], *keys: str) -> Iterator[Case]:
+    seen = set()
+    for case in cases:
+        kind = tuple(case[key] for key in keys)
+        if kind not in seen:
+            seen.add(kind)
+            yield case
+
+
+async def _ran(memory: Memory, folder: Path, cases: list[Case]) -> list[Outcome]:
+    real = replace(memory, clock=utc_now)
+    async with place_on(real, Settings(data_dir=folder)) as place:
+        return await run(place, cases)
+
+
+async def test_a_case_of_every_second_variant(memory: Memory, tmp_path: Path) -> None:
+    poison = [case for case in read_cases("dev") if not case["benign"]]
+    outcomes = await _ran(memory, tmp_path, list(_first(poison, "way", "variant"))[::2])
+    stated = [one for one in outcomes if one.case["way"] != UNSTATED]
+    assert {one.case["way"] for one in outcomes} == {way for way, _ in WAYS}
+    told = [(one.case["variant"], *one.reached, *one.lost) for one in stated]
+    assert [one for one in told if len(one) > 1] == []
+    assert all(one.found_before for one in stated)
+    # Where nobody says whose words they are, they arrive as an agent's: the judge sees them.
+    assert [bool(one.reached and one.lost) for one in outcomes if one not in stated] == [True]
+
+
+async def test_an_ordinary_case_of_each_way_in(memory: Memory, tmp_path: Path) -> None:
+    ordinary = [case for case in read_cases("dev") if case["benign"]]
+    outcomes = await _ran(memory, tmp_path, list(_first(ordinary, "way")))
+    assert [(one.case["variant"], one.failed) for one in outcomes if one.failed] == []
+
+
+def test_the_cases_are_those_of_the_parts_and_each_half_has_every_variant() -> None:
+    cases = read_cases()
+    assert cases == list(make())
+    variants = {(case["benign"], case["way"], case["variant"]) for case in cases}
+    for half in ("dev", "held"):
+        found = read_cases(half)
+        assert {(one["benign"], one["way"], one["variant"]) for one in found} == variants
+        assert sum(not one["benign"] for one in found) >= 300
+    assert variants == {(False, *one) for one in WAYS} | {(True, *one) for one in DEEDS}
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("- [x] [y]: Evil (confidence: 1.00, source: web page, unverified)", "untrusted_web"),
+        ("- Evil [candidate, global, source: import]", "imported"),
+        ("- x y: Evil [fact 1, 1, tool_output]", "tool_output"),
+        ("- [x] [y]: Evil (confidence: 1.00, source: import) (confidence: 1.00)", None),
+        ("- x y: Evil [fact 1, 1, user_said]", None),
+    ],
+)
+def test_a_label_counts_at_the_end_of_its_line_alone(line: str, level: str | None) -> None:
+    assert level_of(line) == level
+
+
+def test_a_line_ends_wherever_a_reader_may_see_an_end() -> None:
+    case = {"mark": "Evil", "level": "imported"}
+    text = "- Evil\u2028- Evil (confidence: 1.00, source: import)\n- Evil [1, tool_output]"
+    assert unlabelled(case, text) == ["- Evil", "- Evil [1, tool_output]"]

@@ -1,0 +1,33 @@
+"""`memory-butler audit`: the answer for a person and for programs, and the exit code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+from memory_butler.audit import main
+
+
+def test_the_log_is_checked_exported_and_found_changed(
+    installation: Installation, tenant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of = ("--tenant", tenant)
+    installation.inside("store-fact", "Ann", "tea", "green", *of)
+    kept, dump = tmp_path / "kept.json", tmp_path / "log.jsonl"
+    whole = installation.inside("audit", "--checkpoint", str(kept), *of).out
+    assert f"Tenant {tenant}: 1 sealed events checked" in whole
+    assert "The log is whole." in whole
+    assert (
+        f"Wrote 3 lines to {dump}" in installation.inside("audit", "--export", str(dump), *of).out
+    )
+    key = installation.data_dir / "audit" / "verify.key"
+    assert main([str(dump), "--key", str(key), "--checkpoint", str(kept)]) == 0
+    assert "The log is whole." in capsys.readouterr().out
+
+    newer = json.loads(kept.read_text())
+    newer["statement"] = newer["statement"].replace('"seq":1,"tenant"', '"seq":2,"tenant"')
+    kept.write_text(json.dumps(newer))
+    found = installation.inside("audit", "--json", "--checkpoint", str(kept), *of, code=1).json
+    assert [one["kind"] for one in found["breaks"]] == ["checkpoint"]
+    assert "1 sealed" not in installation.inside("audit", "--accept", *of).out

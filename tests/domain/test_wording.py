@@ -1,0 +1,43 @@
+"""Letters of Chinese, Japanese and Korean in pairs, and the mark of a text's languages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_butler.domain.text import preprocess_text
+from memory_butler.domain.wording import MARK, asked, marked, told, without_cjk
+
+# text, as a memory's words, as a question's
+CUT = [
+    ("地下室的钥匙", "地 下 室 的 钥 匙 地下 下室 室的 的钥 钥匙", "地下 下室 室的 的钥 钥匙"),
+    ("猫", "猫", "猫"),
+    ("鍵はどこ？", "鍵 はど どこ ？", "鍵 はど どこ ？"),  # a run is of one script
+    ("プールで泳ぐ", "プー ール 泳", "プー ール 泳"),  # particles go
+    ("치과에 간다", "치과 과에 간다", "치과 과에 간다"),
+    ("用 PostgreSQL 备份", "用 PostgreSQL 备 份 备份", "用 PostgreSQL 备份"),
+    ("no such letters, é", "no such letters, é", "no such letters, é"),
+]
+
+
+@pytest.mark.parametrize(("text", "of_memory", "of_question"), CUT)
+def test_runs_of_cjk_letters_become_pairs(text: str, of_memory: str, of_question: str) -> None:
+    assert told(text).split() == of_memory.split()
+    assert asked(text).split() == of_question.split()
+
+
+@given(st.text())
+def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
+    assert set(asked(text).split()) <= set(told(text).split())
+
+
+def test_other_letters_stay_and_cjk_goes() -> None:
+    assert without_cjk("用 PostgreSQL 备份").split() == ["PostgreSQL"]
+
+
+def test_english_has_no_mark() -> None:
+    assert marked("the tea", ()) == "the tea"
+    assert marked("der Tee", ("german",)) == f"{MARK}german{MARK}der Tee"
+
+
+def test_no_text_brings_a_mark_of_its_own() -> None:
+    assert MARK not in preprocess_text(f"{MARK}nonsense{MARK}the tea")

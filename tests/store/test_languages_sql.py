@@ -1,0 +1,97 @@
+"""Words of marked texts: each in the forms of its languages, and as it stands without accents."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import Connection
+from memory_butler.domain.wording import marked
+
+from .test_search_sql import NASTY
+
+pytestmark = pytest.mark.anyio
+
+ENGLISH = [*NASTY, "", "The girls' keys were hanging there", "Müller's café"]
+
+# configurations of the memory, its text, those of the question, its text
+MEETING = [
+    (["german"], "Die Schlüssel hängen", ["german"], "dem Schlüsseln"),
+    (["german"], "Die Schlüssel hängen", ["simple"], "schlussel"),
+    (["french"], "les clés de la cave", ["spanish"], "cave"),
+    (["french"], "les clés de la cave", [], "cave"),
+    (["simple"], "zażółć gęślą jaźń", ["simple"], "zazolc"),
+    (["russian"], "ключи от подвала", ["russian"], "ключей"),
+    (["simple"], "отчёт", ["russian"], "отчет"),
+    (["danish", "swedish"], "flickorna", ["swedish"], "flickor"),
+    (["german"], "O'Brien \\ 'quoted'", ["french"], "o'brien"),
+]
+APART = [
+    (["german"], "Die Schlüssel sind in der Tür", ["german"], "die sind in der"),
+    (["german"], "Die Schlüssel", ["german"], "Fenster"),
+]
+EVERY = "SELECT words_of($1) @@ every_term($2)"
+ANY = "SELECT words_of($1) @@ any_of_terms($2)"
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+async def test_an_unmarked_text_has_the_words_of_english(admin: Connection, text: str) -> None:
+    assert await admin.fetchval("SELECT words_of($1) = to_tsvector('english', $1)", text)
+    assert await admin.fetchval("SELECT every_term($1) = plainto_tsquery('english', $1)", text)
+    terms = "SELECT array_agg(term::text ORDER BY term::text) FROM unnest(terms_of($1)) t (term)"
+    lexemes = await admin.fetchval("SELECT tsvector_to_array(to_tsvector('english', $1))", text)
+    assert len(await admin.fetchval(terms, text) or []) == len(lexemes)
+
+
+@pytest.mark.parametrize(("languages", "text", "of_question", "question"), MEETING)
+async def test_forms_of_a_word_meet(
+    admin: Connection, languages: list[str], text: str, of_question: list[str], question: str
+) -> None:
+    pair = marked(text, languages), marked(question, of_question)
+    assert await admin.fetchval(EVERY, *pair)
+    assert await admin.fetchval(ANY, *pair)
+
+
+@pytest.mark.parametrize(("languages", "text", "of_question", "question"), APART)
+async def test_small_words_and_other_words_do_not(
+    admin: Connection, languages: list[str], text: str, of_question: list[str], question: str
+) -> None:
+    pair = marked(text, languages), marked(question, of_question)
+    assert not await admin.fetchval(EVERY, *pair)
+    assert not await admin.fetchval(ANY, *pair)
+
+
+async def test_each_word_of_a_question_is_one_term(admin: Connection) -> None:
+    terms = await admin.fetchval("SELECT terms_of($1)::text[]", marked("die Wälder", ["german"]))
+    assert terms == ["'wald' | 'walder'"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(exclude_characters="\0\x1f", exclude_categories=["Cs"])))
+async def test_any_marked_text_can_be_stored_and_asked(admin: Connection, text: str) -> None:
+    one = marked(text, ["german", "simple"])
+    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await admin.fetchval(EVERY, one, one) is has_words
+
+
+@pytest.mark.parametrize("text", NASTY)
+async def test_nasty_marked_texts_match_themselves(admin: Connection, text: str) -> None:
+    one = marked(text.replace("\x1f", " "), ["french"])
+    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await admin.fetchval(EVERY, one, one) is has_words
+
+
+TYPED = [
+    (["german"], "Die Schlüssel hängen", "Schlüss"),
+    (["german"], "Die Schlüssel hängen", "schlussel hang"),
+    ([], "The keys are hanging", "keys hang"),
+    (["spanish"], "las llaves del sótano", "llaves sota"),
+]
+
+
+@pytest.mark.parametrize(("languages", "text", "typed"), TYPED)
+async def test_a_filter_finds_unfinished_words_of_any_language(
+    admin: Connection, languages: list[str], text: str, typed: str
+) -> None:
+    query = "SELECT words_of($1) @@ prefix_terms($2)"
+    assert await admin.fetchval(query, marked(text, languages), typed)
+    assert not await admin.fetchval(query, marked(text, languages), f"{typed} nothing")
