@@ -16,7 +16,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.surfaces.cli import moments
+from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand
 from memory_butler.surfaces.cli.named import LIST, Named
@@ -234,7 +234,10 @@ def _run(
     from memory_butler.surfaces.calls import nothing_found
     from memory_butler.surfaces.cli.answers import print_json, show
 
-    asked = _input(operation, named, place, given)
+    fields = operation.input_model.model_fields
+    # An id that may be left out may also be one that is not there yet, as of a new episode.
+    needed = {name: value for name, value in given.items() if fields[name].is_required()}
+    asked = _input(operation, named, place, {**given, **ids.completed(place, needed)})
     output: BaseModel = with_memory(
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         place,
