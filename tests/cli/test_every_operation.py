@@ -108,6 +108,9 @@ def stored(installation: Installation) -> dict[str, str]:
     say("link", "fact", ids["fact"], "rule", ids["rule"], "supports")
     say("context", "tea", "cli")
     say("token", "create", "--name", "kitchen")
+    message = {"content": "Good morning! <plan>water the garden tomorrow</plan>"}
+    logged = httpx.post(f"{installation.url}/api/journal/default/events", json=message)
+    assert logged.status_code < 300, logged.text
     ids["receipt"] = say("contexts")["receipts"][0]["id"]
     # What decays is the same twice only as it was at one moment.
     ids["then"] = datetime.now(UTC).isoformat()
@@ -153,6 +156,14 @@ SAME: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
     ("conflicts", "GET", "conflicts", {}),
     ("run episode-cleanup --dry-run", "POST", "jobs/episode_cleanup/run", {"dry_run": True}),
     ("run decay_sweep --dry-run", "POST", "jobs/decay_sweep/run", {"dry_run": True}),
+    ("journal list", "GET", "/api/journal/companions", {}),
+    (
+        "journal mind --known-at {then}",
+        "GET",
+        "/api/journal/default/mind?known_at={then}",
+        {},
+    ),
+    ("journal runs", "GET", "/api/journal/default/runs", {}),
     (
         "erase --memory fact {fact} --preview",
         "POST",
