@@ -103,6 +103,7 @@ def restore_backup(
     holds memories is left alone unless --replace is given.
     """
     from memory_butler.backup.restoring import restore
+    from memory_butler.engine.opening import audit_folder
     from memory_butler.engine.memory import utc_now
 
     if not source.is_file():
@@ -127,6 +128,8 @@ def restore_backup(
         print(f"  The former database is kept as {done.kept_database}; drop it when all is well.")
     if done.kept_journals:
         print(f"  The former journals are kept in {done.kept_journals}.")
+    if any(audit_folder(place.settings()).glob("checkpoints/*.json")):
+        print("  The event log is older than its last checkpoint: memory-butler audit --accept")
     if admin_dsn is not None:
         complain("Serve with this DSN; a password that is left out is the role's former one:")
         print(done.runtime_dsn)
