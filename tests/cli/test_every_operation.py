@@ -30,6 +30,18 @@ EXCEPTIONS: Final = {
     ),
 }
 
+# Commands that are written by hand, for they have no operation; `erase` is the exception above.
+BY_HAND: Final = set(
+    "serve demo mcp connect disconnect doctor butler import export scan-secrets erase verify "
+    "journal reembed reindex-words backup restore-backup keys audit distribute index psql db-url "
+    "db model version".split()
+)
+
+
+def test_what_is_written_by_hand_has_no_operation() -> None:
+    shown = {name for name, one in build(_nobody, *ADDITIONS).commands.items() if not one.hidden}
+    assert shown - {one.words.partition(" ")[0] for one in COMMANDS} == BY_HAND
+
 
 def test_every_operation_is_a_command_or_an_exception() -> None:
     commands = [one.operation for one in COMMANDS]
