@@ -155,7 +155,7 @@ def test_entities(butler: Typist) -> None:
     resolved = butler.json("entities", "resolve", "ana", "--context-hints", '{"topic": "trip"}')
     assert {one["entity_id"] for one in resolved["candidates"]} == {ana, other_id}
     assert "Nobody of that name" in butler.say("entities", "resolve", "Zoltan")
-    assert "1 aliases added" in butler.say("entities", "merge", other_id, ana)
+    assert "1 alias added" in butler.say("entities", "merge", other_id, ana)
     assert "merged" in butler.say("entities", "merge", other_id, ana, code=3)
     assert butler.json("entities", "get", other_id)["entity"]["metadata"]["merged_into"] == ana
 

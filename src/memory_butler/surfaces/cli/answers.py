@@ -14,6 +14,7 @@ from rich.text import Text
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
+from memory_butler.surfaces.cli.counting import counted
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
 _CELL = 300  # characters of a content in a table
@@ -153,7 +154,7 @@ def _memories(found: Iterable[View]) -> None:
 def _searched(output: Any) -> None:
     _memories(output.results)
     if output.deleted is not None and output.deleted.total:
-        print(f"{output.deleted.total} episodes that were known then are deleted since.")
+        print(f"{counted(output.deleted.total, 'episode')} known then, deleted since.")
 
 
 def _part(value: float | None) -> str:
@@ -225,8 +226,8 @@ def _forgotten(output: Any) -> None:
 def _merged(output: Any) -> None:
     print(
         f"Merged {output.source_entity_id} into {output.target_entity_id}: "
-        f"{output.facts_repointed} facts moved, {output.facts_superseded} superseded, "
-        f"{output.aliases_added} aliases added."
+        f"{counted(output.facts_repointed, 'fact')} moved, {output.facts_superseded} superseded, "
+        f"{counted(output.aliases_added, 'alias')} added."
     )
 
 
@@ -272,8 +273,8 @@ def show_context(output: Any) -> None:
 
 
 def _consolidated(output: Any) -> None:
-    waited = "wait" if output.status == "dry_run" else "waited"
-    print(f"{output.episodes} episodes {waited}; {clean(output.message)}.")
+    waited = counted(output.episodes, "episode", "wait" if output.status == "dry_run" else "")
+    print(f"{waited}; {clean(output.message)}.")
     for butler, count in output.groups.items():
         print(f"  {clean(butler)}: {count}")
     if output.status != "dry_run":
@@ -291,14 +292,16 @@ def _begun(output: Any) -> None:
         return
     print(f"{clean(output.instructions)}\n\n{clean(output.material)}\n")
     print(
-        f"Run {output.run_id}: {output.episodes} episodes of {clean(output.butler)}, held for "
-        f"{output.lease_minutes:g} minutes. Hand in the answer with consolidation submit."
+        f"Run {output.run_id}: {counted(output.episodes, 'episode')} of {clean(output.butler)}, "
+        f"held for {output.lease_minutes:g} minutes. Hand in the answer with consolidation submit."
     )
 
 
 def _submitted(output: Any) -> None:
     counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in output.counts.items())
-    print(f"{output.episodes} episodes are consolidated: {counts or 'nothing to keep'}.")
+    print(
+        f"{counted(output.episodes, 'episode', 'are')} consolidated: {counts or 'nothing to keep'}."
+    )
     for error in output.errors:
         print(f"  left out: {clean(error)}")
 
@@ -325,7 +328,7 @@ def _jobs(output: Any) -> None:
     if output.consolidations:
         console().print(sessions)
     print(f"Language model: {output.language_model or 'none, so consolidation only counts'}.")
-    print(f"{output.expiring_unread} episodes expire within 48 hours without having been read.")
+    print(f"{counted(output.expiring_unread, 'episode', 'expire')} within 48 hours, not yet read.")
 
 
 def _dead_letters(output: Any) -> None:
@@ -342,8 +345,8 @@ def _dead_letters(output: Any) -> None:
 
 def _cleaned(output: Any) -> None:
     print(
-        f"Deleted {output.expired_deleted} expired and {output.capacity_deleted} surplus "
-        f"episodes; {output.remaining} remain."
+        f"Deleted {output.expired_deleted} expired and "
+        f"{counted(output.capacity_deleted, 'surplus episode')}; {output.remaining:,} left."
     )
 
 
@@ -372,5 +375,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "fact_accept": lambda output: print(f"Accepted fact {output.fact.id}."),
     "consolidation_begin": _begun,
     "consolidation_submit": _submitted,
-    "dead_letters_retry": lambda output: print(f"{len(output.retried)} episodes wait again."),
+    "dead_letters_retry": lambda output: print(
+        f"{counted(len(output.retried), 'episode', 'wait')} again."
+    ),
 }

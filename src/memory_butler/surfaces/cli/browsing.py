@@ -18,6 +18,7 @@ from memory_butler.surfaces.cli.answers import (
     stats,
     table,
 )
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.problems import complain
 
 
@@ -122,7 +123,9 @@ def _session(output: Any) -> None:
         if some:
             console().print(made(some))
     for one in output.served:
-        print(f"{_minute(one.served_at)} {one.operation}: {len(one.items)} memories served")
+        print(
+            f"{_minute(one.served_at)} {one.operation}: {counted(len(one.items), 'memory')} served"
+        )
 
 
 def _butler(output: Any) -> None:
@@ -140,8 +143,9 @@ def _edited_rule(output: Any) -> None:
 
 def _preview_of_merge(output: Any) -> None:
     print(
-        f"Would move {output.facts_repointed} facts, supersede {output.facts_superseded} and add "
-        f"{output.aliases_added} aliases. Nothing was changed."
+        f"Would move {counted(output.facts_repointed, 'fact')}, "
+        f"supersede {output.facts_superseded:,} and add "
+        f"{counted(output.aliases_added, 'alias')}. Nothing was changed."
     )
     for title, some in (("Moves", output.moving), ("Goes", [c.goes for c in output.conflicts])):
         for one in some:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, complete
 
@@ -45,7 +46,7 @@ async def _reembed(place: Place, model: str | None) -> None:
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Embedding anew", total=total)
             moved = await move(memory, lambda count: progress.advance(task, count))
-    print(f"{moved} memories have vectors of {settings.memory.embedding_model} now.")
+    print(f"{counted(moved, 'memory', 'have')} vectors of {settings.memory.embedding_model} now.")
 
 
 def reindex_words(place: Place) -> None:
@@ -69,4 +70,4 @@ async def _reindex_words(place: Place) -> None:
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Indexing words", total=total)
             changed = await reindex(memory, lambda count: progress.advance(task, count))
-    print(f"{changed} of {total} memories have other words now.")
+    print(f"Other words now: {changed:,} of {counted(total, 'memory')}.")
