@@ -70,4 +70,4 @@ async def _reindex_words(place: Place) -> None:
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Indexing words", total=total)
             changed = await reindex(memory, lambda count: progress.advance(task, count))
-    print(f"Other words now: {changed:,} of {counted(total, 'memory')}.")
+    print(f"{changed:,} of {counted(total, 'memory', 'have')} other words now.")
