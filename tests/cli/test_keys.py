@@ -160,7 +160,10 @@ def test_an_export_is_encrypted_and_comes_back(
     assert "encrypted" in done.err
     assert WORDS.encode() not in file.read_bytes()
     copy = f"{tenant}-copy"
-    assert "Restored" in keyed.inside("import", str(file), "--tenant", copy).out
+    assert (
+        "Restored"
+        in keyed.inside("import", str(file), "--trust", "user_said", "--tenant", copy).out
+    )
     found = keyed.inside("search", "theremin", "--tenant", copy, "--json").json["results"]
     assert [one["content"] for one in found] == [WORDS]
     with tempfile.TemporaryDirectory() as without:
@@ -168,7 +171,12 @@ def test_an_export_is_encrypted_and_comes_back(
         refused = stranger.inside("import", str(file), code=8).err
         assert "is encrypted, and there is no keyring here" in refused
     file.write_bytes(file.read_bytes()[:-5])
-    assert "cut off" in keyed.inside("import", str(file), "--tenant", f"{tenant}-cut", code=3).err
+    assert (
+        "cut off"
+        in keyed.inside(
+            "import", str(file), "--trust", "user_said", "--tenant", f"{tenant}-cut", code=3
+        ).err
+    )
 
 
 def test_a_plain_export_is_one_that_was_asked_for(
