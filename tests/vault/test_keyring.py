@@ -75,7 +75,7 @@ def test_keys_are_made_in_one_write_and_known_ones_need_none(
     assert held.key_of("ana", NOW) == again.key_of("ana", NOW)
     with pytest.raises(ConfigurationError, match=r"keyring\.json cannot be written: Is a dir"):
         again.key_of("eve", NOW)
-    with pytest.raises(Conflict, match="tenant eve is new"):
+    with pytest.raises(Conflict, match="tenant eve appeared meanwhile: try again"):
         held.key_of("eve", NOW)
 
 

@@ -71,6 +71,8 @@ class Keyring:
     folder: Path
     master: Master
     _unwrapped: dict[str, DataKey] = field(default_factory=dict, repr=False)
+    # What the file said, by its inode, time and size.
+    _seen: dict[tuple[int, int, int], Content] = field(default_factory=dict, repr=False)
 
     def key_of(self, tenant: str, now: datetime) -> DataKey:
         """The key of a tenant, made when it is first wanted.
@@ -87,7 +89,7 @@ class Keyring:
             ConfigurationError: the master key is not the one of the keyring.
         """
         wanted = frozenset(tenants)
-        found = self._found(read(self.folder), wanted)
+        found = self._found(self._content(), wanted)
         if len(found) < len(wanted):
             with _changing(self.folder) as content:
                 found = self._found(content, wanted)
@@ -112,7 +114,7 @@ class Keyring:
         Raises:
             ConfigurationError: the keyring has never had it, or the master key is another one.
         """
-        content = read(self.folder)
+        content = self._content()
         if id in content.destroyed:
             return None
         if id not in content.keys:
@@ -144,6 +146,20 @@ class Keyring:
                 content.keys[id] = self._wrapped(master, id, key.tenant, secret, key.made_at)
             content.master, content.exported = master.id, False
         return Keyring(self.folder, master)
+
+    def _content(self) -> Content:
+        """What the file says, to be read alone; parsed again when the file was replaced."""
+        try:
+            info = (self.folder / FILE).stat()
+        except OSError:
+            return read(self.folder)  # says why not
+        state = (info.st_ino, info.st_mtime_ns, info.st_size)
+        content = self._seen.get(state)
+        if content is None:
+            content = read(self.folder)
+            self._seen.clear()
+            self._seen[state] = content
+        return content
 
     def _refuse_other(self, content: Content) -> None:
         if content.master != self.master.id:
@@ -182,7 +198,7 @@ class HeldKeys:
             Conflict: it is not among them.
         """
         if tenant not in self.by_tenant:
-            raise Conflict(f"tenant {tenant} is new since the keys were fetched")
+            raise Conflict(f"tenant {tenant} appeared meanwhile: try again")
         return self.by_tenant[tenant]
 
     def key(self, id: str) -> DataKey | None:
