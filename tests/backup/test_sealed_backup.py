@@ -116,6 +116,34 @@ async def test_where_keys_are_set_up_a_backup_is_encrypted_and_comes_back(
         await pool.close()
 
 
+async def test_a_server_that_writes_dates_and_numbers_in_its_own_way_loses_nothing(
+    sealing: Installation, tmp_path: Path
+) -> None:
+    settings, _, admin = sealing
+    await _told(sealing)
+    own: Connection = await asyncpg.connect(admin)
+    name = dump.database_of(admin)
+    try:
+        for setting in (
+            "datestyle = 'SQL, DMY'",
+            "intervalstyle = 'sql_standard'",
+            "extra_float_digits = -10",
+        ):
+            await own.execute(f"ALTER DATABASE {name} SET {setting}")
+        asked = "SELECT min(created_at), max(importance) FROM facts"
+        await own.execute("UPDATE facts SET importance = 7.123456789012345")
+        before = tuple(await own.fetchrow(asked))
+    finally:
+        await own.close()
+    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    await _restored(sealing, made.path)
+    restored: Connection = await asyncpg.connect(admin)
+    try:
+        assert tuple(await restored.fetchrow(asked)) == before
+    finally:
+        await restored.close()
+
+
 async def test_a_plain_backup_of_an_installation_with_keys_is_one_that_was_asked_for(
     sealing: Installation, tmp_path: Path
 ) -> None:
