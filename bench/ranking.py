@@ -165,7 +165,8 @@ def _parts(
         ]
     )
     inherits = deep.CONTEXT_WORDS / (deep.CONTEXT_WORDS + lengths)
-    named = np.array([deep.names_speaker(question, turn.speaker) for turn in turns])
+    speakers = deep.named_speakers(question, (turn.speaker for turn in turns))
+    named = np.array([turn.speaker in speakers for turn in turns])
     return (
         np.stack(
             [

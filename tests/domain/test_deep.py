@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_butler.domain.deep import Evidence, deep_scores, names_speaker
+from memory_butler.domain.deep import Evidence, deep_scores, named_speakers
 
 unit = st.floats(0, 1)
 evidence = st.builds(
@@ -150,12 +150,31 @@ def test_the_best_episode_counts_as_much_as_what_it_says_itself() -> None:
     assert scores["fact"].total == 1.0
 
 
+def test_an_episode_that_stands_out_less_counts_no_more() -> None:
+    facts: dict[str, Evidence[str]] = {
+        str(n): Evidence(similarity) for n, similarity in enumerate((0.9, 0.6, 0.55, 0.5, 0.5))
+    }
+    best = 0.0
+    for similarity in (0.1, 0.2, 0.47, 0.6, 0.8, 0.9):
+        turns: dict[str, Evidence[str]] = {
+            name: Evidence(near, words=30, told=True, coverage=0.5)
+            for name, near in (("best", similarity), ("other", 0.1), ("last", 0.05))
+        }
+        scores = deep_scores(facts | turns)
+        assert scores["best"].total >= best
+        best = scores["best"].total
+    assert best > 0.5
+
+
 @pytest.mark.parametrize(
     ("question", "speaker", "named"),
     [
         ("What did Ann bake?", "Ann", True),
         ("what did ann bake?", "Ann Smith", True),
         ("What did Anna bake?", "Ann", False),
+        ("What will Ann do?", "Will Smith", False),
+        ("What is the plan?", "The Assistant", False),
+        ("张伟说了什么？", "张伟", True),
         ("What was baked?", None, False),
         ("What was baked?", " ", False),
     ],
@@ -163,10 +182,4 @@ def test_the_best_episode_counts_as_much_as_what_it_says_itself() -> None:
 def test_a_question_names_a_speaker_by_the_first_word_of_the_name(
     question: str, speaker: str | None, named: bool
 ) -> None:
-    assert names_speaker(question, speaker) is named
-
-
-def test_nothing_and_one_candidate() -> None:
-    assert deep_scores({}) == {}
-    only: dict[int, Evidence[int]] = {1: Evidence(0.3)}
-    assert deep_scores(only)[1].total == 1.0
+    assert named_speakers(question, ["Zoe", speaker]) == ({speaker} if named else set())

@@ -127,6 +127,47 @@ async def test_what_the_user_said_is_not_said_to_rest_on_a_page(
     assert await admin.fetchval("SELECT count(*) FROM memory_links") == 0
 
 
+async def test_what_the_user_said_does_not_rest_on_a_page_by_way_of_an_agent(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    page = await store_episode(memory, principal, "A page", "b", trust="untrusted_web")
+    said, _ = await store_fact(memory, principal, "Ana", "bank", "At Good", trust="user_said")
+    between, _ = await store_fact(memory, principal, "x", "y", "Something")
+    with pytest.raises(InvalidInput, match="is the user's own word"):
+        await create_link(memory, principal, "fact", said, "fact", between, "derived_from")
+    # An agent's account may be said to rest on a page: that is honest.
+    await create_link(memory, principal, "fact", between, "episode", page, "derived_from")
+    held = await admin.fetch("SELECT trust FROM facts ORDER BY trust")
+    assert [row["trust"] for row in held] == [Trust.UNTRUSTED_WEB, Trust.USER_SAID]
+
+
+async def test_a_file_lowers_the_trust_of_nothing_that_it_does_not_store(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    known, _ = await store_fact(memory, principal, "Ana", "bank", "Banks at Good")
+    page = {"kind": "episode", "id": "p", "content": "A page", "butler": "b"}
+    own = {"kind": "fact", "id": "f", "subject": "x", "predicate": "y", "content": "z"}
+    link = {"kind": "link", "target_type": "episode", "target_id": "p", "relation": "derived_from"}
+    lines = [
+        json.dumps(one)
+        for one in (
+            page | {"trust": "untrusted_web"},
+            own,
+            link | {"source_type": "fact", "source_id": "f"},
+            link | {"source_type": "fact", "source_id": str(known)},
+        )
+    ]
+    report = await import_file(memory, principal, BytesIO("\n".join(lines).encode()))
+    assert report.bad == 1
+    assert "a file lowers the trust of what it stores alone" in str(report)
+    assert await admin.fetchval("SELECT trust FROM facts WHERE id = $1", known) == (
+        Trust.AGENT_INFERRED
+    )
+    assert await admin.fetchval("SELECT trust FROM facts WHERE subject = 'x'") == (
+        Trust.UNTRUSTED_WEB
+    )
+
+
 @pytest.mark.parametrize("claimed", TRUST_NAMES)
 @pytest.mark.parametrize("most", [None, "user_said"])
 async def test_a_file_is_trusted_no_further_than_whoever_imports_it_says(

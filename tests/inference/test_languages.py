@@ -1,9 +1,11 @@
 """The languages of short texts."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from py3langid.langid import LanguageIdentifier
 
 from memory_butler.domain.wording import MARK
 from memory_butler.inference import languages
@@ -70,7 +72,23 @@ async def test_of_fourteen_other_languages_few_sentences_are_taken_for_english()
 
 
 async def test_small_words_of_english_need_no_model() -> None:
-    languages._identifier.cache_clear()
+    languages._loaded.cache_clear()
     text = "Who has the keys of our cellar?"
     assert await languages.of_question(text) == text
-    assert languages._identifier.cache_info().currsize == 0
+    assert languages._loaded.cache_info().currsize == 0
+
+
+async def test_texts_that_come_while_the_model_loads_do_not_load_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    languages._loaded.cache_clear()
+    loads: list[str] = []
+    load = LanguageIdentifier.from_model_file
+
+    def noting(path: str, **options: bool) -> LanguageIdentifier:
+        loads.append(path)
+        return load(path, **options)
+
+    monkeypatch.setattr(LanguageIdentifier, "from_model_file", noting)
+    await asyncio.gather(*(languages.of_question(text) for text, _ in SAID))
+    assert len(loads) == 1

@@ -20,7 +20,7 @@ anything. `docs/retrieval.md` has the measurements.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
@@ -38,10 +38,13 @@ SPEAKER: Final = 0.4  # for who is named by the question
 REPLY: Final = 0.25  # for a turn after a question
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
+LEAST: Final = 0.01  # for the best episode, where none stands out
 
 Id = TypeVar("Id", bound=Hashable)
 
 _WORD: Final = re.compile(r"\w+")
+# Words that begin a speaker's name and stand in many a question.
+_SMALL: Final = frozenset("a an the will may can my our her his mr mrs ms dr".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,21 @@ class DeepScore:
 _PARTS: Final = tuple(field.name for field in fields(DeepScore))
 
 
-def names_speaker(question: str, speaker: str | None) -> bool:
-    """Whether a question has the first word of a speaker's name, whatever its case."""
-    named = _WORD.match(speaker.strip()) if speaker else None
-    return named is not None and named.group().casefold() in {
-        word.casefold() for word in _WORD.findall(question)
-    }
+def named_speakers(question: str, speakers: Iterable[str | None]) -> set[str]:
+    """Which of these speakers a question names: by the first word of a name, whatever its case.
+
+    A small word ("the", "will") names nobody; in a script without spaces the whole name counts.
+    """
+    words = {word.casefold() for word in _WORD.findall(question)} - _SMALL
+    named = set()
+    for speaker in {one for one in speakers if one}:
+        first = _WORD.search(speaker)
+        if first is not None and (
+            first.group().casefold() in words
+            or (not speaker.isascii() and len(speaker) > 1 and speaker in question)
+        ):
+            named.add(speaker)
+    return named
 
 
 def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
@@ -148,8 +160,10 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
         )
     told = [id for id, one in candidates.items() if one.told]
     most = max((scores[id].total for id in told), default=0.0) or 1.0
-    # Where no retriever tells them apart, what surrounds them still does.
-    unit = (max((own[id] for id in told), default=0.0) / best or POINTED_AT) / most
+    # Where no retriever tells anything apart, what surrounds them still does; and where only facts
+    # or rules stand out, it still orders the episodes behind them.
+    least = LEAST if any(own.values()) else POINTED_AT
+    unit = max(least, max((own[id] for id in told), default=0.0) / best) / most
     scores |= {id: scores[id].times(unit) for id in told}
     return {
         id: replace(score, period=POINTED_AT * candidates[id].in_period)

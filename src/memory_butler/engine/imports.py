@@ -180,6 +180,7 @@ class _Import:
         self._allow_secrets = allow_secrets
         # What the file calls it -> what the store does; a file may use one id for two kinds.
         self._known: dict[tuple[str, str], UUID] = {}
+        self._stored: set[UUID] = set()
 
     async def write(self, batch: list[Candidate]) -> bool:
         """Store a batch in one transaction; whether the import goes on."""
@@ -278,7 +279,9 @@ class _Import:
             source = (line.source_type, self._resolve(line.source_type, line.source_id))
             target = (line.target_type, self._resolve(line.target_type, line.target_id))
             now = self._memory.clock()
-            made = await insert_link(tx, self._principal, source, target, line.relation, now)
+            made = await insert_link(
+                tx, self._principal, source, target, line.relation, now, lowers=self._stored
+            )
             _count(done, line.kind, new=made)
             return
         # Made anew: its moment is that of the writing, so that facts supersede in file order.
@@ -321,6 +324,7 @@ class _Import:
             raise InvalidInput(said) from None
 
     def _learn(self, line: AnyLine, id: UUID) -> None:
+        self._stored.add(id)
         if line.id is not None:
             self._known[line.kind, line.id] = id
 

@@ -1,5 +1,6 @@
 """Links between memories."""
 
+from collections.abc import Container
 from datetime import datetime
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from memory_butler.domain.links import (
     parse_relation,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.trust import Trust, outranks
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, lineage
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
@@ -56,13 +57,19 @@ async def insert_link(
     target: Item,
     relation: Relation,
     now: datetime,
+    *,
+    lowers: Container[UUID] | None = None,
 ) -> bool:
-    """Link two memories inside an open transaction; see `create_link`."""
+    """Link two memories inside an open transaction; see `create_link`.
+
+    Args:
+        lowers: the memories whose trust the link may lower; None: any but the user's own word.
+    """
     if source == target:
         raise InvalidInput("a memory cannot be linked to itself")
     await _require(tx, source)
     await _require(tx, target)
-    await _require_own_word(tx, source, target, relation)
+    await _require_may_lower(tx, source, target, relation, lowers)
     made = await lineage.link(tx, source, target, relation, now)
     if made:
         payload = {
@@ -76,10 +83,14 @@ async def insert_link(
     return made
 
 
-async def _require_own_word(
-    tx: Transaction, source: Item, target: Item, relation: Relation
+async def _require_may_lower(
+    tx: Transaction,
+    source: Item,
+    target: Item,
+    relation: Relation,
+    lowers: Container[UUID] | None,
 ) -> None:
-    """What the user said rests on nobody else's word.
+    """What the user said rests on nobody else's word, not even by way of an agent's.
 
     A link of lineage would lower it below what a context shows.
     """
@@ -87,10 +98,17 @@ async def _require_own_word(
         return
     derived, origin = (source, target) if relation == "derived_from" else (target, source)
     held = await trust.of(tx, {derived[1], origin[1]})
-    if held[derived] is Trust.USER_SAID and outranks(held[derived], held[origin]):
+    if held[derived] <= held[origin]:
+        return
+    if held[derived] is Trust.USER_SAID:
         raise InvalidInput(
             f"{derived[0]} {derived[1]} is the user's own word; it does not rest on {origin[0]} "
             f"{origin[1]} of trust {held[origin].label}"
+        )
+    if lowers is not None and derived[1] not in lowers:
+        raise InvalidInput(
+            f"a file lowers the trust of what it stores alone, and not that of {derived[0]} "
+            f"{derived[1]}"
         )
 
 

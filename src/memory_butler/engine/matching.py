@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, names_speaker
+from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
@@ -80,7 +80,8 @@ class Question:
     """A checked question; `depth` is how deep each retriever looks.
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
-    looked for by itself, too. `words` is the text with its languages, for the keyword retriever.
+    looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
+    and `dated` the text with its dates in English; see `understood`.
     """
 
     text: str
@@ -96,6 +97,7 @@ class Question:
     min_relevance: float = 0.0
     weighty: bool = False
     words: str = ""
+    dated: str = ""
 
     @classmethod
     def of(
@@ -135,6 +137,16 @@ class Question:
         )
 
 
+async def understood(asked: Question) -> Question:
+    """The question with its languages; before a transaction, for a first text loads a model."""
+    words = await languages.of_question(asked.text)
+    # A text without a mark and without CJK is English.
+    foreign = asked.mode == "deep" and words != asked.text
+    return replace(
+        asked, words=words, dated=await in_english(asked.text) if foreign else asked.text
+    )
+
+
 async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
     """The question as a vector, unless its mode has no use for one."""
     if asked.mode == "keyword":
@@ -152,7 +164,6 @@ async def matches(
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
-    asked = replace(asked, words=await languages.of_question(asked.text))
     # Deeper by as many as are left out: whatever moves up in their place must be among the found.
     reach = asked.depth
     if asked.min_trust is not None:
@@ -161,9 +172,7 @@ async def matches(
     wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
     deep = None
     if asked.mode == "deep":
-        # A text without a mark and without CJK is English.
-        dated = asked.text if asked.words == asked.text else await in_english(asked.text)
-        deep = Deep(spellings(asked.text), period_of(dated, asked.now))
+        deep = Deep(spellings(asked.text), period_of(asked.dated, asked.now))
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     elif deep is not None:
@@ -349,6 +358,7 @@ def _evidence(
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
     words, borne = (looked[0].words, looked[1]) if looked else (frozenset[str](), {})
+    named = named_speakers(asked.text, (one.speaker for one in borne.values()))
     evidence = {}
     for match in found:
         one = match.found
@@ -364,7 +374,7 @@ def _evidence(
             in_period=period is not None and period.holds(one.happened_at),
             told=match.memory_type == "episode",
             coverage=len(own.words & words) / len(words) if own and words else 0.0,
-            by_named=own is not None and names_speaker(asked.text, own.speaker),
+            by_named=own is not None and own.speaker in named,
             asks=own is not None and own.asks,
         )
     return evidence

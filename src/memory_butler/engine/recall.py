@@ -13,7 +13,7 @@ from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.matching import Match, Question, embedded, matches
+from memory_butler.engine.matching import Match, Question, embedded, matches, understood
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
@@ -239,6 +239,7 @@ async def _answer(
     embedding = asyncio.ensure_future(embedded(memory, asked, principal.tenant))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    asked = await understood(asked)
     if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])

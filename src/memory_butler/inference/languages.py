@@ -8,6 +8,7 @@ first text that needs it.
 import asyncio
 import re
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from memory_butler.domain import wording
@@ -60,7 +61,7 @@ async def _configurations(text: str) -> tuple[str, ...]:
     words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
     if not words or 4 * sum(word in _ENGLISH for word in words) >= len(words):
         return ()
-    if not _identifier.cache_info().currsize:
+    if not _loaded.cache_info().currsize:
         await asyncio.to_thread(_identifier)
     return configurations(text)
 
@@ -80,8 +81,17 @@ def language(text: str) -> str | None:
     return first if sure >= _SURE else None
 
 
-@cache
+_loading: Final = Lock()
+
+
 def _identifier() -> "LanguageIdentifier":
+    # Without the lock each text that comes while it loads would load one more.
+    with _loading:
+        return _loaded()
+
+
+@cache
+def _loaded() -> "LanguageIdentifier":
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -71,7 +71,8 @@ count(*)::integer AS seen, max(s.id::text) AS reach,
            FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS spread
 
 -- name: bearing_episode
-SELECT 'episode' AS memory_type, {bearing}, m.speaker, m.content ~ '[?？؟]' AS asks
+SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
+       strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (

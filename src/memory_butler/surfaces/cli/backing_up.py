@@ -103,8 +103,8 @@ def restore_backup(
     holds memories is left alone unless --replace is given.
     """
     from memory_butler.backup.restoring import restore
-    from memory_butler.engine.opening import audit_folder
     from memory_butler.engine.memory import utc_now
+    from memory_butler.engine.opening import audit_folder
 
     if not source.is_file():
         raise InvalidInput(f"no such file: {source}")
