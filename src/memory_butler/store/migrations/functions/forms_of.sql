@@ -1,7 +1,7 @@
 -- The words of a text that is marked with configurations, by their places: of each word the lexemes that
 -- these and English make of it, and the word itself without accents. So two texts whose languages were
--- taken for different ones still meet by the plain word; English texts, and those that no language was
--- told of yet, by the English one. What every configuration of the mark leaves out is a small word.
+-- taken for different ones still meet by the plain word; and an English text, or one that was stored before
+-- `reindex-words`, by its English lexemes. What every configuration of the mark leaves out is a small word.
 -- The mark is that of domain/wording.py: the names, between two unit separators.
 --
 -- The parser takes every sign outside ASCII for a letter: quotes and the like are made spaces before. A
