@@ -1,9 +1,14 @@
-"""The demonstration's memory, a server on it, and a browser: once for the tests of each file."""
+"""The demonstration's memory, servers on it, and a browser.
+
+A file whose tests write has a server of its own, on a copy of the demonstration. Files whose tests
+only read share one for each worker: they say so by a fixture `url` that returns `read_only_url`.
+"""
 
 import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +19,14 @@ from playwright.sync_api import Browser, Page
 
 from conftest import _CLONE, _TEMPLATE, Template
 from dashboard.browser import CHROMIUM, chromium, window
+from dashboard.reading import REFUSE_TO_WRITE, unchanged
 from dashboard.serving import seed_apart, server
+from dashboard.tab import Tab, kept_tab
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
 COPY = "memory_dashboard_copy"  # the database that the pages of a file show
+_READ_ONLY = "memory_dashboard_read_only"  # the one of the files that only read
 
 
 @pytest.fixture(scope="package")
@@ -66,19 +74,25 @@ def demo_dsn(demo: Demo, template: Template) -> Iterator[str]:
 @contextmanager
 def copied(template: Template, source: str, name: str) -> Iterator[str]:
     """A copy of a database, gone at the end; the runtime's login to it."""
-    asyncio.run(_execute(template, _CLONE.format(clone=name, template=source)))
+    execute(template, "postgres", _CLONE.format(clone=name, template=source))
     try:
         yield template.runtime_dsn.replace(f"/{_TEMPLATE}?", f"/{name}?")
     finally:
-        asyncio.run(_execute(template, f"DROP DATABASE {name} WITH (FORCE)"))
+        execute(template, "postgres", f"DROP DATABASE {name} WITH (FORCE)")
 
 
-async def _execute(template: Template, statement: str) -> None:
-    admin = await asyncpg.connect(template.endpoint.dsn("postgres"))
-    try:
-        await admin.execute(statement)
-    finally:
-        await admin.close()
+def execute(template: Template, database: str, statement: str) -> None:
+    """As the database's owner; in a thread, as Playwright keeps the loop of this one."""
+
+    async def on_a_connection() -> None:
+        admin = await asyncpg.connect(template.endpoint.dsn(database))
+        try:
+            await admin.execute(statement)
+        finally:
+            await admin.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, on_a_connection()).result()
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +102,26 @@ def url(demo_dsn: str, demo_folder: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
-def browser(url: str) -> Iterator[Browser]:
-    """Debian's Chromium.
+@pytest.fixture(scope="package")
+def read_only_url(
+    demo: Demo, template: Template, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A server that needs no token and refuses to change a memory or the journal."""
+    folder = tmp_path_factory.mktemp("dashboard")
+    shutil.copytree(demo.folder, folder, dirs_exist_ok=True)
+    with copied(template, demo.database, _READ_ONLY) as dsn:
+        execute(template, _READ_ONLY, REFUSE_TO_WRITE)
+        with unchanged(folder), server("--dsn", dsn, "--data-dir", str(folder)) as url:
+            yield url
 
-    Playwright keeps an event loop running in this thread, so that nothing asynchronous of a wider
-    scope may begin after it, nor a test of another folder run beside it.
+
+@pytest.fixture(scope="package")
+def browser(needed: None, template: Template) -> Iterator[Browser]:
+    """Debian's Chromium; each test opens a window with a profile of its own.
+
+    Playwright keeps an event loop running in this thread: nothing else asynchronous may begin in it
+    until the folder's tests have ended, and the template, which does, comes before.
     """
-    assert url
     with chromium() as browser:
         yield browser
 
@@ -105,6 +131,19 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """A page in a window of its own, as wide as a desk's."""
     with window(browser, url) as context:
         yield context.new_page()
+
+
+@pytest.fixture(scope="package")
+def _tab(browser: Browser, read_only_url: str) -> Iterator[Tab]:
+    with kept_tab(browser, read_only_url) as tab:
+        yield tab
+
+
+@pytest.fixture
+def tab(_tab: Tab) -> Tab:
+    """A tab on the read-only server, as new: for a test that visits one page."""
+    _tab.start_anew()
+    return _tab
 
 
 def _need(there: bool, wanted: str) -> None:

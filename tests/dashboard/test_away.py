@@ -44,8 +44,8 @@ def test_signing_in_leads_back_to_where_one_was(browser: Browser, demo_dsn: str)
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_a_server_that_went_away_is_told_and_found_again(browser: Browser, demo_dsn: str) -> None:
-    with server("--dsn", demo_dsn) as url, window(browser, url) as context:
+def test_a_server_that_went_away_is_told_and_found_again(browser: Browser, url: str) -> None:
+    with window(browser, url) as context:
         page = context.new_page()
         page.goto("/memory")
         expect(page.get_by_text("Facts over time")).to_be_visible()

@@ -6,6 +6,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 
+@pytest.fixture(scope="module")
+def url(read_only_url: str) -> str:
+    """These tests only read."""
+    return read_only_url
+
+
 @pytest.mark.requirement("DASH-17")
 def test_a_butler_shows_its_health_last_three_learnings_and_sessions(page: Page) -> None:
     page.goto("/butlers")

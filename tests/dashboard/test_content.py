@@ -2,12 +2,15 @@
 
 import re
 import urllib.parse
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from conftest import Template
 from dashboard.asking import stored
 from dashboard.browser import window
+from dashboard.conftest import COPY, execute
 
 _TRAP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 _ARABIC = "شارع الورد ١٢، بورتو"
@@ -105,3 +108,35 @@ def test_a_rule_of_sixty_kilobytes_can_be_read_and_edited(
     assert len(text.inner_text()) > 48 * shown
     drawer.get_by_role("button", name="Edit").click()
     assert len(drawer.get_by_label("Rule", exact=True).input_value()) == len(_LONG)
+
+
+# Signs are no words: a text of them is looked for row by row, and counted only so far.
+_MANY = """
+INSERT INTO facts (tenant_id, subject, predicate, content, validity, created_at, retired_at)
+SELECT 'default', 'signs', 'sign ' || n, '-> ' || n, 'retracted', '2000-01-01', '2000-01-02'
+FROM generate_series(1, 600) n
+"""
+
+
+@pytest.fixture
+def many_signs(template: Template) -> Iterator[None]:
+    """Six hundred forgotten facts of long ago, which no other test comes upon."""
+    execute(template, COPY, _MANY)
+    yield
+    execute(template, COPY, "DELETE FROM facts WHERE subject = 'signs'")
+
+
+@pytest.mark.usefixtures("many_signs")
+def test_a_list_that_is_too_long_to_count_says_so_until_its_end(page: Page) -> None:
+    page.goto("/memory/facts?show=archive&q=->")
+    length = page.get_by_role("status").filter(has_text="facts")
+    table = page.get_by_role("table", name="Facts")
+    expect(length).to_have_text("at least 501 facts")
+    expect(table).to_have_attribute("aria-rowcount", "-1")
+    for _ in range(50):
+        page.keyboard.press("End")
+        if not length.inner_text().startswith("at least"):
+            break
+        page.wait_for_timeout(100)
+    expect(length).to_have_text("600 facts")
+    expect(table).to_have_attribute("aria-rowcount", "601")

@@ -1,49 +1,39 @@
 """Every page in a real browser: it shows, is quiet, asks nobody else, and shuts nobody out."""
 
-import asyncio
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
-import asyncpg
 import pytest
 from playwright.sync_api import Page, expect
 
-from conftest import Template
 from dashboard.accessibility import DARK, violations_in_both_themes
 from dashboard.browser import PHONE
-from dashboard.conftest import COPY
 from dashboard.pages import PAGES, PageShown
+from dashboard.tab import Tab
+
+
+@pytest.fixture(scope="module")
+def url(read_only_url: str) -> str:
+    """These tests only read."""
+    return read_only_url
 
 
 @pytest.mark.parametrize("shown", PAGES, ids=[one.name for one in PAGES])
-def test_every_page(page: Page, url: str, shown: PageShown) -> None:
+def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     """One visit: light, quiet, asking nobody else, accessible in both themes, fit for a phone."""
-    asked: list[str] = []
-    said: list[str] = []
-    received: list[float] = []
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.on("Network.loadingFinished", lambda told: received.append(told["encodedDataLength"]))
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on(
-        "console",
-        lambda message: said.append(message.text) if message.type in ("error", "warning") else None,
-    )
+    page = tab.page
     page.goto(shown.path)
     expect(page.get_by_role("heading", level=1, name=shown.heading)).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-    assert asked
-    assert [one for one in asked if not one.startswith(f"{url}/")] == []
-    assert said == []
+    assert tab.asked
+    assert [one for one in tab.asked if not one.startswith(f"{read_only_url}/")] == []
+    assert tab.complaints == []
 
     assert violations_in_both_themes(page) == []
 
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     # As bench/dashboard.py measures it: what came over the wire, headers and answers included.
-    assert 100_000 < sum(received) < 200_000
+    assert 100_000 < sum(tab.received) < 200_000
 
 
 @pytest.mark.requirement("DASH-10", "DASH-13")
@@ -187,7 +177,6 @@ def test_what_no_longer_holds_is_in_the_archive_alone(page: Page) -> None:
     expect(table.get_by_text("expired", exact=True)).to_have_count(0)
     expect(table.get_by_text("superseded", exact=True)).to_have_count(0)
     page.get_by_role("tab", name="Archive").click()
-    # Sought by words: other tests put facts of theirs on top.
     sought = page.get_by_label("Search these facts")
     sought.fill("Parked on level")
     expect(table.get_by_text("expired", exact=True).first).to_be_visible()
@@ -261,47 +250,3 @@ def test_a_chosen_theme_stays(page: Page) -> None:
     expect(ground).to_have_css("background-color", DARK)
     page.reload()
     expect(ground).to_have_css("background-color", DARK)
-
-
-# Signs are no words: a text of them is looked for row by row, and counted only so far.
-_MANY = """
-INSERT INTO facts (tenant_id, subject, predicate, content, validity, created_at, retired_at)
-SELECT 'default', 'signs', 'sign ' || n, '-> ' || n, 'retracted', '2000-01-01', '2000-01-02'
-FROM generate_series(1, 600) n
-"""
-
-
-@pytest.fixture
-def many_signs(template: Template) -> Iterator[None]:
-    """Six hundred forgotten facts of long ago, which no other test comes upon."""
-    _execute(template, _MANY)
-    yield
-    _execute(template, "DELETE FROM facts WHERE subject = 'signs'")
-
-
-def _execute(template: Template, statement: str) -> None:
-    """As the database's owner; in a thread, as Playwright keeps the loop of this one."""
-
-    async def execute() -> None:
-        admin = await asyncpg.connect(template.endpoint.dsn(COPY))
-        await admin.execute(statement)
-        await admin.close()
-
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, execute()).result(60)
-
-
-@pytest.mark.usefixtures("many_signs")
-def test_a_list_that_is_too_long_to_count_says_so_until_its_end(page: Page) -> None:
-    page.goto("/memory/facts?show=archive&q=->")
-    length = page.get_by_role("status").filter(has_text="facts")
-    table = page.get_by_role("table", name="Facts")
-    expect(length).to_have_text("at least 501 facts")
-    expect(table).to_have_attribute("aria-rowcount", "-1")
-    for _ in range(50):
-        page.keyboard.press("End")
-        if not length.inner_text().startswith("at least"):
-            break
-        page.wait_for_timeout(100)
-    expect(length).to_have_text("600 facts")
-    expect(table).to_have_attribute("aria-rowcount", "601")

@@ -4,10 +4,17 @@ import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.accessibility import violations_in_both_themes
 from dashboard.asking import read
+
+
+@pytest.fixture(scope="module")
+def url(read_only_url: str) -> str:
+    """These tests only read."""
+    return read_only_url
 
 
 def _end_of(page: Page, day: str) -> str:

@@ -2,7 +2,14 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
+
+
+@pytest.fixture(scope="module")
+def url(read_only_url: str) -> str:
+    """These tests only read."""
+    return read_only_url
 
 
 def test_the_block_is_shown_to_the_letter_with_what_was_weighed(page: Page) -> None:
