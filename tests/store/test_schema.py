@@ -30,7 +30,7 @@ _MIGRATIONS = files("memory_butler.store") / "migrations"
 _MADE = {
     "mem_031": "d4b985322bb1ec79",
     "mem_032": "c0a4a657b525abee",
-    "mem_033": "d36e0b7384a72a70",
+    "mem_033": "e7fa52f2ddefa209",
 }
 
 TIMESTAMP = "timestamp with time zone"
