@@ -1,11 +1,15 @@
 """What the seals of events cost: a store with them and without, in turn, and 16 writers at once.
 
     python bench/seals.py [--pairs 600] [--writers 16] [--rounds 10]
+    python bench/seals.py --upgrade 100000
+
+The second seals a store of so many events from before there were seals.
 
 One server's memory on a database of its own, its sealer running. Pairs of stores, one with a seal
 and one without, in random order, each of a new fact; the ratio is that of the medians, and a
 bootstrap gives its 95 % interval. Then writers of one tenant store at once, a round with seals and
-one without, in turn. Prints Markdown.
+one without, in turn. What the sealer does afterwards is beside the stores, and is not in the figure
+of a single one. Prints Markdown.
 """
 
 import argparse
@@ -20,16 +24,26 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import asyncpg
+
 from bench.server import data_folder, machine
+from memory_butler.background import beside
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
 from memory_butler.engine.remember import store_fact
-from memory_butler.engine.sealing import sealing
+from memory_butler.engine.sealing import seal, sealing
 
 PRINCIPAL: Final = Principal(tenant="default", actor="bench")
 EACH: Final = 10
+_EVENTS: Final = """
+INSERT INTO memory_events (tenant_id, event_type, actor, payload, created_at)
+SELECT $1, 'fact_created', 'bench',
+       jsonb_build_object('memory_id', gen_random_uuid(), 'content', repeat('word ', 20) || n),
+       now() - n * interval '1 second'
+FROM generate_series(1, $2::int) n
+"""
 _numbers = count()
 
 
@@ -103,12 +117,44 @@ async def measure(wanted: int, writers: int, rounds: int) -> None:
     )
 
 
+async def upgrade(events: int) -> None:
+    """Seal the events of an upgraded store, which have no seals."""
+    with data_folder() as folder:
+        async with open_memory(Settings(data_dir=folder), with_model=False) as memory:
+            admin = await asyncpg.connect(memory.admin_dsn)
+            await admin.execute(_EVENTS, PRINCIPAL.tenant, events)
+            await admin.execute("ANALYZE memory_events")
+            await admin.close()
+            longest = 0.0
+
+            async def tick() -> None:
+                nonlocal longest
+                while True:
+                    began = time.perf_counter()
+                    await asyncio.sleep(0.005)
+                    longest = max(longest, time.perf_counter() - began - 0.005)
+
+            async with beside(tick(), "tick"):
+                began = time.perf_counter()
+                done = await seal(memory, PRINCIPAL.tenant)
+                seconds = time.perf_counter() - began
+    print(machine(), end="\n\n")
+    print(
+        f"{done} events of before sealed in {seconds:.1f} s; the event loop was held for "
+        f"{longest * 1000:.0f} ms at the longest."
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=600)
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--upgrade", type=int, metavar="EVENTS", help="seal events of before")
     given = parser.parse_args()
+    if given.upgrade is not None:
+        asyncio.run(upgrade(given.upgrade))
+        return
     asyncio.run(measure(given.pairs, given.writers, given.rounds))
 
 

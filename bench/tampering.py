@@ -137,10 +137,10 @@ async def dropped(scene: Scene) -> Expected:
 
 
 async def inserted(scene: Scene) -> Expected:
-    """A row is there that nobody stored: without a seal, with another's, waiting or chained."""
+    """A row that nobody stored: with no seal, another's, waiting, chained, below the first."""
     seq, id = scene.place()
     new, last = uuid4(), len(scene.events)
-    way = scene.rng.randrange(4)
+    way = scene.rng.randrange(5)
     await scene.run(_COPY, id, new)
     if way == 1:
         await scene.run(_COPY_SEAL, id, new, None)
@@ -152,6 +152,11 @@ async def inserted(scene: Scene) -> Expected:
         await scene.run(_BACK)
         await scene.run(_COPY_SEAL, id, new, seq + 1)
         return Expected(seq + 1, str(new))
+    elif way == 4:
+        # A number that no seal ever had: 0, or below.
+        low = -scene.rng.randrange(3)
+        await scene.run(_COPY_SEAL, id, new, low)
+        return Expected(low, str(new))
     return Expected(None, str(new))
 
 
@@ -283,7 +288,7 @@ async def audited(scene: Scene) -> Report:
     kept = scene.keys.kept(scene.tenant)
     audit = Audit(scene.keys.chain, scene.keys.public, [] if kept is None else [kept])
     async for line in seals.lines(scene.tx):
-        audit.feed(parsed(line))
+        audit.feed(line)
     return audit.finish()
 
 

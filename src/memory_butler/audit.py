@@ -14,24 +14,39 @@ import hmac
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 KIND: Final = "memory-butler-audit"
 START: Final = "00" * 32
-NEVER: Final = "0001-01-01T00:00:00+00:00"
 EVENT: Final = ("id", "event_type", "actor", "created_at", "step")
 ERASING: Final = "memories_erased"
 # Clocks of several servers differ, and are corrected: a step back of more is reported.
 CLOCK_TOLERANCE: Final = timedelta(seconds=60)
+# What a field that somebody changed can raise, wherever it is used.
+_MALFORMED: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+_LONG: Final = 4000  # digits: Python refuses to read an int of more than 4300
 
 
 def parsed(text: str) -> Any:
     """JSON with every digit of its numbers."""
-    return json.loads(text, parse_float=Decimal)
+    return json.loads(text, parse_float=Decimal, parse_int=_integer)
+
+
+def _integer(text: str) -> int | Decimal:
+    return int(text) if len(text) < _LONG else Decimal(text)
 
 
 def canonical(value: Any) -> str:
@@ -79,7 +94,7 @@ class Break:
 
 @dataclass(slots=True)
 class Report:
-    """What was checked, and every break, in the order of the log."""
+    """What was checked, and every break, in the order of the log; what may follow from one last."""
 
     tenant: str = ""
     sealed: int = 0
@@ -105,12 +120,23 @@ class Audit:
         self._heads: dict[int, str] = {}
         self._signed_until = 0
         self._next, self._link, self._ended = 1, START, False
+        self._uncounted = 0
         self._latest: datetime | None = None
         self._erasures: dict[str, set[str]] = {}
         self._emptied: list[tuple[int | None, str, str]] = []
 
-    def feed(self, line: Mapping[str, Any]) -> None:
-        """Take the next line: the header, the seals in their order with their events, the end."""
+    def feed(self, text: str) -> None:
+        """Take the next line: the header, the seals in their order with their events, the end.
+
+        A line that cannot be read is a break.
+        """
+        try:
+            self._take(parsed(text))
+        except _MALFORMED as error:
+            said = f"this line cannot be read ({type(error).__name__})"
+            self._break("changed", self._next, None, said)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
         if "kind" in line:
             self._begin(line["tenant"], line["checkpoint"])
         elif "end" in line:
@@ -128,9 +154,6 @@ class Audit:
         last = self.report.last_seq = self._next - 1
         if not self._ended:
             self._break("truncated", self._next, None, "the file ends before its end line")
-        for seq, event_id, erasure in self._emptied:
-            if event_id not in self._erasures.get(erasure, ()):
-                self._break("changed", seq, event_id, "its content is gone without an erasure")
         end = max(self._heads, default=0)
         said = f"the log ends at {last}; a checkpoint was signed at {end}"
         if end > last:
@@ -138,6 +161,10 @@ class Audit:
         elif last > self._signed_until:
             self._break("checkpoint", last, None, said)
         self.report.breaks.sort(key=lambda one: (one.seq is None, one.seq or 0))
+        # Last, because they may follow from an erasure that was changed or is gone.
+        for seq, event_id, erasure in self._emptied:
+            if event_id not in self._erasures.get(erasure, ()):
+                self._break("changed", seq, event_id, "its content is gone without an erasure")
         return self.report
 
     def _begin(self, tenant: str, checkpoint: Mapping[str, str] | None) -> None:
@@ -149,6 +176,8 @@ class Audit:
             return
         base, self._signed_until = signed["base"], signed["seq"]
         self._next, self._link = base["seq"] + 1, base["link"]
+        # An erasure takes the seals before it; only where the operator accepted are they there.
+        self._uncounted = base["seq"] if base["why"] == "accepted" else 0
         self.report.since = f"{base['why']} at {base['at']}, after seal {base['seq']}"
         if base["adopted"]:
             self.report.since += f"; {base['adopted']} events were there before"
@@ -161,19 +190,23 @@ class Audit:
         self.report.breaks.append(Break(kind, self.report.tenant, seq, event_id, said))
 
     def _statement(self, one: Mapping[str, str]) -> dict[str, Any]:
-        text, signature = one["statement"], bytes.fromhex(one["signature"])
-        if verified(self._public, signature, text.encode()):
-            statement: dict[str, Any] = parsed(text)
-            if statement["tenant"] == self.report.tenant:
-                return statement
+        with suppress(*_MALFORMED):
+            text, signature = one["statement"], bytes.fromhex(one["signature"])
+            if verified(self._public, signature, text.encode()):
+                statement: dict[str, Any] = parsed(text)
+                if statement["tenant"] == self.report.tenant:
+                    return statement
         said = "a checkpoint is not signed with the expected key, or is of another tenant"
         self._break("checkpoint", None, None, said)
         return {}
 
     def _sealed(self, seal: Mapping[str, Any], event: Mapping[str, Any] | None) -> None:
         seq, event_id, link = seal["seq"], seal["event_id"], seal["link"]
-        if seq < self._next:
+        if 1 <= seq <= self._uncounted:
             return  # before the place from which the log counts
+        if seq < self._next:
+            self._break("inserted", seq, event_id, "a seal of a number that was not given")
+            return
         self.report.sealed += 1
         made = link_mac(self._key, self._link, seq, seal["sealed_at"], event_id, seal["mac"])
         if seq > self._next:
@@ -182,13 +215,23 @@ class Audit:
             self._break("reordered", seq, event_id, "this seal, or its place, was changed")
         elif self._heads.get(seq, link) != link:
             self._break("checkpoint", seq, event_id, "a signed checkpoint says otherwise")
-        at = datetime.fromisoformat(seal["sealed_at"] or NEVER)
-        if self._latest is not None and at < self._latest - CLOCK_TOLERANCE:
-            said = f"sealed at {at.isoformat()}, after {self._latest.isoformat()}"
-            self._break("clock", seq, event_id, said)
-        self._latest = max(at, self._latest or at)
+        self._clock(seq, event_id, seal["sealed_at"])
         self._event(seal, event)
         self._next, self._link = seq + 1, link
+
+    def _clock(self, seq: int, event_id: str, text: str) -> None:
+        try:
+            at = datetime.fromisoformat(text)
+            latest = max(at, self._latest or at)
+            if at.tzinfo is None:
+                raise ValueError
+        except _MALFORMED:
+            self._break("clock", seq, event_id, f"sealed at {text}, which is not a date")
+            return
+        if latest - at > CLOCK_TOLERANCE:
+            said = f"sealed at {at.isoformat()}, after {latest.isoformat()}"
+            self._break("clock", seq, event_id, said)
+        self._latest = latest
 
     def _event(self, seal: Mapping[str, Any], event: Mapping[str, Any] | None) -> None:
         seq, event_id, content = seal["seq"], seal["event_id"], bytes.fromhex(seal["content"])
@@ -206,7 +249,12 @@ class Audit:
         elif content_mac(self._key, bytes.fromhex(seal["salt"]), payload) != content:
             self._break("changed", seq, event_id, "the payload is not what was stored")
         elif event["event_type"] == ERASING:
-            self._erasures.setdefault(payload["erasure"], set()).update(payload["events"])
+            said = payload if isinstance(payload, dict) else {}
+            erasure, taken = said.get("erasure"), said.get("events")
+            if isinstance(erasure, str) and isinstance(taken, list):
+                self._erasures.setdefault(erasure, set()).update(map(str, taken))
+            else:
+                self._break("changed", seq, event_id, "an erasure that does not name its events")
 
 
 def shown(report: Report) -> str:
@@ -215,10 +263,10 @@ def shown(report: Report) -> str:
         f"Tenant {report.tenant}: {report.sealed} sealed events checked, {report.waiting} wait for "
         f"a seal, {report.erased} were erased. The log counts from: {report.since}."
     )
-    lines = [
-        f"{one.kind} at seal {one.seq or '-'}, event {one.event_id or '-'}: {one.said}"
-        for one in report.breaks
-    ]
+    lines = []
+    for one in report.breaks:
+        place = "-" if one.seq is None else one.seq
+        lines.append(f"{one.kind} at seal {place}, event {one.event_id or '-'}: {one.said}")
     return "\n".join([checked, *(lines[:20] or ["The log is whole."]), f"{len(lines)} breaks."])
 
 
@@ -286,9 +334,11 @@ def main(arguments: list[str] | None = None) -> int:
         kept = [json.loads(Path(one).read_text(encoding="utf-8")) for one in given.checkpoint]
         audit = Audit(bytes.fromhex(keys["chain"]), bytes.fromhex(keys["public"]), kept)
         with open(given.dump, encoding="utf-8") as file:
-            for line in file:
-                audit.feed(parsed(line))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            if parsed(header := file.readline())["kind"] != KIND:
+                raise ValueError("this is no exported event log")
+            for line in chain([header], file):
+                audit.feed(line)
+    except (OSError, *_MALFORMED) as error:
         print(f"cannot check: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     report = audit.finish()

@@ -12,9 +12,9 @@ import pytest
 
 from conftest import NOW, Clock, Connection
 from memory_butler.audit import canonical, parsed
-from memory_butler.domain.errors import ConfigurationError, Conflict
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.audit_keys import AuditKeys, open_keys, read_checkpoint
+from memory_butler.engine.audit_keys import AuditKeys, open_keys
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.lifecycle import sweep
@@ -24,7 +24,7 @@ from memory_butler.engine.sealing import accept, audit, seal, sealing
 from memory_butler.engine.undo import undo_change
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
-from memory_butler.store import events
+from memory_butler.store import events, seals
 from memory_butler.store.transaction import transaction
 
 pytestmark = pytest.mark.anyio
@@ -272,17 +272,61 @@ async def test_the_runtime_role_changes_no_hash_and_deletes_no_seal(
                 await connection.execute(statement)
 
 
-def test_keys_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
-    keys = open_keys(tmp_path / "audit")
-    assert open_keys(tmp_path / "audit").chain == keys.chain
-    assert {path.stat().st_mode & 0o777 for path in keys.folder.iterdir()} == {0o600}
-    assert keys.secret.hex() not in repr(keys)
-    (keys.folder / "signing-secret").write_text("short")
-    with pytest.raises(ConfigurationError, match="not a secret of 32 bytes"):
-        open_keys(keys.folder)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match="set audit_dir to a folder"):
-        open_keys(tmp_path / "file" / "audit")
-    (tmp_path / "none.json").write_text("[]")
-    with pytest.raises(ConfigurationError, match="not a checkpoint"):
-        read_checkpoint(tmp_path / "none.json")
+async def test_years_of_events_are_sealed_in_transactions_that_end_soon(
+    sealed: Memory,
+    principal: Principal,
+    keys: AuditKeys,
+    admin: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(seals, "BATCH", 3)
+    sealed.pool.seal_key = None
+    await _facts(sealed, principal, 7)
+    sealed.pool.seal_key = keys.chain
+    await _facts(sealed, principal, 1)
+    assert await seal(sealed, principal.tenant) == 8
+    # Three of adopting, of which the last chains as well; two more of chaining.
+    assert await admin.fetchval("SELECT count(DISTINCT xmin::text) FROM event_seals") == 3
+    report = await audit(sealed, principal)
+    assert (report.breaks, report.sealed) == ([], 8)
+    assert report.since.endswith("7 events were there before")
+    sealed.pool.seal_key = None
+    await _facts(sealed, principal, 7)
+    assert {one.kind for one in (await audit(sealed, principal)).breaks} == {"inserted"}
+    await accept(sealed, principal.tenant)
+    report = await audit(sealed, principal)
+    assert (report.breaks, report.sealed) == ([], 0)
+    assert report.since.endswith("7 events were there before")
+
+
+async def test_a_look_for_tenants_that_fails_ends_nothing_and_is_not_repeated_at_once(
+    sealed: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+
+    async def failing(pool: object) -> list[str]:
+        nonlocal looks
+        looks += 1
+        raise asyncpg.UndefinedFunctionError("no such function")
+
+    monkeypatch.setattr(seals, "tenants_to_seal", failing)
+    async with asyncio.timeout(20), sealing(sealed, seconds=0.02):
+        await asyncio.sleep(0.1)
+        await _facts(sealed, principal, 1)
+        while not await admin.fetchval("SELECT count(seq) FROM event_seals"):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert looks == 1
+
+
+async def test_the_tenants_to_seal_are_those_with_events_outside_of_a_chain(
+    sealed: Memory, principal: Principal, other_tenant: Principal
+) -> None:
+    assert await seals.tenants_to_seal(sealed.pool) == []
+    await _facts(sealed, principal, 1)
+    await _facts(sealed, other_tenant, 2)
+    assert await seals.tenants_to_seal(sealed.pool) == ["default", "other"]
+    await seal(sealed, other_tenant.tenant)
+    assert await seals.tenants_to_seal(sealed.pool) == ["default"]
+    sealed.pool.seal_key = None
+    await seal(sealed, principal.tenant)
+    assert await seals.tenants_to_seal(sealed.pool) == []

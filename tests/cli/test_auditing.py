@@ -21,6 +21,10 @@ def test_the_log_is_checked_exported_and_found_changed(
     assert (
         f"Wrote 3 lines to {dump}" in installation.inside("audit", "--export", str(dump), *of).out
     )
+    assert dump.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.json", "log.jsonl"]
+    nowhere = str(tmp_path / "none" / "log.jsonl")
+    assert "no such folder" in installation.inside("audit", "--export", nowhere, *of, code=3).err
     key = installation.data_dir / "audit" / "verify.key"
     assert main([str(dump), "--key", str(key), "--checkpoint", str(kept)]) == 0
     assert "The log is whole." in capsys.readouterr().out

@@ -8,9 +8,10 @@ import hmac
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +32,14 @@ Checkpoint = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AuditKeys:
-    """The keys of one installation, and the folder that they lie in."""
+    """The keys of one installation, and the folder that they lie in.
+
+    `made`: they were made just now, and have signed nothing yet.
+    """
 
     folder: Path
     secret: bytes = field(repr=False)
+    made: bool = False
 
     @property
     def chain(self) -> bytes:
@@ -106,30 +111,53 @@ def open_keys(folder: Path) -> AuditKeys:
         ) from error
 
 
-def _opened(folder: Path) -> AuditKeys:
+def read_keys(folder: Path) -> AuditKeys | None:
+    """The keys in a folder; None where there are none. Nothing is made.
+
+    Raises:
+        ConfigurationError: the file of the secret cannot be read or does not hold 32 bytes as hex.
+    """
     path = folder / _OWN
-    if not path.exists():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Whole or not at all: another process may make them at the same time.
-        unfinished = _written(folder / f".{_OWN}.{os.getpid()}", secrets.token_hex(_KEY_BYTES))
-        with suppress(FileExistsError):
-            os.link(unfinished, path)
-        unfinished.unlink()
     try:
         secret = bytes.fromhex(path.read_text(encoding="ascii"))
-    except ValueError:
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError):
         secret = b""
     if len(secret) != _KEY_BYTES:
         raise ConfigurationError(
             f"{path} is not a secret of {_KEY_BYTES} bytes as hex; copy the file of the "
             "installation that made the database, or move it away to begin with a new one"
         )
-    keys = AuditKeys(folder, secret)
-    if not (folder / VERIFY).exists():
-        text = json.dumps({"chain": keys.chain.hex(), "public": keys.public.hex()})
-        with suppress(OSError):  # where secrets are mounted for reading only
-            _replaced(folder / VERIFY, text)
-    return keys
+    return AuditKeys(folder, secret)
+
+
+def _opened(folder: Path) -> AuditKeys:
+    keys, made = read_keys(folder), False
+    while keys is None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Whole or not at all: another process may make them at the same time.
+        unfinished = _written(folder / _OWN, secrets.token_hex(_KEY_BYTES))
+        with suppress(FileExistsError):
+            os.link(unfinished, folder / _OWN)
+            made = True
+        unfinished.unlink()
+        _to_disk(folder)
+        keys = read_keys(folder)
+    _write_public(keys)
+    return replace(keys, made=made)
+
+
+def _write_public(keys: AuditKeys) -> None:
+    """Write `verify.key`, unless it is that of this secret: a copied secret brings another."""
+    path = keys.folder / VERIFY
+    # The key of the chain tells; the public key would need a library that takes long to load.
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads(path.read_text(encoding="utf-8"))["chain"] == keys.chain.hex():
+            return
+    text = json.dumps({"chain": keys.chain.hex(), "public": keys.public.hex()})
+    with suppress(OSError):  # where secrets are mounted for reading only
+        _replaced(path, text)
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
@@ -158,13 +186,24 @@ def _number(checkpoint: Mapping[str, str]) -> int:
 
 
 def _replaced(path: Path, text: str) -> None:
-    _written(path.with_name(f".{path.name}.{os.getpid()}"), text).replace(path)
+    _written(path, text).replace(path)
+    _to_disk(path.parent)
 
 
 def _written(path: Path, text: str) -> Path:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """A new file beside `path`, on disk, whose name no other process has; 0600."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    return path
+    return Path(name)
+
+
+def _to_disk(folder: Path) -> None:
+    """Keep the names in a folder, too, over a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

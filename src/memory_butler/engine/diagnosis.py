@@ -13,19 +13,26 @@ import shutil
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from memory_butler.config import ConsolidationConfig, Settings
-from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine import leftovers
+from memory_butler.engine.audit_keys import AuditKeys, read_keys
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
 from memory_butler.engine.keys import keys_of, master_place, readable_by_others
 from memory_butler.engine.memory import utc_now
-from memory_butler.engine.opening import embedded_login, find_reranker
+from memory_butler.engine.opening import (
+    OTHER_KEYS_ADVICE,
+    audit_folder,
+    embedded_login,
+    find_reranker,
+    signed_by_others,
+)
 from memory_butler.inference import model_files
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
@@ -300,6 +307,46 @@ async def _keys(settings: Settings) -> list[Finding]:
     return findings
 
 
+async def _audit(settings: Settings) -> list[Finding]:
+    """Whether events can be sealed. Keys that are not there are made when they are wanted."""
+    folder = audit_folder(settings).expanduser()
+    try:
+        keys = await asyncio.to_thread(read_keys, folder)
+    except ConfigurationError as error:
+        said = "the keys cannot be read: events are stored without seals"
+        return [Finding("audit", "warning", said, str(error))]
+    if keys is not None:
+        if await _others_sealed(settings, keys):
+            said = (
+                f"another installation has sealed this database, with other keys than in {folder}"
+            )
+            return [Finding("audit", "warning", said, OTHER_KEYS_ADVICE.format(folder=folder))]
+        return [Finding("audit", "ok", f"events are sealed with the keys in {folder}")]
+    place = next(one for one in (folder, *folder.parents) if one.exists())
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return [Finding("audit", "ok", "no keys yet; the first command makes them")]
+    said = f"no keys, and {place} cannot be written: events are stored without seals"
+    advice = "set audit_dir to a folder that holds the keys or can be written"
+    return [Finding("audit", "warning", said, advice)]
+
+
+async def _others_sealed(settings: Settings, keys: AuditKeys) -> bool:
+    """Whether the database was sealed with other keys; a database that is not ready was not."""
+    if settings.dsn is None:
+        status = await asyncio.to_thread(embedded.status, settings.data_dir)
+        if status.cluster_version is None:
+            return False
+    # The check of the database says what is wrong with it.
+    with suppress(MemoryButlerError):
+        async with _runtime_dsn(settings) as dsn:
+            pool = await open_pool(dsn, max_size=1)
+            try:
+                return await signed_by_others(pool, keys)
+            finally:
+                await pool.close()
+    return False
+
+
 async def _port(settings: Settings) -> list[Finding]:
     if settings.port == 0:
         return [Finding("port", "ok", "any that is free")]
@@ -342,5 +389,6 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("reranker", _reranker),
     ("consolidation", _language_model),
     ("keys", _keys),
+    ("audit", _audit),
     ("port", _port),
 )

@@ -9,13 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import asyncpg
 import structlog
 
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
-from memory_butler.domain.errors import MemoryButlerError, Unavailable
-from memory_butler.engine.audit_keys import FOLDER, open_keys
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
+from memory_butler.domain.principals import DEFAULT_TENANT
+from memory_butler.engine.audit_keys import FOLDER, AuditKeys, open_keys
 from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
@@ -24,12 +24,13 @@ from memory_butler.inference.language_models.choose import find_model
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.retrieval_config import RerankerConfig
-from memory_butler.store import embedded, embeddings, schema
+from memory_butler.store import embedded, embeddings, schema, seals
 from memory_butler.store.replica import replica_of
-from memory_butler.store.transaction import open_pool, refuse_bypass
+from memory_butler.store.transaction import Pool, open_pool, reading, refuse_bypass
 
 _NOTE_USE_SECONDS = 60.0
 _WATCH_SECONDS = 2.0
+OTHER_KEYS_ADVICE = "copy signing-secret of the first installation to {folder}, or set audit_dir"
 
 log = structlog.get_logger()
 
@@ -178,8 +179,8 @@ async def memory_on(
     """
     reranker = find_reranker(config.retrieval.reranker)
     async with runtime_pool(runtime_dsn, pool_size) as pool:
-        keys = open_keys(audit)
-        pool.seal_key = keys.chain
+        keys = await _audit_keys(audit, pool)
+        pool.seal_key = None if keys is None else keys.chain
         engine = embedding_engine(config, pulled)
         version_id = await embeddings.register(
             pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
@@ -203,8 +204,38 @@ async def memory_on(
                 await reranker.aclose()
 
 
+async def _audit_keys(folder: Path, pool: Pool) -> AuditKeys | None:
+    """The keys by which events are sealed; None, with a warning, where there are none to use.
+
+    Memory is worth more than its audit: whoever cannot write the folder, or only reads, goes on.
+    """
+    try:
+        keys = await asyncio.to_thread(open_keys, folder)
+    except ConfigurationError as error:
+        log.warning(
+            "events are stored without seals, and the audit reports them", reason=str(error)
+        )
+        return None
+    with suppress(MemoryButlerError):
+        if keys.made and await signed_by_others(pool, keys):
+            said = "the audit's keys are new, and another installation has sealed this database"
+            log.warning(said, advice=OTHER_KEYS_ADVICE.format(folder=keys.folder))
+    return keys
+
+
+async def signed_by_others(pool: Pool, keys: AuditKeys) -> bool:
+    """Whether the checkpoint of the default tenant was signed with other keys than these.
+
+    Raises:
+        Unavailable: the database went away.
+    """
+    async with reading(pool, DEFAULT_TENANT) as tx:
+        found = await seals.checkpoint(tx)
+    return found is not None and not keys.holds(found)
+
+
 @asynccontextmanager
-async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[asyncpg.Pool]:
+async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[Pool]:
     """Connections of a login that row-level security holds, to a schema that is ready.
 
     Raises:

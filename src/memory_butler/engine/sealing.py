@@ -16,7 +16,12 @@ import structlog
 
 from memory_butler.audit import START, Audit, Report, parsed
 from memory_butler.background import beside
-from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    IntegrityViolation,
+    MemoryButlerError,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.audit_keys import (
     AuditKeys,
@@ -49,16 +54,28 @@ async def seal(memory: Memory, tenant: str) -> int:
         Conflict: the checkpoint in the database is not the latest that these keys signed.
     """
     keys = _keys(memory)
-    async with transaction(memory.pool, tenant) as tx:
-        last = await _last(tx, keys)
-        new = await _chained(tx, keys, last, memory)
+    done, adopted = 0, 0
+    after: UUID | None = seals.NOTHING
+    # In transactions that end soon: an upgraded store has years of events, and others wait.
+    while True:
         signed = None
-        if new != last:
-            signed = keys.signed(new)
-            await seals.put_checkpoint(tx, signed)
-    if signed is not None:
-        await asyncio.to_thread(keys.keep, tenant, signed)
-    return int(new["seq"]) - (0 if last is None else int(last["seq"]))
+        async with transaction(memory.pool, tenant) as tx:
+            last = await _last(tx, keys)
+            if last is None and after is not None:
+                count, after = await seals.adopt_batch(tx, keys.chain, after)
+                adopted += count
+                if after is not None:
+                    continue
+            new = await _chained(tx, keys, last, memory, adopted)
+            if new != last:
+                signed = keys.signed(new)
+                await seals.put_checkpoint(tx, signed)
+        if signed is not None:
+            await asyncio.to_thread(keys.keep, tenant, signed)
+        chained = int(new["seq"]) - (0 if last is None else int(last["seq"]))
+        done += chained
+        if chained < seals.BATCH:
+            return done
 
 
 async def accept(memory: Memory, tenant: str) -> None:
@@ -68,17 +85,25 @@ async def accept(memory: Memory, tenant: str) -> None:
         ConfigurationError: the memory has no keys.
     """
     keys = _keys(memory)
-    async with transaction(memory.pool, tenant) as tx:
-        await seals.turn(tx)
-        adopted = await seals.adopt(tx, keys.chain)
-        head = await seals.head(tx) or Head(0, START)
-        head = await seals.chain(tx, keys.chain, head, memory.clock())
-        known = (await seals.checkpoint(tx), keys.kept(tenant))
-        ours = [parsed(one["statement"]) for one in known if one and keys.holds(one)]
-        number = max((int(one["number"]) for one in ours), default=0)
-        base = _base("accepted", head, memory, adopted)
-        signed = keys.signed(_statement(tenant, number + 1, head, base, memory))
-        await seals.put_checkpoint(tx, signed)
+    adopted, more = 0, True
+    after: UUID | None = seals.NOTHING
+    while more:
+        async with transaction(memory.pool, tenant) as tx:
+            await seals.turn(tx)
+            if after is not None:
+                count, after = await seals.adopt_batch(tx, keys.chain, after)
+                adopted += count
+            head = await seals.head(tx) or Head(0, START)
+            new = await seals.chain(tx, keys.chain, head, memory.clock())
+            more = after is not None or new.seq - head.seq == seals.BATCH
+            if more:
+                continue
+            known = (await seals.checkpoint(tx), keys.kept(tenant))
+            ours = [parsed(one["statement"]) for one in known if one and keys.holds(one)]
+            number = max((int(one["number"]) for one in ours), default=0)
+            base = _base("accepted", new, memory, adopted)
+            signed = keys.signed(_statement(tenant, number + 1, new, base, memory))
+            await seals.put_checkpoint(tx, signed)
     await asyncio.to_thread(keys.keep, tenant, signed, replace=True)
 
 
@@ -121,13 +146,12 @@ async def audit(memory: Memory, principal: Principal, outside: Path | None = Non
         ConfigurationError: the memory has no keys, or the file is no checkpoint.
     """
     keys, tenant = _keys(memory), principal.tenant
-    with suppress(Conflict):  # the report says what is wrong
-        await seal(memory, tenant)
+    await _seal_if_possible(memory, tenant)
     found = (keys.kept(tenant), read_checkpoint(outside) if outside is not None else None)
     checking = Audit(keys.chain, keys.public, [one for one in found if one is not None])
     async with memory.reading(tenant, on_primary=True) as tx:
         async for line in seals.lines(tx):
-            checking.feed(parsed(line))
+            checking.feed(line)
         latest = await seals.checkpoint(tx)
     report = checking.finish()
     if outside is not None and latest is not None and not report.breaks:
@@ -137,14 +161,21 @@ async def audit(memory: Memory, principal: Principal, outside: Path | None = Non
 
 async def export(memory: Memory, principal: Principal, file: TextIO) -> int:
     """Seal what waits, then write the log of a tenant for the offline check; how many lines."""
-    with suppress(Conflict):
-        await seal(memory, principal.tenant)
+    await _seal_if_possible(memory, principal.tenant)
     count = 0
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         async for line in seals.lines(tx):
             file.write(line + "\n")
             count += 1
     return count
+
+
+async def _seal_if_possible(memory: Memory, tenant: str) -> None:
+    """Seal what waits; where that is refused, the log is checked as it is, and shows why."""
+    try:
+        await seal(memory, tenant)
+    except MemoryButlerError as error:
+        log.warning("events wait to be sealed", tenant=tenant, reason=str(error))
 
 
 @asynccontextmanager
@@ -164,12 +195,15 @@ async def sealing(memory: Memory, *, seconds: float = SEAL_SECONDS) -> AsyncIter
 async def _keep_sealing(memory: Memory, seconds: float, refused: set[str]) -> None:
     passes = 0
     while True:
-        try:
-            if passes % _PASSES_BETWEEN_LOOKS == 0:
+        if passes % _PASSES_BETWEEN_LOOKS == 0:
+            try:
                 memory.pool.to_seal.update(await seals.tenants_to_seal(memory.pool))
-            passes += 1
-        except MemoryButlerError as error:
-            log.warning("the tenants to seal are not known", reason=str(error))
+            except MemoryButlerError as error:
+                log.warning("the tenants to seal are not known", reason=str(error))
+            except Exception:
+                # Whatever it is: what this server stores is sealed, and the next look comes.
+                log.exception("the tenants to seal are not known")
+        passes += 1
         await _pass(memory, refused)
         await asyncio.sleep(seconds)
 
@@ -180,7 +214,7 @@ async def _pass(memory: Memory, refused: set[str]) -> None:
         try:
             await seal(memory, tenant)
             refused.discard(tenant)
-        except Conflict as error:
+        except (Conflict, IntegrityViolation) as error:
             if tenant not in refused:
                 log.error("events are not sealed", tenant=tenant, reason=str(error))
             refused.add(tenant)
@@ -218,11 +252,11 @@ def _refusal(tx: Transaction, said: str) -> str:
 
 
 async def _chained(
-    tx: Transaction, keys: AuditKeys, last: Statement | None, memory: Memory
+    tx: Transaction, keys: AuditKeys, last: Statement | None, memory: Memory, adopted: int
 ) -> Statement:
     if last is None:
         head, number = Head(0, START), 0
-        base = _base("begun", head, memory, await seals.adopt(tx, keys.chain))
+        base = _base("begun", head, memory, adopted)
     else:
         head, number, base = Head(last["seq"], last["link"]), last["number"], last["base"]
     new = await seals.chain(tx, keys.chain, head, memory.clock())
@@ -250,5 +284,7 @@ def _base(why: str, head: Head, memory: Memory, adopted: int = 0) -> Statement:
 
 def _keys(memory: Memory) -> AuditKeys:
     if memory.audit is None:
-        raise ConfigurationError("this memory has no audit keys: give it a data directory")
+        raise ConfigurationError(
+            "there are no audit keys; set audit_dir to a folder that holds them or can be written"
+        )
     return memory.audit

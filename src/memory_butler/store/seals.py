@@ -1,9 +1,9 @@
 """The seals of events, their chain and its checkpoint, in the database (see `audit.py`)."""
 
+import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -18,8 +18,13 @@ from memory_butler.store.transaction import Transaction, untenanted
 SQL = load("seals")
 
 _SALT_BYTES = 16
-_BATCH = 5_000
+# How many events are adopted, or chained, in one transaction.
+BATCH = 2_000
+# The log of years is sorted before its first line comes: whoever asks for it waits.
+_LINES_SECONDS = 24 * 3600.0
 _FETCHED = 500
+# Before the id of every event.
+NOTHING = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +47,7 @@ class Head:
 
 def instant(moment: datetime) -> str:
     """A moment as seals have it: in UTC, with microseconds."""
-    with suppress(OverflowError):  # of an infinite one, which somebody put there
-        moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="microseconds")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def sealed_event(key: bytes, tenant: str, event: Mapping[str, Any], payload: str) -> Seal:
@@ -70,17 +73,24 @@ async def turn(tx: Transaction) -> None:
 
 
 async def chain(tx: Transaction, key: bytes, head: Head, now: datetime) -> Head:
-    """Put all that wait into the chain behind `head`; the new head."""
-    at = instant(now)
-    while found := await tx.connection.fetch(SQL["waiting"], tx.tenant, _BATCH):
-        first, links = head.seq + 1, []
-        for row in found:
-            seq, event_id = head.seq + 1, str(row["event_id"])
-            head = Head(seq, link_mac(key, head.link, seq, at, event_id, row["mac"].hex()))
-            links.append(bytes.fromhex(head.link))
-        ids, places = [row["event_id"] for row in found], list(range(first, head.seq + 1))
-        await tx.connection.execute(SQL["chain"], tx.tenant, ids, places, links, now)
-    return head
+    """Put up to `BATCH` that wait into the chain behind `head`; the new head."""
+    found = await tx.connection.fetch(SQL["waiting"], tx.tenant, BATCH)
+    if not found:
+        return head
+    links = await asyncio.to_thread(_links, key, head, instant(now), found)
+    ids = [row["event_id"] for row in found]
+    places = list(range(head.seq + 1, head.seq + len(links) + 1))
+    raw = [bytes.fromhex(link) for link in links]
+    await tx.connection.execute(SQL["chain"], tx.tenant, ids, places, raw, now)
+    return Head(places[-1], links[-1])
+
+
+def _links(key: bytes, head: Head, at: str, waiting: Sequence[asyncpg.Record]) -> list[str]:
+    links, link = [], head.link
+    for seq, row in enumerate(waiting, head.seq + 1):
+        link = link_mac(key, link, seq, at, str(row["event_id"]), row["mac"].hex())
+        links.append(link)
+    return links
 
 
 async def head(tx: Transaction) -> Head | None:
@@ -89,15 +99,31 @@ async def head(tx: Transaction) -> Head | None:
     return None if row is None else Head(row["seq"], row["link"])
 
 
-async def adopt(tx: Transaction, key: bytes, ids: Sequence[UUID] | None = None) -> int:
-    """Seal events that have no seal, those of `ids` or all; how many."""
-    done, after = 0, UUID(int=0)
+async def adopt(tx: Transaction, key: bytes, ids: Sequence[UUID]) -> None:
+    """Seal those of `ids` that have no seal."""
+    after: UUID | None = NOTHING
+    while after is not None:
+        _, after = await adopt_batch(tx, key, after, ids)
+
+
+async def adopt_batch(
+    tx: Transaction, key: bytes, after: UUID, ids: Sequence[UUID] | None = None
+) -> tuple[int, UUID | None]:
+    """Seal up to `BATCH` events behind `after` that have no seal, those of `ids` or all.
+
+    Returns:
+        How many, and the last of them; None where there are no more.
+    """
     wanted = None if ids is None else list(ids)
-    while found := await tx.connection.fetch(SQL["unsealed"], tx.tenant, after, wanted, _BATCH):
-        made = [sealed_event(key, tx.tenant, _event(row), row["payload"]) for row in found]
+    found = await tx.connection.fetch(SQL["unsealed"], tx.tenant, after, wanted, BATCH)
+    if found:
+        made = await asyncio.to_thread(_sealed_events, key, tx.tenant, found)
         await tx.connection.execute(SQL["add"], tx.tenant, *columns(made))
-        done, after = done + len(made), found[-1]["id"]
-    return done
+    return len(found), found[-1]["id"] if len(found) == BATCH else None
+
+
+def _sealed_events(key: bytes, tenant: str, found: Sequence[asyncpg.Record]) -> list[Seal]:
+    return [sealed_event(key, tenant, _event(row), row["payload"]) for row in found]
 
 
 async def checkpoint(tx: Transaction) -> dict[str, str] | None:
@@ -122,7 +148,10 @@ async def lines(tx: Transaction) -> AsyncIterator[str]:
     header = {"kind": KIND, "format": 1, "tenant": tx.tenant, "checkpoint": await checkpoint(tx)}
     yield json.dumps(header)
     count = 0
-    async for row in tx.connection.cursor(SQL["entries"], tx.tenant, prefetch=_FETCHED):
+    await tx.connection.execute(SQL["unbounded"])
+    async for row in tx.connection.cursor(
+        SQL["entries"], tx.tenant, prefetch=_FETCHED, timeout=_LINES_SECONDS
+    ):
         count += 1
         event = "null"
         if row["id"] is not None:
@@ -143,7 +172,7 @@ def _event(row: asyncpg.Record) -> dict[str, Any]:
         "id": str(row["id"]),
         "event_type": row["event_type"],
         "actor": row["actor"],
-        "created_at": instant(row["created_at"]),
+        "created_at": row["created_at"],
         "step": None if row["step"] is None else str(row["step"]),
     }
 
@@ -154,7 +183,7 @@ def _seal(row: asyncpg.Record) -> dict[str, Any] | None:
     return {
         "seq": row["seq"],
         "event_id": str(row["event_id"]),
-        "sealed_at": None if row["sealed_at"] is None else instant(row["sealed_at"]),
+        "sealed_at": row["sealed_at"],
         **{
             name: None if row[name] is None else row[name].hex()
             for name in ("salt", "content", "mac", "link")

@@ -1,12 +1,14 @@
 """Checking the event log."""
 
 import json
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 
@@ -53,18 +55,39 @@ def audit(
 
     who = place.principal()
 
-    async def work(memory: "Memory") -> "Report | int":
+    async def check(memory: "Memory") -> "Report":
         if accept:
             await sealing.accept(memory, who.tenant)
-        if export is None:
-            return await sealing.audit(memory, who, checkpoint)
-        with open(export, "w", encoding="utf-8") as file:  # noqa: ASYNC230 -- nothing else waits
-            return await sealing.export(memory, who, file)
+        return await sealing.audit(memory, who, checkpoint)
 
-    found = with_memory(place, work)
-    if isinstance(found, int):
-        print(f"Wrote {found} lines to {export}. docs/audit.md says how to check them offline.")
+    if export is not None:
+        _export(place, export, accept=accept)
         return
+    found = with_memory(place, check)
     print(json.dumps(asdict(found), indent=2) if as_json else shown(found))
     if found.breaks:
         raise typer.Exit(1)
+
+
+def _export(place: Place, target: Path, *, accept: bool) -> None:
+    """Whole or not at all, and its owner's alone: it holds what the events say."""
+    from memory_butler.engine import sealing
+
+    who = place.principal()
+    folder = target.absolute().parent
+    if not folder.is_dir():
+        raise InvalidInput(f"no such folder: {folder}")
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+
+            async def write(memory: "Memory") -> int:
+                if accept:
+                    await sealing.accept(memory, who.tenant)
+                return await sealing.export(memory, who, file)
+
+            count = with_memory(place, write)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    print(f"Wrote {count} lines to {target}. docs/audit.md says how to check them offline.")

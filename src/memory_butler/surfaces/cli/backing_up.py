@@ -104,7 +104,6 @@ def restore_backup(
     """
     from memory_butler.backup.restoring import restore
     from memory_butler.engine.memory import utc_now
-    from memory_butler.engine.opening import audit_folder
 
     if not source.is_file():
         raise InvalidInput(f"no such file: {source}")
@@ -128,8 +127,8 @@ def restore_backup(
         print(f"  The former database is kept as {done.kept_database}; drop it when all is well.")
     if done.kept_journals:
         print(f"  The former journals are kept in {done.kept_journals}.")
-    if any(audit_folder(place.settings()).glob("checkpoints/*.json")):
-        print("  The event log is older than its last checkpoint: memory-butler audit --accept")
+    print("  The event log may be older than its last checkpoint. For each tenant:")
+    print("  memory-butler audit --accept --tenant <name>")
     if admin_dsn is not None:
         complain("Serve with this DSN; a password that is left out is the role's former one:")
         print(done.runtime_dsn)

@@ -2,7 +2,16 @@
 -- for their place in it.
 CREATE OR REPLACE FUNCTION tenants_to_seal() RETURNS TABLE (tenant_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-    SELECT e.tenant_id FROM public.memory_events e
+    -- From tenant to tenant in the index, not through all events.
+    WITH RECURSIVE known (tenant) AS (
+        (SELECT e.tenant_id FROM public.memory_events e ORDER BY e.tenant_id LIMIT 1)
+        UNION ALL
+        SELECT (
+            SELECT e.tenant_id FROM public.memory_events e
+            WHERE e.tenant_id > k.tenant ORDER BY e.tenant_id LIMIT 1
+        ) FROM known k WHERE k.tenant IS NOT NULL
+    )
+    SELECT k.tenant FROM known k WHERE k.tenant IS NOT NULL
     EXCEPT SELECT c.tenant_id FROM public.audit_checkpoints c
     UNION SELECT s.tenant_id FROM public.event_seals s WHERE s.seq IS NULL
     ORDER BY 1
