@@ -7,16 +7,20 @@ through is that of the rows as text.
 
     python bench/sealing.py --facts 20000 --tenants 4 --rounds 3
 
-With `--levels` instead: the steps of compression that an encrypted backup could take.
+With `--levels` instead: the steps of compression that an encrypted backup could take. With
+`--keyring 3000`: what a keyring of so many tenants costs, without a database.
 """
 
 import argparse
 import asyncio
 import random
 import resource
+import secrets
 import statistics
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,7 +39,9 @@ from memory_butler.engine.opening import open_database
 from memory_butler.store import embeddings
 from memory_butler.store.transaction import open_pool, prepare_connection
 from memory_butler.surfaces.logs import configure
-from memory_butler.vault import sealed
+from memory_butler.vault import keyring, sealed
+from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.master import KEY_BYTES, new_master
 
 _NOW = datetime(2026, 1, 5, tzinfo=UTC)
 _CHUNK = 5_000
@@ -110,15 +116,49 @@ async def levels(settings: Settings, folder: Path) -> None:
         print(f"level {level}: {seconds:.2f} s, {size:.1f} MB")
 
 
+def keyring_of(folder: Path, tenants: int) -> None:
+    """Seconds for keys of a keyring, which is filled as `Keyring` writes it."""
+    names = [f"tenant{number}" for number in range(tenants)]
+    ring = keyring.create(folder, new_master())
+    made = {}
+    for name in names:
+        id, secret = secrets.token_hex(8), secrets.token_bytes(KEY_BYTES)
+        made[id] = ring._wrapped(ring.master, id, name, secret, _NOW)
+    keyring._write(folder / keyring.FILE, keyring.Content(master=ring.master.id, keys=made))
+    known = _timed(lambda: ring.key_of(names[-1], _NOW), 20)
+    new = _timed(lambda: ring.key_of(secrets.token_hex(4), _NOW), 20)
+    print(f"{tenants} tenants: a known key {known * 1e3:.1f} ms, a new key {new * 1e3:.1f} ms")
+    all_known = _timed(lambda: Keyring(folder, ring.master).held(names, _NOW), 3)
+    fresh = keyring.create(folder / "fresh", new_master())
+    all_new = _timed(lambda: fresh.held(names, _NOW), 1)
+    print(f"all keys of a backup: known {all_known:.2f} s, new {all_new:.2f} s")
+
+
+def _timed(work: Callable[[], object], times: int) -> float:
+    """Seconds of one, the median."""
+    found = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - began)
+    return statistics.median(found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--facts", type=int, default=20_000)
     parser.add_argument("--tenants", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--levels", action="store_true")
+    parser.add_argument("--keyring", type=int, default=0, metavar="TENANTS")
     given = parser.parse_args()
     configure("warning", "console")
     print(machine())
+
+    if given.keyring:
+        with tempfile.TemporaryDirectory() as folder:
+            keyring_of(Path(folder) / "keys", given.keyring)
+        return
 
     async def work(data_dir: Path) -> None:
         settings = Settings(data_dir=data_dir, cluster_root=data_dir.parent / "clusters")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import sys
@@ -27,6 +28,7 @@ from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
+from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.store import dump, sections
 from memory_butler.store.transaction import open_pool
@@ -114,6 +116,34 @@ async def test_where_keys_are_set_up_a_backup_is_encrypted_and_comes_back(
         await pool.close()
 
 
+async def test_a_server_that_writes_dates_and_numbers_in_its_own_way_loses_nothing(
+    sealing: Installation, tmp_path: Path
+) -> None:
+    settings, _, admin = sealing
+    await _told(sealing)
+    own: Connection = await asyncpg.connect(admin)
+    name = dump.database_of(admin)
+    try:
+        for setting in (
+            "datestyle = 'SQL, DMY'",
+            "intervalstyle = 'sql_standard'",
+            "extra_float_digits = -10",
+        ):
+            await own.execute(f"ALTER DATABASE {name} SET {setting}")
+        asked = "SELECT min(created_at), max(importance) FROM facts"
+        await own.execute("UPDATE facts SET importance = 7.123456789012345")
+        before = tuple(await own.fetchrow(asked))
+    finally:
+        await own.close()
+    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    await _restored(sealing, made.path)
+    restored: Connection = await asyncpg.connect(admin)
+    try:
+        assert tuple(await restored.fetchrow(asked)) == before
+    finally:
+        await restored.close()
+
+
 async def test_a_plain_backup_of_an_installation_with_keys_is_one_that_was_asked_for(
     sealing: Installation, tmp_path: Path
 ) -> None:
@@ -167,6 +197,66 @@ async def test_a_tenant_that_is_erased_meanwhile_is_in_no_backup(
     with pytest.raises(Conflict, match="a tenant was erased while the backup was made"):
         await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
     assert left_in(tmp_path) == ["data"]
+
+
+async def test_a_journal_whose_key_goes_while_the_backup_is_made_cannot_be_read(
+    sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its erasure was committed before the backup began, so that no row tells of it."""
+    settings, _, admin = sealing
+    await _told(sealing)
+    JournalFile.open(settings.data_dir, "eve", "mira").close()
+    copy_all = snapshots.copy_all
+
+    def and_erased(data_dir: Path, target: Path) -> list[str]:
+        names = copy_all(data_dir, target)
+        shutil.rmtree(data_dir / "journal" / "eve")
+        keyring.destroy(folder_of(data_dir), "eve", "an erasure", NOW)
+        return names
+
+    monkeypatch.setattr(snapshots, "copy_all", and_erased)
+    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    assert "eve" not in {one.tenant for one in _keyring(settings).keys.values()}
+    await _restored(sealing, made.path)
+    assert left_in(settings.data_dir / "journal") == ["ana", "bob"]
+
+
+async def test_a_tenant_whose_first_journal_appears_meanwhile_has_no_key_in_the_backup(
+    sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, _, admin = sealing
+    await _told(sealing)
+    copy_all = snapshots.copy_all
+
+    def begun_before(data_dir: Path, target: Path) -> list[str]:
+        JournalFile.open(data_dir, "eve", "mira").close()
+        return copy_all(data_dir, target)
+
+    monkeypatch.setattr(snapshots, "copy_all", begun_before)
+    with pytest.raises(Conflict, match="tenant eve appeared meanwhile: try again"):
+        await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    assert left_in(tmp_path) == ["data"]
+
+
+async def test_all_keys_of_a_backup_are_made_in_one_write(
+    sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, _, admin = sealing
+    await _told(sealing)
+    writes: list[set[str]] = []
+    write = keyring._write
+
+    def noting(path: Path, content: keyring.Content) -> None:
+        writes.append({one.tenant for one in content.keys.values()})
+        write(path, content)
+
+    monkeypatch.setattr(keyring, "_write", noting)
+    await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
+    assert writes == [{"", "ana", "bob"}]
+
+
+def _keyring(settings: Settings) -> keyring.Content:
+    return keyring.read(folder_of(settings.data_dir))
 
 
 async def test_a_copy_of_the_keyring_from_before_does_not_bring_the_key_back(

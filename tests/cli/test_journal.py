@@ -107,7 +107,7 @@ def test_what_a_conversation_leaves_can_be_looked_at(home: Installation) -> None
     assert "there is no fragment 'ana'; nothing is compiled yet" in missing.err
     then = ("--known-at", "2020-01-01T00:00:00Z")
     assert home.inside("journal", "mind", *then).out == "Nothing.\n"
-    assert "not a date" in home.inside("journal", "plans", "--known-at", "noon", code=3).err
+    assert "not a date" in home.inside("journal", "plans", "--known-at", "soon", code=3).err
     assert "no companion 'bob'" in home.inside("journal", "mind", "--companion", "bob", code=4).err
     assert home.inside("journal", "list", "--tenant", "other").out.startswith("Nobody yet")
 

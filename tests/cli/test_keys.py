@@ -160,15 +160,17 @@ def test_an_export_is_encrypted_and_comes_back(
     assert "encrypted" in done.err
     assert WORDS.encode() not in file.read_bytes()
     copy = f"{tenant}-copy"
-    assert "Restored" in keyed.inside("import", str(file), "--tenant", copy).out
+    own = ("--trust", "user_said")
+    assert "Restored" in keyed.inside("import", str(file), *own, "--tenant", copy).out
     found = keyed.inside("search", "theremin", "--tenant", copy, "--json").json["results"]
     assert [one["content"] for one in found] == [WORDS]
     with tempfile.TemporaryDirectory() as without:
         stranger = Installation(Path(without))
-        refused = stranger.inside("import", str(file), code=8).err
+        refused = stranger.inside("import", str(file), *own, code=8).err
         assert "is encrypted, and there is no keyring here" in refused
     file.write_bytes(file.read_bytes()[:-5])
-    assert "cut off" in keyed.inside("import", str(file), "--tenant", f"{tenant}-cut", code=3).err
+    cut = keyed.inside("import", str(file), *own, "--tenant", f"{tenant}-cut", code=3)
+    assert "cut off" in cut.err
 
 
 def test_a_plain_export_is_one_that_was_asked_for(
@@ -191,7 +193,9 @@ def test_after_an_erasure_an_encrypted_export_cannot_be_read(
     key = keyed.inside("keys", "status", "--json").json["keys"][tenant]
     erased = keyed.inside("erase", "--everything", "--yes", "--tenant", tenant)
     assert f"Key {key} destroyed" in erased.out
-    refused = keyed.inside("import", str(file), "--tenant", tenant, code=3).err
+    refused = keyed.inside(
+        "import", str(file), "--trust", "user_said", "--tenant", tenant, code=3
+    ).err
     assert f"the key {key} of this file was destroyed" in refused
     status = keyed.inside("keys", "status")
     assert f"{key}  destroyed" in status.out

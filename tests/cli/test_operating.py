@@ -33,7 +33,7 @@ def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
         *("token", "create", "--tenant", tenant, "--name", "laptop"),
         *("--scope", "read", "--expires-days", "1", "--json"),
     ).json
-    assert (made["tenant"], made["scopes"]) == (tenant, ["read"])
+    assert (made["tenant_id"], made["scopes"]) == (tenant, ["read"])
     stats = f"{installation.url}/api/memory/stats"
     header = {"Authorization": f"Bearer {made['token']}"}
     assert httpx.get(stats, headers=header).status_code == 200
@@ -46,10 +46,13 @@ def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
     (row,) = installation.inside("token", "list", "--tenant", tenant, "--json").json["tokens"]
     assert (row["name"], row["revoked_at"]) == ("laptop", None)
 
-    assert installation.inside("token", "revoke", made["id"]).out.startswith("Revoked token")
+    revoke = ("token", "revoke", made["id"])
+    assert "no valid token" in installation.inside(*revoke, code=4).err  # of another tenant
+    revoked = (*revoke, "--tenant", tenant)
+    assert installation.inside(*revoked).out.startswith("Revoked token")
     assert httpx.get(stats, headers=header).status_code == 401
-    assert "revoked" in installation.inside("token", "list").out
-    assert "no valid token" in installation.inside("token", "revoke", made["id"], code=4).err
+    assert "revoked" in installation.inside("token", "list", "--tenant", tenant).out
+    assert "no valid token" in installation.inside(*revoked, code=4).err
 
 
 def test_a_token_is_alone_on_standard_output(installation: Installation, tenant: str) -> None:
@@ -58,7 +61,7 @@ def test_a_token_is_alone_on_standard_output(installation: Installation, tenant:
     assert made.out.count("\n") == 1
     assert "not shown again" in made.err
     words = ("token", "create", "--name", "n", "--scope", "all")
-    assert "unknown scope" in installation.inside(*words, code=3).err
+    assert "scopes" in installation.inside(*words, code=3).err
 
 
 @contextmanager

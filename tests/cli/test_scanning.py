@@ -16,10 +16,7 @@ def test_a_secret_is_told_kept_on_demand_found_and_masked(
     stored = installation.inside(*said).out
     assert "Masked before it was stored: 1 × GitHub token." in stored
     assert "add --allow-secrets" in stored
-    assert (
-        "Read 1 memories and entities: none with secrets."
-        in installation.inside("scan-secrets", *of).out
-    )
+    assert "Read 1 text: none with secrets." in installation.inside("scan-secrets", *of).out
     allowed = installation.inside(*said, "--allow-secrets").out
     assert "it supersedes" in allowed
     assert "Stored as it is, and marked: 1 × GitHub token." in allowed

@@ -12,6 +12,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.reindexing import reindex
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.inference import languages
 from memory_butler.store.facts import FactFilter
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +61,42 @@ async def test_words_of_a_language_find_each_other(
     assert await _found(past, principal, question, "keyword") == [said] * 3
 
 
+MET = [
+    ("Thomas lives in Paris", "Bei wem in Paris wohnt denn der Thomas?"),
+    ("We use Redis and Windows", "Auf welchem Rechner läuft unser Redis mit Windows?"),
+    ("Thomas Müller wohnt mit seiner Schwester in Paris", "Where does Thomas live?"),
+    ("Frau Müller wohnt mit ihrer Schwester in Paris", "Where is Müller?"),
+    ("Der Käse kostet fünf Euro", "Was kostet Käse?"),
+]
+
+
+@pytest.mark.parametrize(("said", "question"), MET)
+async def test_english_and_another_language_meet(
+    memory: Memory, principal: Principal, said: str, question: str
+) -> None:
+    await store_fact(memory, principal, "household", "one", said)
+    await store_fact(memory, principal, "household", "two", "Prefers tea with milk")
+    assert await _found(memory, principal, question, "keyword") == [said]
+
+
+# An accent that stands alone, and a word that is twice as long once it is normalized.
+NOT_QUITE_WORDS = [
+    ("Der Schlu \u0308 ssel hängt an der Tür", "Schlu \u0308 ssel"),
+    ("Где ключ " + "\u0958" * 640, "ключ " + "\u0958" * 640),
+]
+
+
+@pytest.mark.parametrize(("said", "typed"), NOT_QUITE_WORDS)
+async def test_texts_with_letters_out_of_place_are_stored_found_and_listed(
+    memory: Memory, principal: Principal, said: str, typed: str
+) -> None:
+    await store_fact(memory, principal, "household", "one", said)
+    assert await _found(memory, principal, said, "keyword") == [said]
+    assert await _listed(memory, principal, typed) == [said]
+    await reindex(memory)
+    assert await _found(memory, principal, said, "keyword") == [said]
+
+
 async def test_english_finds_what_is_said_amid_other_languages(
     memory: Memory, principal: Principal
 ) -> None:
@@ -83,6 +120,25 @@ async def test_a_list_is_narrowed_by_letters_of_cjk(memory: Memory, principal: P
     for place, (said, _, _) in enumerate(SAID):
         await store_fact(memory, principal, "household", f"n{place}", said)
     assert await _listed(memory, principal, "地下室") == [SAID[4][0]]
+    # a particle of Japanese, a letter of Korean
+    assert await _listed(memory, principal, "は") == [SAID[5][0]]
+    assert await _listed(memory, principal, "걸") == [SAID[6][0]]
+
+
+async def test_a_list_finds_what_was_stored_as_english(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await store_fact(memory, principal, "household", "one", SAID[4][0])
+    await store_fact(memory, principal, "household", "two", SAID[5][0])
+    await admin.execute("UPDATE facts SET search_vector = to_tsvector('english', content)")
+    assert await _listed(memory, principal, "的钥匙") == [SAID[4][0]]
+
+
+async def test_a_list_is_narrowed_by_a_tag_in_cjk(memory: Memory, principal: Principal) -> None:
+    await store_fact(memory, principal, "household", "one", "keys", tags=["地下室"])
+    await store_fact(memory, principal, "household", "two", "tea")
+    part = await list_facts(memory, principal, FactFilter(tag="地下室"), Part(limit=10), "created")
+    assert [row["content"] for row in part.rows] == ["keys"]
 
 
 async def test_what_was_stored_before_is_indexed_anew(
@@ -109,6 +165,27 @@ async def test_what_was_stored_before_is_indexed_anew(
         assert await _found(memory, who, question, "keyword") == [said] * 3
     assert await admin.fetch("SELECT id, embedding::text FROM facts ORDER BY id") == vectors
     assert await reindex(memory) == 0
+
+
+async def test_a_rule_that_changes_meanwhile_keeps_its_new_words(
+    memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store_rule(memory, principal, "Stelle die Schuhe in den Keller")
+    after = "Nimm die Fahrräder aus dem Hof"
+    of_memory = languages.of_memory
+
+    async def changed_meanwhile(text: str) -> str:
+        await admin.execute(
+            "UPDATE rules SET content = $1, search_vector = words_of($2)",
+            after,
+            await of_memory(after),
+        )
+        return await of_memory(text)
+
+    monkeypatch.setattr(languages, "of_memory", changed_meanwhile)
+    assert await reindex(memory) == 0
+    assert await _found(memory, principal, "Wo sind die Fahrräder?", "keyword") == [after]
+    assert await _found(memory, principal, "Wo sind die Schuhe?", "keyword") == []
 
 
 async def test_a_deep_search_finds_what_happened_in_the_period_that_is_named(

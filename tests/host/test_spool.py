@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import structlog
 
 from conftest import Connection
 from host.households import free_port
@@ -14,9 +16,10 @@ from memory_butler.engine.memory import Memory
 from memory_butler.erasure import spools
 from memory_butler.host.agent import Server
 from memory_butler.host.remembrance import Remembrance
-from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode
+from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode, Waiting
 from memory_butler.vault import keyring
-from memory_butler.vault.master import new_master
+from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.master import CommandMaster, new_master
 from surfaces.serving import serving
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +28,10 @@ pytestmark = pytest.mark.anyio
 def _episode(content: str, moment: str = "2026-03-01T11:00:00+00:00") -> SpooledEpisode:
     id = str(uuid4())
     return SpooledEpisode(id, content, "health", id, 6.0, moment, {"trigger_source": "mcp"})
+
+
+def _contents(waiting: Waiting) -> list[str]:
+    return [one.content for _, one in waiting.episodes]
 
 
 @pytest.mark.requirement("INT-01", "INT-02")
@@ -102,9 +109,9 @@ async def test_where_keys_are_set_up_what_waits_is_encrypted(
     assert b"Quokkaschmidt" not in sealed.read_bytes()
 
     # Without the keys it waits, and is not set aside.
-    assert [one.content for _, one in Spool(spool.folder).waiting()] == [
-        "Second, from before there were keys"
-    ]
+    waiting = Spool(spool.folder).waiting()
+    assert _contents(waiting) == ["Second, from before there were keys"]
+    assert not waiting.whole
     assert sealed.exists()
     async with serving(memory, Settings()) as served:
         assert await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
@@ -112,12 +119,79 @@ async def test_where_keys_are_set_up_what_waits_is_encrypted(
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 2
 
 
+@pytest.mark.requirement("FAIL-01")
+def test_a_spool_keeps_its_key_when_the_master_key_is_replaced(tmp_path: Path) -> None:
+    keys = keyring.create(tmp_path / "keys", new_master())
+    running = Spool(tmp_path / "spool", keys)
+    renewed = keys.rewrap(new_master())
+    running.put(_episode("Kept"))
+    (sealed,) = running.folder.iterdir()
+    assert sealed.suffix == ".sealed"
+    for spool in (running, Spool(running.folder, renewed)):
+        assert _contents(spool.waiting()) == ["Kept"]
+
+
+@pytest.mark.requirement("FAIL-01")
+@pytest.mark.parametrize("away", ["service", "lock"])
+def test_an_episode_is_kept_although_no_key_can_be_had(tmp_path: Path, away: str) -> None:
+    folder = tmp_path / "keys"
+    keys = keyring.create(folder, new_master())
+    if away == "service":
+        (folder / keyring.FILE).unlink()
+        keys = keyring.create(folder, CommandMaster(("/nowhere/wrap",)))
+    else:
+        (folder / ".lock").unlink()
+        (folder / ".lock").mkdir()  # root, too, cannot open it for writing
+    with structlog.testing.capture_logs() as logs:
+        spool = Spool(tmp_path / "spool", keys)
+        spool.put(_episode("Kept"))
+    assert {one["log_level"] for one in logs} == {"warning"}
+    assert "an episode is kept unencrypted: its key is away" in {one["event"] for one in logs}
+    (plain,) = spool.folder.iterdir()
+    assert plain.stat().st_mode & 0o777 == 0o600
+    assert spool.waiting().whole
+    assert _contents(spool.waiting()) == ["Kept"]
+
+
+def test_a_spool_encrypts_again_once_its_key_is_there(tmp_path: Path) -> None:
+    folder, master = tmp_path / "keys", new_master()
+    spool = Spool(tmp_path / "spool", Keyring(folder, master))
+    spool.put(_episode("First"))
+    keyring.create(folder, master)
+    assert _contents(spool.waiting()) == ["First"]
+    spool.put(_episode("Second"))
+    assert sorted(path.suffix for path in spool.folder.iterdir()) == [".json", ".sealed"]
+    assert sorted(_contents(spool.waiting())) == ["First", "Second"]
+
+
+async def test_a_key_that_is_away_is_asked_for_once_however_much_waits(tmp_path: Path) -> None:
+    program, asked = tmp_path / "service.py", tmp_path / "asked"
+    program.write_text(
+        "import sys\n"
+        f"open({str(asked)!r}, 'a').write(sys.argv[-1] + '\\n')\n"
+        "print(sys.stdin.read().strip())\n"
+    )
+    master = CommandMaster((sys.executable, str(program)))
+    keys = keyring.create(tmp_path / "keys", master)
+    spool = Spool(tmp_path / "spool", keys)
+    for content in ("First", "Second", "Third"):
+        spool.put(_episode(content))
+    program.write_text(program.read_text() + "raise SystemExit(1)\n")
+    asked.unlink()
+    another = Spool(spool.folder, Keyring(keys.folder, master))
+    assert asked.read_text().split() == ["unwrap"]
+    sending = Remembrance(Server(f"http://127.0.0.1:{free_port()}/mcp"), "health", another, 5)
+    assert not await sending.send()
+    assert asked.read_text().split() == ["unwrap", "unwrap"]
+    assert len(list(spool.folder.iterdir())) == 3
+
+
 def test_an_encrypted_episode_that_was_torn_is_set_aside(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool", keyring.create(tmp_path / "keys", new_master()))
     spool.put(_episode("Torn"))
     (sealed,) = spool.folder.glob("*.sealed")
     sealed.write_bytes(sealed.read_bytes()[:-1])
-    assert spool.waiting() == []
+    assert spool.waiting() == Waiting([])
     assert (spool.folder / REFUSED / sealed.name).exists()
 
 
@@ -128,7 +202,7 @@ def test_an_erasure_finds_encrypted_episodes_without_a_key(tmp_path: Path) -> No
         spool.put(one)
     wanted = spools.Wanted(frozenset({by_id.episode_id}), by_session.session_id)
     assert spools.erase(spool.folder, wanted) == spools.Spooled(erased=2, left=1)
-    assert [one.content for _, one in spool.waiting()] == ["Three"]
+    assert _contents(spool.waiting()) == ["Three"]
 
 
 async def test_an_episode_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_returns(

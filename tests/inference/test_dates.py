@@ -42,6 +42,10 @@ NAMED = [
     ("2023年5月8日谁打了电话？", THE_DAY),
     ("昨日、車に何がありましたか。", YESTERDAY),
     ("어제 자동차에 무슨 문제가 있었나요?", YESTERDAY),
+    ("Lundi, qui nous a appelés ?", ("2026-03-02", "2026-03-03")),
+    ("¿Quién llamó el domingo?", ("2026-03-01", "2026-03-02")),
+    ("Τι κάναμε τη Δευτέρα με τα παιδιά;", ("2026-03-02", "2026-03-03")),
+    ("O que fizemos em Dezembro com as crianças?", DECEMBER),
 ]
 
 
@@ -61,6 +65,13 @@ async def test_a_period_is_read(question: str, expected: tuple[str, str]) -> Non
         "Где висит ключ от подвала?",
         "钥匙挂在哪里？",
         "",
+        # names
+        "¿Dónde vive Julia con su hijo Domingo?",
+        "¿Cuántos años tiene Abril García?",
+        "Abril García, ¿dónde vive ella?",
+        "¿Qué come Julio por la noche?",
+        "Quel âge a Avril ?",
+        "Kdy má Květen narozeniny?",
     ],
 )
 async def test_a_question_without_a_date_names_none(question: str) -> None:

@@ -22,6 +22,18 @@ SAID = [
     ("Bodrumun anahtarları kapının arkasında asılı.", ("turkish",)),
 ]
 
+# Each has a small word that is spelt as one of English.
+ALIKE = [
+    ("Was trinkt Jürgen?", "german"),
+    ("Was kostet Kaffee?", "german"),
+    ("Wat was het wachtwoord?", "dutch"),
+    ("Her akşam çay içer", "turkish"),
+    ("Hva gjør Bjørn her?", "norwegian"),
+    ("Har du en have?", "danish"),
+    ("My jedeme domů", "simple"),
+    ("Ce mai are Ion?", "romanian"),
+]
+
 
 async def _configurations(text: str) -> tuple[str, ...]:
     found = await languages.of_memory(text)
@@ -31,6 +43,11 @@ async def _configurations(text: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(("text", "expected"), SAID)
 async def test_a_sentence_tells_its_language(text: str, expected: tuple[str, ...]) -> None:
     assert await _configurations(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), ALIKE)
+async def test_words_that_other_languages_have_too_are_no_english(text: str, expected: str) -> None:
+    assert expected in await _configurations(text)
 
 
 @pytest.mark.parametrize("text", ["", "?!", "ok", "hello", "Pizza", "1234567890", "\u6c34 100 %"])

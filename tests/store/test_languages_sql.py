@@ -24,6 +24,17 @@ MEETING = [
     (["simple"], "отчёт", ["russian"], "отчет"),
     (["danish", "swedish"], "flickorna", ["swedish"], "flickor"),
     (["german"], "O'Brien \\ 'quoted'", ["french"], "o'brien"),
+    # a word of the language that English has in another form, and one that English has as it is
+    ([], "Thomas lives in Paris", ["german"], "Thomas"),
+    ([], "We use Redis and Windows", ["german"], "Redis Windows"),
+    (["german"], "Thomas Müller wohnt in Paris", [], "Thomas Müller"),
+    # what was stored as English before `reindex-words`
+    ([], "Die Schlüssel hängen an der Tür", ["german"], "Wo sind die Schlüssel"),
+    ([], "El sótano está lleno", ["spanish"], "¿El sótano?"),
+    # punctuation outside ASCII, and an accent alone
+    (["german"], "Er sagte: „Käse“ … und ging", ["german"], "«Käse»"),
+    (["french"], "C’est l’école", ["french"], "école"),
+    (["german"], "Schlu \u0308 ssel", ["german"], "ssel \u0308"),
 ]
 APART = [
     (["german"], "Die Schlüssel sind in der Tür", ["german"], "die sind in der"),
@@ -62,7 +73,24 @@ async def test_small_words_and_other_words_do_not(
 
 async def test_each_word_of_a_question_is_one_term(admin: Connection) -> None:
     terms = await admin.fetchval("SELECT terms_of($1)::text[]", marked("die Wälder", ["german"]))
-    assert terms == ["'wald' | 'walder'"]
+    assert terms == ["'wald' | 'walder' | 'wälder'"]
+
+
+NOT_QUITE_WORDS = [
+    "Schlu \u0308 ssel",
+    "F\u0336r\u0336e\u0336i\u0336t\u0336a\u0336g\u0336,\u0336",
+    "\u0301",
+    "\u0958" * 640,  # 1,920 bytes, and 3,840 once it is normalized
+]
+
+
+@pytest.mark.parametrize("text", NOT_QUITE_WORDS)
+async def test_accents_alone_and_words_that_grow_do_no_harm(admin: Connection, text: str) -> None:
+    one = marked(text, ["german"])
+    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await admin.fetchval(EVERY, one, one) is has_words
+    assert await admin.fetchval(ANY, one, one) is has_words
+    assert await admin.fetchval("SELECT words_of($1) @@ prefix_terms($2)", one, text) is has_words
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -85,6 +113,7 @@ TYPED = [
     (["german"], "Die Schlüssel hängen", "schlussel hang"),
     ([], "The keys are hanging", "keys hang"),
     (["spanish"], "las llaves del sótano", "llaves sota"),
+    (["french"], "Le café est fermé", "cafe \u0301"),
 ]
 
 

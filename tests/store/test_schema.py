@@ -30,7 +30,7 @@ _MIGRATIONS = files("memory_butler.store") / "migrations"
 _MADE = {
     "mem_031": "d4b985322bb1ec79",
     "mem_032": "c0a4a657b525abee",
-    "mem_033": "a919cd49399e87f4",
+    "mem_033": "df655bdce0df332b",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -54,6 +54,42 @@ def test_a_key_is_made_once_and_kept_wrapped(ring: Keyring) -> None:
     assert again.check() == 2
 
 
+def test_keys_are_made_in_one_write_and_known_ones_need_none(
+    ring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[Path] = []
+    write = keyring._write
+
+    def noting(path: Path, content: keyring.Content) -> None:
+        writes.append(path)
+        write(path, content)
+
+    monkeypatch.setattr(keyring, "_write", noting)
+    held = ring.held(["ana", "bob", "ana"], NOW)
+    assert writes == [ring.folder / FILE]
+    assert set(held.by_tenant) == {"ana", "bob"}
+    (ring.folder / ".lock").unlink()
+    (ring.folder / ".lock").mkdir()  # nobody can lock it now
+    again = Keyring(ring.folder, ring.master)
+    assert again.held(["bob", "ana"], NOW).by_tenant == held.by_tenant
+    assert held.key_of("ana", NOW) == again.key_of("ana", NOW)
+    with pytest.raises(ConfigurationError, match=r"keyring\.json cannot be written: Is a dir"):
+        again.key_of("eve", NOW)
+    with pytest.raises(Conflict, match="tenant eve appeared meanwhile: try again"):
+        held.key_of("eve", NOW)
+
+
+def test_held_keys_work_while_the_keyring_is_away(ring: Keyring) -> None:
+    held, other = ring.held(["ana"], NOW), ring.key_of("bob", NOW)
+    ana = held.by_tenant["ana"]
+    assert held.key(other.id) == other
+    (ring.folder / FILE).unlink()
+    assert held.key(ana.id) == held.key_of("ana", NOW) == ana
+    assert repr(ana.secret) not in repr(held)
+    with pytest.raises(ConfigurationError, match="there is no keyring"):
+        held.key(other.id)
+
+
 def test_no_secret_is_in_a_representation(ring: Keyring) -> None:
     made = ring.key_of("ana", NOW)
     shown = f"{ring!r} {made!r} {ring.master!r}"

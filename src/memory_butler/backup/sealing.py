@@ -6,6 +6,7 @@ and the files of the journals. Only these are copied in clear on the way, into t
 where they are in clear anyway.
 """
 
+import asyncio
 import os
 import tempfile
 from collections import defaultdict
@@ -52,25 +53,27 @@ async def write(
     """Write a sealed backup to a new file, on disk when this returns.
 
     Raises:
-        Conflict: a tenant was erased meanwhile.
+        Conflict: a tenant was erased meanwhile, or began its first journal.
     """
     with _created(target) as file, aside(data_dir) as folder:
-        writer = Writer(file, KIND, keys, now)
         async with dump.one_moment(admin_dsn) as moment:
             erased = await moment.erased()
             counts = await moment.counts()
             await moment.archive(folder / _SCHEMA, rows=False)
             tenants = _tenants(counts)
+            # Fetched once, and before journals are copied: an erasure deletes a journal first and
+            # its key then, so what is copied later had this key, and not one made for it anew.
+            in_rows = {one for some in tenants.values() for one in some}
+            in_journals = await asyncio.to_thread(snapshots.tenants, data_dir)
+            held = await asyncio.to_thread(keys.held, {"", *in_rows, *in_journals}, now)
+            writer = Writer(file, KIND, held, now)
             manifest = Manifest(
                 version=__version__,
                 made_at=now,
                 database=dump.database_of(admin_dsn),
                 revision=moment.revision,
                 counts=dict(counts),
-                keys={
-                    tenant: keys.key_of(tenant, now).id
-                    for tenant in sorted({one for some in tenants.values() for one in some})
-                },
+                keys={tenant: held.by_tenant[tenant].id for tenant in sorted(in_rows)},
             )
             writer.begin("", {"part": "manifest"})
             writer.write(manifest.model_dump_json().encode())

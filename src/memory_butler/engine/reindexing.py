@@ -38,10 +38,8 @@ async def reindex(memory: Memory, progress: Callable[[int], None] = lambda _: No
                     # Nobody masks or edits many texts between the reading and the writing.
                     await one_bulk_writer(tx)
                     items = await reembedding.stale(tx, table, _NO_MODEL, after, BATCH)
-                    marked = [
-                        (id, await languages.of_memory(preprocess_text(text))) for id, text in items
-                    ]
-                    changed += await reembedding.write_words(tx, table, marked)
+                    marked = [await languages.of_memory(preprocess_text(text)) for _, text in items]
+                    changed += await reembedding.write_words(tx, table, items, marked)
                 if not items:
                     break
                 after = items[-1][0]

@@ -105,10 +105,12 @@ async def _run(
         )
         modules = await stack.enter_async_context(loaded(butler, mcp, db))
         memory = _memory_of(modules)
+        spool_folder = settings.data_dir / "spool" / butler.name
+        spool = await asyncio.to_thread(lambda: Spool(spool_folder, keys_of(settings)))
         remembrance = Remembrance(
             memory_server,
             butler.name,
-            Spool(settings.data_dir / "spool" / butler.name, keys_of(settings)),
+            spool,
             (butler.table.memory_server or MemoryServerTable()).timeout_seconds,
         )
         spawner = _spawner(butler, remembrance, own, memory_server)

@@ -57,7 +57,8 @@ class Remembrance:
     async def send(self) -> bool:
         """Send what waits, the oldest first; True if nothing waits any more."""
         async with self._sending:
-            for path, episode in await asyncio.to_thread(self.spool.waiting):
+            waiting = await asyncio.to_thread(self.spool.waiting)
+            for path, episode in waiting.episodes:
                 try:
                     answer = await call_tool(
                         self.server,
@@ -78,7 +79,7 @@ class Remembrance:
                     log.warning("an episode waits in the spool", reason=str(error))
                     return False
                 self.spool.done(path)
-        return True
+        return waiting.whole
 
     async def keep_sending(self) -> None:
         """Send what waits, again and again, for as long as the butler runs."""

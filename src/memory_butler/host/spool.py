@@ -2,7 +2,8 @@
 
 Each has an id of its own that goes with it, so that one whose acknowledgement was lost is sent
 again without being stored twice. Where keys are set up it is encrypted with the installation's: a
-spool does not know whose memory its episodes become.
+spool does not know whose memory its episodes become. The key is fetched before it is needed: no
+episode is lost, and no session waits, because a key is away.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any, Final
 import structlog
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
-from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.keyring import HeldKeys, Keyring
 from memory_butler.vault.sealed import seal, unseal
 
 log = structlog.get_logger()
@@ -45,23 +46,41 @@ class SpooledEpisode:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits in a spool, the oldest first. `whole`: False, if some of it needs a key that is
+    away."""
+
+    episodes: list[tuple[Path, SpooledEpisode]]
+    whole: bool = True
+
+
+@dataclass(slots=True)
 class Spool:
-    """The folder of one butler; only its user can read it."""
+    """The folder of one butler; only its user can read it. Making one fetches the key."""
 
     folder: Path
     keys: Keyring | None = None
+    _held: HeldKeys | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._fetch_key()
 
     def put(self, episode: SpooledEpisode) -> None:
-        """Keep an episode; it is on disk when this returns."""
+        """Keep an episode; it is on disk when this returns.
+
+        Where the key could not be fetched yet, it is kept unencrypted.
+        """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Named by time first, so that they are sent in the order in which they happened.
         moment = episode.occurred_at.replace(":", "").replace("+", "")
         data = json.dumps(asdict(episode), ensure_ascii=False).encode()
         name = f"{moment}-{episode.episode_id}{_SUFFIX}"
-        if self.keys is not None:
-            data = seal(data, _KIND, self.keys, datetime.now(UTC))
+        if self._held is not None:
+            data = seal(data, _KIND, self._held, datetime.now(UTC))
             # Both ids, so that an erasure finds it without a key.
             name = f"{moment}-{episode.session_id}-{episode.episode_id}{_SEALED}"
+        elif self.keys is not None:
+            log.warning("an episode is kept unencrypted: its key is away", file=name)
         path = self.folder / name
         unfinished = path.with_suffix(".tmp")
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -72,30 +91,45 @@ class Spool:
         unfinished.replace(path)
         _sync(self.folder)
 
-    def waiting(self) -> list[tuple[Path, SpooledEpisode]]:
-        """What waits, the oldest first. A file that cannot be read is set aside, one whose key is
-        not there stays."""
+    def waiting(self) -> Waiting:
+        """What waits. A file that cannot be read is set aside, one whose key is away stays."""
+        away = not self._fetch_key()
         if not self.folder.is_dir():
-            return []
-        found = []
+            return Waiting([])
+        found, whole = [], True
         files = (path for path in self.folder.iterdir() if path.suffix in (_SUFFIX, _SEALED))
         for path in sorted(files):
+            if away and path.suffix == _SEALED:
+                # Not asked for again: each request may take a minute.
+                whole = False
+                continue
             try:
                 found.append((path, SpooledEpisode(**json.loads(self._read(path)))))
             except ConfigurationError as error:
                 log.error("a spooled episode waits for its key", file=str(path), reason=str(error))
+                away, whole = True, False
             except (ValueError, TypeError, InvalidInput) as error:
                 log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
                 self.refuse(path)
-        return found
+        return Waiting(found, whole)
+
+    def _fetch_key(self) -> bool:
+        """Fetch the key once; False: it is away."""
+        if self.keys is not None and self._held is None:
+            try:
+                self._held = self.keys.held([""], datetime.now(UTC))
+            except ConfigurationError as error:
+                log.warning("the key of the spool is away", reason=str(error))
+                return False
+        return True
 
     def _read(self, path: Path) -> bytes:
         data = path.read_bytes()
         if path.suffix != _SEALED:
             return data
-        if self.keys is None:
+        if self._held is None:
             raise ConfigurationError("no keys are set up")
-        return unseal(data, _KIND, self.keys)
+        return unseal(data, _KIND, self._held)
 
     def done(self, path: Path) -> None:
         """Memory has it."""

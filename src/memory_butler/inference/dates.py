@@ -33,6 +33,9 @@ _MONTH: Final = re.compile(_MONTHS)
 _WEEKDAY: Final = re.compile(_WEEKDAYS)
 # Shorter words are abbreviations, and much else: "mit" and "mar" are a day and a month.
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+# Languages that write months or weekdays with a capital letter, always or until lately; in others a
+# word with one is a name: "su hijo Domingo".
+_CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
 
 # dateparser keeps caches in shared objects that no lock guards.
 _one_at_a_time = threading.Lock()
@@ -58,7 +61,11 @@ def _translated(text: str) -> str:
         try:
             locale = default_loader.get_locale(language)
             said = _put(locale, text, settings)
-            alone = [_put(locale, word, settings).strip() for word in _WORD.findall(text)]
+            alone = [
+                _put(locale, word.group(), settings).strip()
+                for word in _WORD.finditer(text)
+                if language in _CAPITALS or not _is_name(word)
+            ]
         # Free text in a third party's parser: whatever it stumbles over names no date.
         except Exception:
             return text
@@ -72,6 +79,15 @@ def _translated(text: str) -> str:
         elif _WEEKDAY.fullmatch(word):
             said += f" on {word}"
     return said
+
+
+def _is_name(word: re.Match[str]) -> bool:
+    """Whether it has a capital letter for another reason than that it begins the sentence."""
+    if not word.group()[0].isupper():
+        return False
+    before = word.string[: word.start()].rstrip(" ¿¡«„“\"'(")
+    begins = not before or before[-1] in ".!?…"
+    return not begins or word.string[word.end() :].lstrip(" ")[:1].isupper()
 
 
 def _put(locale: Any, text: str, settings: Any) -> str:

@@ -29,12 +29,12 @@ _CONFIGURATIONS: Final = {
     "sq": "simple", "th": "simple", "uk": "simple", "vi": "simple",
     "zh": "simple", "ja": "simple", "ko": "simple",
 }  # fmt: skip
+# Only words that are small words of no other language: "was", "her", "do" and "my" are.
 _ENGLISH: Final = frozenset(
     """
-    about and are because been before can can't could did didn't do does doesn't don't every for
-    from had has have haven't he her his how i'd i'll i'm i've isn't it's its my not of our she
-    should that that's the their them there these they this those to was we're were what what's
-    when where which who whose why with would you you're your
+    about and because been before can't could couldn't did didn't doesn't don't every from haven't
+    how i'd i'll i'm i've isn't it's its not she should that that's the their them there they this
+    those were we're what what's when where which who whose why with would you you're your
     """.split()
 )
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

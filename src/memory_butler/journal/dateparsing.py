@@ -17,11 +17,19 @@ _one_at_a_time = threading.Lock()
 
 
 def parsed_date(
-    phrase: str, base: datetime, languages: list[str], order: str | None = None
+    phrase: str,
+    base: datetime,
+    languages: list[str],
+    order: str | None = None,
+    *,
+    ahead: bool = True,
 ) -> tuple[datetime, str] | None:
-    """What dateparser makes of a whole phrase, on the local clock face, and what it is exact to."""
+    """What dateparser makes of a whole phrase, on the local clock face, and what it is exact to.
+
+    `ahead`: what may be before or after `base` is after it.
+    """
     settings: dict[str, Any] = {
-        "PREFER_DATES_FROM": "future",
+        "PREFER_DATES_FROM": "future" if ahead else "past",
         "RELATIVE_BASE": base.replace(tzinfo=None),
         "RETURN_TIME_AS_PERIOD": True,
     }

@@ -29,6 +29,12 @@ def copy_all(data_dir: Path, target: Path) -> list[str]:
     return names
 
 
+def tenants(data_dir: Path) -> list[str]:
+    """The tenants that have a journal."""
+    source = data_dir / "journal"
+    return sorted({path.relative_to(source).parts[0] for path in _files(source)})
+
+
 def check(path: Path) -> None:
     """Raise IntegrityViolation where a journal's file is damaged."""
     try:

@@ -67,8 +67,8 @@ class EraseOutput(Output):
 async def _erase(memory: Memory, principal: Principal, given: EraseInput) -> EraseOutput:
     target = target_of(given)
     if given.preview:
-        return _previewed(await preview(memory, principal, target))
-    return _erased(await erase(memory, principal, target))
+        return previewed(await preview(memory, principal, target))
+    return erased(await erase(memory, principal, target))
 
 
 def target_of(given: EraseInput) -> Target:
@@ -81,7 +81,8 @@ def target_of(given: EraseInput) -> Target:
     return Target(memory, given.entity_id, given.session_id, given.everything, given.sources)
 
 
-def _previewed(found: Preview) -> EraseOutput:
+def previewed(found: Preview) -> EraseOutput:
+    """What would go."""
     doomed = found.scope.doomed
     return EraseOutput(
         preview=True,
@@ -102,7 +103,8 @@ def _previewed(found: Preview) -> EraseOutput:
     )
 
 
-def _erased(done: Erased) -> EraseOutput:
+def erased(done: Erased) -> EraseOutput:
+    """What went, and its certificate."""
     said = done.certificate
     return EraseOutput(
         preview=False,

@@ -148,6 +148,6 @@ RUN_JOB = Operation(
     handler=_run,
     needs="admin",
     toolset=None,
-    uses_model=True,
+    uses_model=lambda given: given.job == "consolidate",
     routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
 )

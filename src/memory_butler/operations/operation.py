@@ -76,7 +76,8 @@ class Operation(Generic[Input, Output]):
         core: the inputs that the toolset `core` shows; without any it does not offer the operation.
         render: the answer as the text that a model reads in its place; where there is none, it
             reads JSON.
-        uses_model: whether a language model may be asked.
+        uses_model: whether a language model may be asked; where that depends on the input, a
+            function of it.
         when_unavailable: the answer while the database is away, for operations that must never
             block their caller (FAIL-03, FAIL-04); the error is logged by whoever runs it.
     """
@@ -97,8 +98,12 @@ class Operation(Generic[Input, Output]):
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
     core: tuple[str, ...] = ()
     render: Callable[[Output], str] | None = None
-    uses_model: bool = False
+    uses_model: bool | Callable[[Input], bool] = False
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None
+
+    def asks_model(self, given: Input) -> bool:
+        """Whether a language model may be asked for this."""
+        return self.uses_model if isinstance(self.uses_model, bool) else self.uses_model(given)
 
     async def run(self, memory: Memory, principal: Principal, given: Input) -> Output:
         """Do it, if the caller may.

@@ -84,7 +84,7 @@ async def one_moment(admin_dsn: str) -> AsyncIterator[Moment]:
     owner = Roles.of(database_of(admin_dsn)).owner
     async with connected(admin_dsn) as connection:
         try:
-            await connection.execute(f"SET ROLE {quoted(owner)}; SET timezone = 'UTC'")
+            await connection.execute(f"SET ROLE {quoted(owner)}; {sections.TEXT_FORMAT}")
         except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidParameterValueError) as error:
             raise ConfigurationError(
                 f"this login may not act as {owner}, whose rights a backup needs: give "

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from memory_butler.domain.wording import asked
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
 
@@ -44,7 +43,6 @@ async def sought(tx: Transaction, query: str, text: str | None, *rest: object) -
 
     The past is in no index: its rows may have had other words.
     """
-    text = text and asked(text)
     if text is None or tx.past:
         return Sought(text=text)
     ids = await tx.connection.fetchval(query, text, MOST_BY_ID, *rest)

@@ -15,7 +15,7 @@ import asyncpg
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.store import dump, schema
 from memory_butler.store.schema import Roles, quoted
-from memory_butler.store.sections import Rows, copy_in
+from memory_butler.store.sections import TEXT_FORMAT, Rows, copy_in
 
 _TAIL: Final = 1_000
 # What is made beforehand, since only an administrator may, or is there in any database.
@@ -97,7 +97,7 @@ async def loaded(
         await schema.prepare_roles(scratch_dsn, roles, runtime_password)
         await _restore(scratch_dsn, source, roles.owner, rows)
         async with dump.connected(scratch_dsn) as connection:
-            await connection.execute(f"SET ROLE {quoted(roles.owner)}; SET timezone = 'UTC'")
+            await connection.execute(f"SET ROLE {quoted(roles.owner)}; {TEXT_FORMAT}")
             counts = await dump.count(connection)
         yield scratch_dsn, counts
     finally:
@@ -145,7 +145,7 @@ async def _restore(scratch_dsn: str, source: Path, owner: str, rows: Iterable[Ro
         options = ["--no-owner", "--enable-row-security", f"--use-list={chosen}"]
         options += [f"--file={script}", str(source)]
         async with _loader(scratch_dsn, owner) as dsn, dump.connected(dsn) as connection:
-            await connection.execute(f"SET ROLE {quoted(owner)}")
+            await connection.execute(f"SET ROLE {quoted(owner)}; {TEXT_FORMAT}")
             # Until its library is loaded, only a superuser may make functions with settings of it.
             await connection.execute("SELECT '[1]'::public.vector")
             async with connection.transaction():

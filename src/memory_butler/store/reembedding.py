@@ -101,21 +101,24 @@ async def write(
     )
 
 
-async def write_words(tx: Transaction, table: Table, items: Sequence[tuple[UUID, str]]) -> int:
-    """Index the words of these marked texts anew; how many memories had others.
+async def write_words(
+    tx: Transaction, table: Table, items: Sequence[tuple[UUID, str]], marked: Sequence[str]
+) -> int:
+    """Index the words of these memories anew, by their marked texts; how many had others.
 
-    A text whose words are too many for one tsvector keeps those that it has.
+    `items` are as they were read: a rule whose text changed since keeps the words that it has. So
+    does a text whose words are too many for one tsvector.
     """
+    # Only a rule can have changed its text since it was read.
+    texts = [[text for _, text in items]] if table == "rules" else []
     try:
         async with tx.connection.transaction():
             status: str = await tx.connection.execute(
-                SQL[f"write_words_{table}"],
-                tx.tenant,
-                [id for id, _ in items],
-                [marked for _, marked in items],
+                SQL[f"write_words_{table}"], tx.tenant, [id for id, _ in items], marked, *texts
             )
     except asyncpg.ProgramLimitExceededError:
         if len(items) == 1:
             return 0
-        return sum([await write_words(tx, table, [item]) for item in items])
+        each = zip(items, marked, strict=True)
+        return sum([await write_words(tx, table, [item], [one]) for item, one in each])
     return int(status.split()[-1])

@@ -61,7 +61,9 @@ FROM (SELECT id AS said_id, words_of(marked) AS words
 WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
 
 -- name: write_words_rules
+-- As in write_rules: one that was edited or inverted meanwhile has its words already.
 UPDATE rules SET search_vector = said.words
-FROM (SELECT id AS said_id, words_of(marked) AS words
-      FROM unnest($2::uuid[], $3::text[]) AS new (id, marked) OFFSET 0) said
-WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
+FROM (SELECT id AS said_id, text AS said_text, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS new (id, marked, text) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND content = said_text
+  AND search_vector IS DISTINCT FROM said.words

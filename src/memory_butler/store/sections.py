@@ -8,6 +8,11 @@ import asyncpg
 
 from memory_butler.store.schema import quoted
 
+# As pg_dump has it: the text of a value must not depend on the settings of its server.
+TEXT_FORMAT: Final = """
+SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'postgres';
+SET extra_float_digits = 3
+"""
 _TENANT: Final = "tenant_id"
 # Those of a database of ours, without what an extension brings.
 _TABLES: Final = """

@@ -12,7 +12,8 @@ import binascii
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,6 +71,8 @@ class Keyring:
     folder: Path
     master: Master
     _unwrapped: dict[str, DataKey] = field(default_factory=dict, repr=False)
+    # What the file said, by its inode, time and size.
+    _seen: dict[tuple[int, int, int], Content] = field(default_factory=dict, repr=False)
 
     def key_of(self, tenant: str, now: datetime) -> DataKey:
         """The key of a tenant, made when it is first wanted.
@@ -77,15 +80,33 @@ class Keyring:
         Raises:
             ConfigurationError: the master key is not the one of the keyring.
         """
-        with _changing(self.folder) as content:
-            self._refuse_other(content)
-            for id, key in content.keys.items():
-                if key.tenant == tenant:
-                    return self._unwrap(id, key)
-            id, secret = secrets.token_hex(_ID_BYTES), secrets.token_bytes(KEY_BYTES)
-            content.keys[id] = self._wrapped(self.master, id, tenant, secret, now)
-            content.exported = False
-        return DataKey(id, secret)
+        return self.held([tenant], now).by_tenant[tenant]
+
+    def held(self, tenants: Iterable[str], now: datetime) -> "HeldKeys":
+        """The keys of tenants, to be used without asking again; those missing are made at once.
+
+        Raises:
+            ConfigurationError: the master key is not the one of the keyring.
+        """
+        wanted = frozenset(tenants)
+        found = self._found(self._content(), wanted)
+        if len(found) < len(wanted):
+            with _changing(self.folder) as content:
+                found = self._found(content, wanted)
+                for tenant in sorted(wanted - found.keys()):
+                    id, secret = secrets.token_hex(_ID_BYTES), secrets.token_bytes(KEY_BYTES)
+                    content.keys[id] = self._wrapped(self.master, id, tenant, secret, now)
+                    content.exported = False
+                    found[tenant] = DataKey(id, secret)
+        return HeldKeys(found, self)
+
+    def _found(self, content: Content, tenants: AbstractSet[str]) -> dict[str, DataKey]:
+        self._refuse_other(content)
+        found: dict[str, DataKey] = {}
+        for id, key in content.keys.items():
+            if key.tenant in tenants and key.tenant not in found:
+                found[key.tenant] = self._unwrap(id, key)
+        return found
 
     def key(self, id: str) -> DataKey | None:
         """The key of an id; None: it was destroyed.
@@ -93,7 +114,7 @@ class Keyring:
         Raises:
             ConfigurationError: the keyring has never had it, or the master key is another one.
         """
-        content = read(self.folder)
+        content = self._content()
         if id in content.destroyed:
             return None
         if id not in content.keys:
@@ -126,6 +147,20 @@ class Keyring:
             content.master, content.exported = master.id, False
         return Keyring(self.folder, master)
 
+    def _content(self) -> Content:
+        """What the file says, to be read alone; parsed again when the file was replaced."""
+        try:
+            info = (self.folder / FILE).stat()
+        except OSError:
+            return read(self.folder)  # says why not
+        state = (info.st_ino, info.st_mtime_ns, info.st_size)
+        content = self._seen.get(state)
+        if content is None:
+            content = read(self.folder)
+            self._seen.clear()
+            self._seen[state] = content
+        return content
+
     def _refuse_other(self, content: Content) -> None:
         if content.master != self.master.id:
             raise ConfigurationError(
@@ -147,6 +182,29 @@ class Keyring:
     def _wrapped(master: Master, id: str, tenant: str, secret: bytes, at: datetime) -> WrappedKey:
         wrapped = base64.b64encode(master.wrap(secret, _context(id, tenant))).decode()
         return WrappedKey(tenant=tenant, made_at=at, wrapped=wrapped)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldKeys:
+    """Keys of tenants, asked for before: they work while the keyring or its master key is away."""
+
+    by_tenant: Mapping[str, DataKey] = field(repr=False)
+    keyring: Keyring
+
+    def key_of(self, tenant: str, now: datetime) -> DataKey:
+        """The key of a tenant.
+
+        Raises:
+            Conflict: it is not among them.
+        """
+        if tenant not in self.by_tenant:
+            raise Conflict(f"tenant {tenant} appeared meanwhile: try again")
+        return self.by_tenant[tenant]
+
+    def key(self, id: str) -> DataKey | None:
+        """The key of an id, one of them or else the keyring's."""
+        own = (key for key in self.by_tenant.values() if key.id == id)
+        return next(own, None) or self.keyring.key(id)
 
 
 def is_there(folder: Path) -> bool:
@@ -177,10 +235,7 @@ def read(folder: Path) -> Content:
     try:
         return _parsed(folder / FILE)
     except FileNotFoundError:
-        raise ConfigurationError(
-            f"there is no keyring in {folder}: `memory-butler keys init` makes one, "
-            "`memory-butler keys import` brings one back"
-        ) from None
+        raise _none(folder) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{folder / FILE} is damaged: restore your copy of it") from error
 
@@ -249,14 +304,22 @@ def bring_back(folder: Path, source: Path) -> int:
 
 @contextmanager
 def _changing(folder: Path) -> Iterator[Content]:
-    """The keyring, written when the block ends, if it was changed; one process at a time."""
-    read(folder)  # says so where there is none
-    with _locked(folder):
-        content = read(folder)
-        before = content.model_copy(deep=True)
-        yield content
-        if content != before:
-            _write(folder / FILE, content)
+    """The keyring, written when the block ends, if it was changed; one process at a time.
+
+    Raises:
+        ConfigurationError: it is not there, or cannot be written.
+    """
+    if not is_there(folder):
+        raise _none(folder)
+    try:
+        with _locked(folder):
+            content = read(folder)
+            before = content.model_dump_json()
+            yield content
+            if content.model_dump_json() != before:
+                _write(folder / FILE, content)
+    except OSError as error:
+        raise ConfigurationError(f"{folder / FILE} cannot be written: {error.strerror}") from error
 
 
 @contextmanager
@@ -291,6 +354,13 @@ def _write(path: Path, content: Content) -> None:
             os.close(folder)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _none(folder: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"there is no keyring in {folder}: `memory-butler keys init` makes one, "
+        "`memory-butler keys import` brings one back"
+    )
 
 
 def _context(id: str, tenant: str) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
+from memory_butler.surfaces.cli.counting import counted
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
 _CELL = 300  # characters of a content in a table
@@ -59,10 +60,15 @@ def table(*columns: str) -> Table:
 
 def show(operation: str, output: Any) -> None:
     """Print the answer of an operation."""
-    # Here and not above, because it prints with what is here.
-    from memory_butler.surfaces.cli.trusting import SHOWN
+    # Here and not above, because they print with what is here.
+    from memory_butler.surfaces.cli import browsing, trusting
 
-    (_SHOWN | SHOWN)[operation](output)
+    shown = _SHOWN | trusting.SHOWN | browsing.SHOWN
+    shown.get(operation, _plain)(output)
+
+
+def _plain(output: BaseModel) -> None:
+    fields(output.model_dump(mode="json"))
 
 
 def number(value: float | None) -> str:
@@ -83,9 +89,9 @@ def _score(one: View) -> str:
     return "–" if one.scores is None else f"{one.scores.score:.3f}"
 
 
-def _facts(facts: Iterable[Fact]) -> Table:
+def facts_table(found: Iterable[Fact]) -> Table:
     made = table("Subject", "Predicate", "Fact", "State", "Scope", "Confidence>", "Score>")
-    for one in facts:
+    for one in found:
         made.add_row(
             Text(clean(one.subject)),
             Text(clean(one.predicate)),
@@ -98,18 +104,9 @@ def _facts(facts: Iterable[Fact]) -> Table:
     return made
 
 
-def _listed_facts(output: Any) -> None:
-    if not output.items:
-        print("No facts.")
-        return
-    console().print(_facts(output.items))
-    if output.total > len(output.items):
-        print(f"{len(output.items)} of {output.total}; --limit and --offset show others.")
-
-
-def _rules(rules: Iterable[Rule]) -> Table:
+def rules_table(found: Iterable[Rule]) -> Table:
     made = table("Rule", "Maturity", "Scope", "Helped>", "Harmed>", "Effective>", "Score>")
-    for one in rules:
+    for one in found:
         made.add_row(
             content(one),
             "forgotten" if one.metadata.get("forgotten") is True else one.maturity,
@@ -122,9 +119,9 @@ def _rules(rules: Iterable[Rule]) -> Table:
     return made
 
 
-def _episodes(episodes: Iterable[Episode]) -> Table:
+def episodes_table(found: Iterable[Episode]) -> Table:
     made = table("Episode", "Butler", "When", "Consolidation", "Score>")
-    for one in episodes:
+    for one in found:
         made.add_row(
             content(one),
             Text(clean(one.butler)),
@@ -143,11 +140,11 @@ def _memories(found: Iterable[View]) -> None:
     facts = [one for one in found if isinstance(one, Fact)]
     rules = [one for one in found if isinstance(one, Rule)]
     episodes = [one for one in found if isinstance(one, Episode)]
-    for some, made in ((facts, _facts(facts)), (rules, _rules(rules))):
+    for some, made in ((facts, facts_table(facts)), (rules, rules_table(rules))):
         if some:
             console().print(made)
     if episodes:
-        console().print(_episodes(episodes))
+        console().print(episodes_table(episodes))
     for one in found:
         if one.scores is not None and one.scores.explain is not None:
             parts = (f"{name}={_part(value)}" for name, value in one.scores.explain.items())
@@ -157,7 +154,7 @@ def _memories(found: Iterable[View]) -> None:
 def _searched(output: Any) -> None:
     _memories(output.results)
     if output.deleted is not None and output.deleted.total:
-        print(f"{output.deleted.total} episodes that were known then are deleted since.")
+        print(f"{counted(output.deleted.total, 'episode')} known then, deleted since.")
 
 
 def _part(value: float | None) -> str:
@@ -169,14 +166,14 @@ def _one(output: Any) -> None:
     if output.memory is None:
         print(output.deleted.sentence())
         return
-    _fields(output.memory.model_dump(mode="json", exclude={"scores"}))
+    fields(output.memory.model_dump(mode="json", exclude={"scores"}))
 
 
 def _entity(output: Any) -> None:
-    _fields(output.entity.model_dump(mode="json"))
+    fields(output.entity.model_dump(mode="json"))
 
 
-def _fields(values: Mapping[str, Any]) -> None:
+def fields(values: Mapping[str, Any]) -> None:
     made = Table(box=None, show_header=False, pad_edge=False)
     made.add_column(style="cyan", no_wrap=True)
     made.add_column(overflow="fold")
@@ -229,14 +226,14 @@ def _forgotten(output: Any) -> None:
 def _merged(output: Any) -> None:
     print(
         f"Merged {output.source_entity_id} into {output.target_entity_id}: "
-        f"{output.facts_repointed} facts moved, {output.facts_superseded} superseded, "
-        f"{output.aliases_added} aliases added."
+        f"{counted(output.facts_repointed, 'fact')} moved, {output.facts_superseded} superseded, "
+        f"{counted(output.aliases_added, 'alias')} added."
     )
 
 
 def _candidates(output: Any) -> None:
     if not output.candidates:
-        print("Nobody of that name; `memory-butler entity create` registers one.")
+        print("Nobody of that name; `memory-butler entities create` registers one.")
         return
     made = table("Entity", "Type", "Match", "Aliases", "Score>")
     for one in output.candidates:
@@ -246,7 +243,7 @@ def _candidates(output: Any) -> None:
     console().print(made)
 
 
-def _stats(output: Any) -> None:
+def stats(output: Any) -> None:
     for place, (title, figures) in enumerate(output.model_dump(mode="json").items()):
         if place:
             print()
@@ -276,8 +273,8 @@ def show_context(output: Any) -> None:
 
 
 def _consolidated(output: Any) -> None:
-    waited = "wait" if output.status == "dry_run" else "waited"
-    print(f"{output.episodes} episodes {waited}; {clean(output.message)}.")
+    waited = counted(output.episodes, "episode", "wait" if output.status == "dry_run" else "")
+    print(f"{waited}; {clean(output.message)}.")
     for butler, count in output.groups.items():
         print(f"  {clean(butler)}: {count}")
     if output.status != "dry_run":
@@ -295,14 +292,16 @@ def _begun(output: Any) -> None:
         return
     print(f"{clean(output.instructions)}\n\n{clean(output.material)}\n")
     print(
-        f"Run {output.run_id}: {output.episodes} episodes of {clean(output.butler)}, held for "
-        f"{output.lease_minutes:g} minutes. Hand in the answer with consolidation submit."
+        f"Run {output.run_id}: {counted(output.episodes, 'episode')} of {clean(output.butler)}, "
+        f"held for {output.lease_minutes:g} minutes. Hand in the answer with consolidation submit."
     )
 
 
 def _submitted(output: Any) -> None:
     counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in output.counts.items())
-    print(f"{output.episodes} episodes are consolidated: {counts or 'nothing to keep'}.")
+    print(
+        f"{counted(output.episodes, 'episode', 'are')} consolidated: {counts or 'nothing to keep'}."
+    )
     for error in output.errors:
         print(f"  left out: {clean(error)}")
 
@@ -329,7 +328,7 @@ def _jobs(output: Any) -> None:
     if output.consolidations:
         console().print(sessions)
     print(f"Language model: {output.language_model or 'none, so consolidation only counts'}.")
-    print(f"{output.expiring_unread} episodes expire within 48 hours without having been read.")
+    print(f"{counted(output.expiring_unread, 'episode', 'expire')} within 48 hours, not yet read.")
 
 
 def _dead_letters(output: Any) -> None:
@@ -346,8 +345,8 @@ def _dead_letters(output: Any) -> None:
 
 def _cleaned(output: Any) -> None:
     print(
-        f"Deleted {output.expired_deleted} expired and {output.capacity_deleted} surplus "
-        f"episodes; {output.remaining} remain."
+        f"Deleted {output.expired_deleted} expired and "
+        f"{counted(output.capacity_deleted, 'surplus episode')}; {output.remaining:,} left."
     )
 
 
@@ -362,7 +361,7 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_mark_helpful": _marked,
     "memory_mark_harmful": _marked,
     "memory_forget": _forgotten,
-    "memory_stats": _stats,
+    "memory_stats": stats,
     "memory_context": show_context,
     "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
     "entity_get": _entity,
@@ -373,9 +372,10 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_run_episode_cleanup": _cleaned,
     "memory_jobs": _jobs,
     "dead_letters_list": _dead_letters,
-    "facts_list": _listed_facts,
     "fact_accept": lambda output: print(f"Accepted fact {output.fact.id}."),
     "consolidation_begin": _begun,
     "consolidation_submit": _submitted,
-    "dead_letters_retry": lambda output: print(f"{len(output.retried)} episodes wait again."),
+    "dead_letters_retry": lambda output: print(
+        f"{counted(len(output.retried), 'episode', 'wait')} again."
+    ),
 }

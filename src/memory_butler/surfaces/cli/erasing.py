@@ -1,10 +1,9 @@
 """Erasing for good, and checking the certificate of it."""
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
@@ -12,6 +11,7 @@ import typer
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MEMORY_TYPES, parse_memory_type
 from memory_butler.surfaces.cli.backing_up import AdminDsn, checked
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 from memory_butler.surfaces.cli.problems import complain
@@ -25,6 +25,8 @@ VERIFY_EXAMPLES = epilog(
     "memory-butler verify erasure.json",
     "memory-butler verify erasure.json --key signing-key.pub",
 )
+
+_ONE: Final = {"episodes": "episode", "facts": "fact", "rules": "rule", "entities": "entity"}
 
 
 def erase(
@@ -85,10 +87,13 @@ def erase(
     found = with_memory(place, work)
     if found is None:
         print("Nothing was erased.")
-    elif isinstance(found, erasing.Preview):
-        _show_preview(found, as_json=as_json)
     elif as_json:
-        print(json.dumps(dict(found.certificate), indent=2, ensure_ascii=False))
+        from memory_butler.operations.erasure import erased, previewed
+        from memory_butler.surfaces.cli.answers import print_json
+
+        print_json(previewed(found) if isinstance(found, erasing.Preview) else erased(found))
+    elif isinstance(found, erasing.Preview):
+        _show_preview(found)
     else:
         _show_certificate(found.certificate)
         print(f"The certificate: {found.path}")
@@ -127,37 +132,21 @@ def _agreed(found: Any, tenant: str) -> bool:
         raise InvalidInput(
             "not a terminal, so nobody can confirm: look with --preview, then add --yes"
         )
-    _show_preview(found, as_json=False)
+    _show_preview(found)
     return typer.confirm(f"Erase this for good, of tenant {tenant}?")
 
 
-def _show_preview(found: Any, *, as_json: bool) -> None:
+def _show_preview(found: Any) -> None:
     doomed = found.scope.doomed
-    kinds = {
-        name: [str(id) for id in getattr(doomed, name)]
-        for name in ("episodes", "facts", "rules", "entities")
-    }
-    kept = [
-        {
-            "kind": one.kind,
-            "id": str(one.id),
-            "why": one.why,
-            "episodes_left": one.left,
-            "closest": one.closest,
-        }
-        for one in found.scope.kept
-    ]
-    if as_json:
-        print(json.dumps({**kinds, "journals": list(found.journals), "kept": kept}, indent=2))
-        return
+    kinds = {name: [str(id) for id in getattr(doomed, name)] for name in _ONE}
     for name, ids in kinds.items():
         for id in ids:
             print(f"goes   {name}: {id}")
     for name in found.journals:
         print(f"goes   journal: {name}")
-    for one in kept:
-        print(f"stays  {one['kind']}: {one['id']}, {one['why']}")
-    said = ", ".join(f"{len(ids)} {name}" for name, ids in kinds.items())
+    for one in found.scope.kept:
+        print(f"stays  {one.kind}: {one.id}, {one.why}")
+    said = ", ".join(counted(len(ids), _ONE[name]) for name, ids in kinds.items())
     print(f"Would erase {said}, and all that speaks of them.")
 
 
@@ -167,17 +156,21 @@ def _show_certificate(said: Mapping[str, Any]) -> None:
     rows = ", ".join(f"{count} {name}" for name, count in sorted(said["rows"].items()) if count)
     print(f"Erased by {what}, of tenant {said['tenant']}: {rows or 'nothing'}.")
     for one in said["journals"]:
-        print(f"Journal {one['companion']}: {one.get('messages', 'all')} messages.")
+        print(f"Journal {one['companion']}: {_messages(one.get('messages'))}.")
     for one in said["probes"]:
         again = f", {one['elsewhere']} other rows say the same" if one["elsewhere"] else ""
         print(f"Probe by {one['path']}: asked {one['asked']}, found {one['found']}{again}.")
     rewritten = said["bytes"]["tables_rewritten"]
     log = "renewed" if said["bytes"]["log_renewed"] else "not renewed"
-    print(f"Bytes: {len(rewritten)} tables rewritten, write-ahead log {log}.")
+    print(f"Bytes: {counted(len(rewritten), 'table')} rewritten, write-ahead log {log}.")
     for id in said.get("keys_destroyed", ()):
         print(f"Key {id} destroyed: backups and exports encrypted with it cannot be read again.")
     if said["kept"]["total"]:
-        print(f"{said['kept']['total']} memories rest on other evidence too, and stay.")
+        print(f"{counted(said['kept']['total'], 'memory')} kept, for other evidence.")
+
+
+def _messages(count: int | None) -> str:
+    return "all messages" if count is None else counted(count, "message")
 
 
 def _id(option: str, text: str) -> UUID:

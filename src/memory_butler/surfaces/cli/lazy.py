@@ -10,7 +10,7 @@ class LazyCommand(TyperCommand):
     """Stands for a command whose parameters need imports that `--help` must not wait for."""
 
     def __init__(
-        self, name: str, summary: str, panel: str, load: Callable[[], TyperCommand]
+        self, name: str, summary: str, panel: str | None, load: Callable[[], TyperCommand]
     ) -> None:
         super().__init__(name, help=summary, rich_help_panel=panel, rich_markup_mode="rich")
         self._load = load

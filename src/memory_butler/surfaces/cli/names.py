@@ -1,40 +1,27 @@
-"""How the operations of the registry are called at the command line: the one table of names."""
+"""How the operations of the registry are called at the command line: the one table of names.
+
+The help shows panels in the order of `named.PANELS` and commands in the order of this table; those
+of `program.py`, which have no operation, come last in each panel.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
-FIND: Final = "Find"
-STORE: Final = "Store"
-CURATE: Final = "Curate"
-KEEP: Final = "Keep in order"
+from memory_butler.surfaces.cli.named import CURATE, FIND, KEEP, OPERATE, STORE, Named
 
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """How an operation is called here. `assumed` makes options of required inputs.
-
-    `path` is the module below `operations` and the name there, so that a command imports its own
-    operation alone.
-    """
-
-    words: str
-    path: str
-    panel: str
-    summary: str
-    examples: tuple[str, ...] = ()
-    assumed: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def topic(self) -> str:
-        """The module of the operation."""
-        return self.path.partition(".")[0]
-
-    @property
-    def operation(self) -> str:
-        """The name of the operation."""
-        return self.path.partition(".")[2]
-
+# The groups of commands, and what they are about.
+GROUPS: Final[Mapping[str, str]] = {
+    "facts": "List, look at and correct facts.",
+    "rules": "List, look at and correct rules.",
+    "episodes": "List and look at episodes.",
+    "entities": "The people, organisations and places that facts are about.",
+    "sessions": "The sessions that stored or read memories.",
+    "butlers": "The butlers that stored a memory or have their own scope.",
+    "conflicts": "Facts that repeat or contradict each other.",
+    "dead-letters": "The episodes that consolidation gave up on.",
+    "consolidation": "Consolidate with your own model, where the server has none.",
+    "token": "Manage tokens for agents and programs.",
+}
 
 _COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --tag taste'
 
@@ -60,14 +47,135 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Print the memory block for a prompt, as a session gets it.",
         ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
     ),
+    Named("get", "curation.memory_get", FIND, "Show one memory in full, in any state."),
     Named(
-        "facts",
+        "facts list",
         "facts.facts_list",
         FIND,
         "List facts: active, waiting or archived.",
         ("memory-butler facts --subject user", "memory-butler facts --validity waiting"),
     ),
-    Named("get", "curation.memory_get", FIND, "Show one memory in full, in any state."),
+    Named("facts show", "facts.fact_look", FIND, "Show a fact, what it came from and its links."),
+    Named(
+        "facts edit",
+        "facts.fact_edit",
+        CURATE,
+        "Correct a fact; the corrected one supersedes it.",
+        ('memory-butler facts edit 6f1c… --content "Prefers dark blue"',),
+    ),
+    Named(
+        "facts accept",
+        "facts.fact_accept",
+        CURATE,
+        "Accept a waiting fact, whose evidence is in doubt.",
+        ("memory-butler facts --validity waiting", "memory-butler facts accept 6f1c…"),
+        also=("accept",),
+    ),
+    Named(
+        "rules list",
+        "playbook.rules_list",
+        FIND,
+        "List rules.",
+        ("memory-butler rules --maturity proven", "memory-butler rules --state forgotten"),
+    ),
+    Named("rules show", "playbook.rule_look", FIND, "Show a rule, its use and what it came from."),
+    Named(
+        "rules edit",
+        "playbook.rule_edit",
+        CURATE,
+        "Change a rule; it becomes a candidate again.",
+        ('memory-butler rules edit 6f1c… --content "Ask before booking"',),
+    ),
+    Named(
+        "rules move",
+        "playbook.rule_move",
+        CURATE,
+        "Promote, demote, disable or enable a rule by hand.",
+        ("memory-butler rules move 6f1c… promote",),
+    ),
+    Named(
+        "episodes list",
+        "episodes.episodes_list",
+        FIND,
+        "List episodes.",
+        ("memory-butler episodes --butler notes --status pending",),
+    ),
+    Named("episodes show", "episodes.episode_look", FIND, "Show an episode and what came from it."),
+    Named("entities list", "register.entities_list", FIND, "List entities by name."),
+    Named("entities show", "register.entity_look", FIND, "Show an entity and the facts about it."),
+    Named(
+        "entities get",
+        "entities.entity_get",
+        FIND,
+        "Show an entity with its names.",
+        also=("entity get",),
+    ),
+    Named(
+        "entities resolve",
+        "entities.entity_resolve",
+        FIND,
+        "Find entities by name, best match first.",
+        also=("entity resolve",),
+    ),
+    Named(
+        "entities create",
+        "entities.entity_create",
+        CURATE,
+        "Register a person, organisation or place.",
+        ('memory-butler entities create "Ana Silva" person --alias Ana',),
+        also=("entity create",),
+    ),
+    Named(
+        "entities update",
+        "entities.entity_update",
+        CURATE,
+        "Correct an entity.",
+        also=("entity update",),
+    ),
+    Named(
+        "entities merge",
+        "entities.entity_merge",
+        CURATE,
+        "Merge two entities into one.",
+        also=("entity merge",),
+    ),
+    Named(
+        "entities preview-merge",
+        "register.entity_merge_preview",
+        CURATE,
+        "Show what a merge would do; nothing is changed.",
+    ),
+    Named(
+        "links",
+        "links.links_list",
+        FIND,
+        "List the links of a memory.",
+        ("memory-butler links fact 6f1c… --direction outgoing",),
+    ),
+    Named(
+        "history",
+        "timeline.memory_history",
+        FIND,
+        "List what happened to one memory, newest first.",
+        ("memory-butler history fact 6f1c…",),
+    ),
+    Named("events", "timeline.events_list", FIND, "List what happened, newest first."),
+    Named(
+        "activity",
+        "timeline.memory_activity",
+        FIND,
+        "List what was learned, changed, faded or given up.",
+    ),
+    Named("sessions list", "sessions.sessions_list", FIND, "List sessions, the latest first."),
+    Named(
+        "sessions show",
+        "sessions.session_look",
+        FIND,
+        "Show what came from a session, and what it was given.",
+    ),
+    Named("butlers list", "butlers.butlers_list", FIND, "List butlers and their health."),
+    Named("butlers show", "butlers.butler_look", FIND, "Show a butler and what it learned last."),
+    Named("butlers stats", "insight.butler_stats", FIND, "Show how much memory a butler has."),
     Named(
         "explain",
         "receipts.memory_explain",
@@ -136,20 +244,21 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ),
         {"butler": "cli"},
     ),
-    Named("confirm", "curation.memory_confirm", CURATE, "Confirm that a fact or rule still holds."),
     Named(
-        "accept",
-        "facts.fact_accept",
-        CURATE,
-        "Accept a waiting fact, whose evidence is in doubt.",
-        ("memory-butler facts --validity waiting", "memory-butler accept 6f1c…"),
+        "link",
+        "links.link_create",
+        STORE,
+        "Link two memories.",
+        ("memory-butler link fact 6f1c… rule 90ab… supports",),
     ),
+    Named("confirm", "curation.memory_confirm", CURATE, "Confirm that a fact or rule still holds."),
     Named(
         "forget",
         "curation.memory_forget",
         CURATE,
         "Remove a memory from retrieval; `restore` brings it back.",
     ),
+    Named("restore", "curation.memory_restore", CURATE, "Bring a forgotten memory back."),
     Named(
         "undo",
         "undo.memory_undo",
@@ -173,21 +282,12 @@ COMMANDS: Final[tuple[Named, ...]] = (
     Named("mark-helpful", "rules.memory_mark_helpful", CURATE, "Report that a rule helped."),
     Named("mark-harmful", "rules.memory_mark_harmful", CURATE, "Report that a rule did harm."),
     Named(
-        "entity create",
-        "entities.entity_create",
-        CURATE,
-        "Register a person, organisation or place.",
-        ('memory-butler entity create "Ana Silva" person --alias Ana',),
+        "run",
+        "jobs.job_run",
+        KEEP,
+        "Run a scheduled job now, for one tenant.",
+        ("memory-butler run decay-sweep --dry-run", "memory-butler run consolidate"),
     ),
-    Named("entity get", "entities.entity_get", CURATE, "Show an entity with its names."),
-    Named("entity update", "entities.entity_update", CURATE, "Correct an entity."),
-    Named(
-        "entity resolve",
-        "entities.entity_resolve",
-        CURATE,
-        "Find entities by name, best match first.",
-    ),
-    Named("entity merge", "entities.entity_merge", CURATE, "Merge two entities into one."),
     Named(
         "consolidate",
         "consolidation.memory_run_consolidation",
@@ -233,4 +333,18 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Let the next consolidation retry them.",
         ("memory-butler dead-letters retry", "memory-butler dead-letters retry --episode-id 6f1c…"),
     ),
+    Named(
+        "token create",
+        "tokens.token_create",
+        OPERATE,
+        "Create a token for --tenant; it is shown this once.",
+        (
+            "memory-butler token create --name laptop",
+            "memory-butler token create --tenant ana --name phone --scope read --expires-days 90",
+            "memory-butler token create --name prometheus --scope metrics",
+        ),
+        options={"name": "name", "days": "expires-days"},
+    ),
+    Named("token list", "tokens.tokens_list", OPERATE, "List the tokens of --tenant."),
+    Named("token revoke", "tokens.token_revoke", OPERATE, "Revoke a token of --tenant at once."),
 )

@@ -4,9 +4,11 @@ import gc
 import inspect
 import json
 import sys
+from datetime import UTC, datetime
 from importlib import import_module
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
+from uuid import UUID
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -14,9 +16,11 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand
-from memory_butler.surfaces.cli.names import COMMANDS, CURATE, KEEP, Named
+from memory_butler.surfaces.cli.named import LIST, Named
+from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.place import AsJson, Place, located, with_memory
 from memory_butler.surfaces.errors import explain_validation
 
@@ -32,6 +36,14 @@ _METAVARS: Final = {
     "memory_id": "ID",
     "rule_id": "ID",
     "receipt_id": "ID",
+    "source_type": "SOURCE_TYPE",
+    "source_id": "SOURCE_ID",
+    "target_type": "TARGET_TYPE",
+    "target_id": "TARGET_ID",
+    "relation": "RELATION",
+    "job": "JOB",
+    "kind": "EVENT_TYPE",
+    "q": "TEXT",
     "source_entity_id": "SOURCE_ID",
     "target_entity_id": "TARGET_ID",
     "trigger_prompt": "PROMPT",
@@ -42,34 +54,56 @@ _SINGULAR: Final = {
     "tags": "tag",
     "types": "type",
     "aliases": "alias",
+    "scopes": "scope",
     "episode_ids": "episode_id",
     "since": "from",
     "until": "to",
 }
-_GROUPS: Final = {
-    "entity": (CURATE, "The people, organisations and places that facts are about."),
-    "conflicts": (CURATE, "Facts that repeat or contradict each other."),
-    "dead-letters": (KEEP, "The episodes that consolidation gave up on."),
-    "consolidation": (KEEP, "Consolidate with your own model, where the server has none."),
-}
+# What is said at the command line, and the word of an input that it stands for.
+_SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
+# Where a day without a year is one to come.
+_AHEAD: Final = ("valid_until",)
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
+
+
+class Group(TyperGroup):
+    """A group; where it has a command `list`, that is what the group alone does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in `list` before options, and where there is nothing; help stays help."""
+        asks = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
+        if LIST in self.commands and not asks and not ctx.resilient_parsing:
+            args = [LIST, *args]
+        return super().parse_args(ctx, args)
 
 
 def add_commands(group: TyperGroup) -> None:
     """Add a command for every operation; its parameters are looked up when it is called."""
     for named in COMMANDS:
-        *above, name = named.words.split()
-        into = _subgroup(group, above[0]) if above else group
-        command = LazyCommand(name, named.summary, named.panel, lambda named=named: make(named))  # type: ignore[misc]
-        into.add_command(command)
+        _add(group, named, named.words, hidden=False)
+        for words in named.also:
+            _add(group, named, words, hidden=True)
 
 
-def _subgroup(group: TyperGroup, name: str) -> TyperGroup:
+def _add(group: TyperGroup, named: Named, words: str, *, hidden: bool) -> None:
+    *above, name = words.split()
+    panel = None if above else named.panel
+    command = LazyCommand(name, named.summary, panel, lambda: make(named))
+    if above:
+        _subgroup(group, above[0], named.panel, hidden=hidden).add_command(command)
+        return
+    command.hidden = hidden
+    group.add_command(command)
+
+
+def _subgroup(group: TyperGroup, name: str, panel: str, *, hidden: bool) -> TyperGroup:
     found = group.commands.get(name)
     if not isinstance(found, TyperGroup):
-        panel, said = _GROUPS[name]
-        found = TyperGroup(name=name, help=said, rich_help_panel=panel, no_args_is_help=True)
+        said = GROUPS.get(name)
+        found = Group(
+            name=name, help=said, rich_help_panel=panel, no_args_is_help=True, hidden=hidden
+        )
         group.add_command(found)
     return found
 
@@ -79,7 +113,7 @@ def make(named: Named) -> TyperCommand:
     operation = _operation(named)
 
     def command(place: Place, *, as_json: bool, **given: Any) -> None:
-        _run(operation, place, given, as_json=as_json)
+        _run(operation, named, place, given, as_json=as_json)
 
     parameters = [
         _parameter(name, one, named)
@@ -121,15 +155,15 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     metavar = _METAVARS.get(name) or _metavar(kind, name)
     words = get_args(kind) if get_origin(kind) is Literal else ()
     complete = (lambda: list(words)) if words else None
-    if described.is_required() and name not in named.assumed:
+    required = described.is_required() and name not in named.assumed
+    if required and name not in named.options:
         argument = typer.Argument(
             help=_help(described, words), metavar=metavar, autocompletion=complete
         )
         taken = list[str] if get_origin(kind) is list else str
         return _keyword(name, Annotated[taken, argument], inspect.Parameter.empty)
-    shown = _SINGULAR.get(name, name).replace("_", "-")
     option = typer.Option(
-        f"--{shown}",
+        _option(name, named),
         help=_help(described, (), named.assumed.get(name)),
         metavar=None if kind is bool else metavar,
         autocompletion=complete,
@@ -139,7 +173,14 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
         return _keyword(name, Annotated[bool, option], False)
     if get_origin(kind) is list:
         return _keyword(name, Annotated[list[str] | None, option], None)
+    if required:
+        return _keyword(name, Annotated[str, option], inspect.Parameter.empty)
     return _keyword(name, Annotated[str | None, option], named.assumed.get(name))
+
+
+def _option(name: str, named: Named) -> str:
+    spelled = named.options.get(name) or _SINGULAR.get(name, name)
+    return f"--{spelled.replace('_', '-')}"
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -149,10 +190,12 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _kind(annotation: Any) -> Any:
-    """The annotation without `| None`."""
+    """The annotation without `| None`, and without what checks it."""
+    if get_origin(annotation) is Annotated:
+        return _kind(get_args(annotation)[0])
     parts = [part for part in get_args(annotation) if part is not NoneType]
     optional = NoneType in get_args(annotation)
-    return parts[0] if optional and len(parts) == 1 else annotation
+    return _kind(parts[0]) if optional and len(parts) == 1 else annotation
 
 
 def _metavar(kind: Any, name: str) -> str:
@@ -172,6 +215,8 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
     said = (described.description or "").replace("[", "\\[")
     if words and not said:
         said = f"{', '.join(words[:-1])} or {words[-1]}."
+    if described.is_required() and not said and described.annotation is UUID:
+        said = "Its id."
     shown = default if default is not None else described.default
     if default is None and (described.is_required() or shown in (None, False)):
         return said
@@ -179,17 +224,25 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
 
 
 def _run(
-    operation: "Operation[Any, Any]", place: Place, given: dict[str, Any], *, as_json: bool
+    operation: "Operation[Any, Any]",
+    named: Named,
+    place: Place,
+    given: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from memory_butler.surfaces.calls import nothing_found
     from memory_butler.surfaces.cli.answers import print_json, show
 
-    asked = _input(operation, place, given)
+    fields = operation.input_model.model_fields
+    # An id that may be left out may also be one that is not there yet, as of a new episode.
+    needed = {name: value for name, value in given.items() if fields[name].is_required()}
+    asked = _input(operation, named, place, {**given, **ids.completed(place, needed)})
     output: BaseModel = with_memory(
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         place,
         lambda memory: operation.run(memory, place.principal(), asked),
-        with_model=operation.uses_model,
+        with_model=operation.asks_model(asked),
     )
     found = not nothing_found(output)
     if as_json:
@@ -200,7 +253,9 @@ def _run(
         raise _missing(asked)
 
 
-def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]) -> "BaseModel":
+def _input(
+    operation: "Operation[Any, Any]", named: Named, place: Place, given: dict[str, Any]
+) -> "BaseModel":
     from pydantic import ValidationError
 
     fields = operation.input_model.model_fields
@@ -209,7 +264,15 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
         if value is None or value is False:
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
-            value = _json(name, value)
+            value = _json(_option(name, named), value)
+        elif get_origin(_kind(fields[name].annotation)) is Literal:
+            value = _SYNONYMS.get((name, value)) or _as_listed(
+                value, get_args(_kind(fields[name].annotation))
+            )
+        elif _kind(fields[name].annotation) is datetime:
+            option = _option(name, named)
+            now = datetime.now(UTC)
+            value = moments.read(option, value, now, ahead=name in _AHEAD)
         elif value == "-" and fields[name].is_required():
             value = sys.stdin.read().removesuffix("\n")
         values[fields[name].alias or name] = value
@@ -222,12 +285,16 @@ def _input(operation: "Operation[Any, Any]", place: Place, given: dict[str, Any]
         raise InvalidInput(explain_validation(error)) from None
 
 
-def _json(name: str, text: str) -> Any:
+def _as_listed(word: str, words: tuple[str, ...]) -> str:
+    """One of the words, however it joins its parts: `decay-sweep` is `decay_sweep`."""
+    return next((one for one in words if one.replace("_", "-") == word.replace("_", "-")), word)
+
+
+def _json(option: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        option = name.replace("_", "-")
-        raise InvalidInput(f"--{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
+        raise InvalidInput(f"{option} is not JSON: {error}; for example '{{\"a\": 1}}'") from None
 
 
 def _missing(asked: "BaseModel") -> Exception:

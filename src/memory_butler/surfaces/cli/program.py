@@ -1,4 +1,4 @@
-"""All commands, in the order and the groups in which `memory-butler --help` shows them."""
+"""All commands: those of the operations, and those that have no operation, which stand here."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -12,7 +12,6 @@ from memory_butler.surfaces.cli import (
     backing_up,
     care,
     connecting,
-    curating,
     database,
     demonstrating,
     distributing,
@@ -26,10 +25,9 @@ from memory_butler.surfaces.cli import (
     operations,
     scanning,
     serving,
-    tokens,
 )
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.names import CURATE, FIND, KEEP, STORE
+from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, PANELS, RUN, STORE, TALK
 from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.serving import Serve
@@ -37,34 +35,6 @@ from memory_butler.surfaces.cli.serving import Serve
 __all__ = ["Addition", "Serve", "build"]
 
 Addition = Callable[[typer.Typer], None]
-
-RUN = "Run"
-OPERATE = "Operate"
-TALK = "Talk"
-
-# Sections of the help, each with its commands; one that is missing here comes last.
-_ORDER = (
-    ("serve", "demo", "mcp", "butler", "connect", "disconnect", "doctor"),
-    ("recall", "search", "context", "get", "links", "stats"),
-    ("store-fact", "store-rule", "store-episode", "import", "export", "link"),
-    (
-        "confirm",
-        "forget",
-        "restore",
-        "undo",
-        "scan-secrets",
-        "erase",
-        "verify",
-        "mark-helpful",
-        "mark-harmful",
-        "entity",
-    ),
-    ("journal",),
-    ("run", "consolidate", "cleanup", "jobs", "dead-letters", "consolidation"),
-    ("reembed", "reindex-words"),
-    ("backup", "restore-backup", "keys", "audit"),
-    ("token", "db", "distribute", "index", "psql", "db-url", "model", "version"),
-)
 
 
 def build(serve: Serve, *additions: Addition) -> TyperGroup:
@@ -94,15 +64,11 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("doctor", rich_help_panel=RUN)(located(care.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
-    add("link", rich_help_panel=STORE, epilog=curating.LINK_EXAMPLES)(located(curating.link))
-    add("links", rich_help_panel=FIND)(located(curating.links))
-    add("restore", rich_help_panel=CURATE)(located(curating.restore))
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
         located(scanning.scan_secrets)
     )
     add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
     add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
-    add("run", rich_help_panel=KEEP, epilog=maintaining.RUN_EXAMPLES)(located(maintaining.run))
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
         located(maintaining.reembed)
     )
@@ -127,12 +93,6 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("version", rich_help_panel=OPERATE)(care.version)
 
     journal.add_to(app, TALK)
-
-    token = typer.Typer(help="Manage tokens for agents and programs.", no_args_is_help=True)
-    token.command("create", epilog=tokens.EXAMPLES)(located(tokens.create))
-    token.command("list")(located(tokens.list_))
-    token.command("revoke")(located(tokens.revoke))
-    app.add_typer(token, name="token", rich_help_panel=OPERATE)
 
     key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
     key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
@@ -163,16 +123,15 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         addition(app)
     group = get_command(app)
     assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
+    by_hand = set(group.commands)
     operations.add_commands(group)
-    _sort(group)
+    group.commands = dict(
+        sorted(
+            group.commands.items(),
+            key=lambda one: (PANELS.index(one[1].rich_help_panel), one[0] in by_hand),  # type: ignore[attr-defined]
+        )
+    )
     return group
-
-
-def _sort(group: TyperGroup) -> None:
-    order = [name for section in _ORDER for name in section]
-    places = {name: place for place, name in enumerate(order)}
-    commands = sorted(group.commands.items(), key=lambda one: places.get(one[0], len(order)))
-    group.commands = dict(commands)
 
 
 def _show_version(asked: bool) -> None:

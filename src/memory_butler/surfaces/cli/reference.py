@@ -21,9 +21,13 @@ Every command works on an installation: the one of the configuration, or the one
 the end of its help name. Commands work beside a running server, and beside each other: they share
 the embedded database, which is started by the first that needs it and stopped after the last.
 
-An input of `-` reads the text from standard input. With `--json` a command prints exactly what the
-operation answers over MCP and REST, and nothing else, on standard output; whatever else there is to
-say goes to standard error.
+An input of `-` reads the text from standard input. A TIME is ISO 8601, or words: `yesterday`,
+`3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning. Words
+of an input may be written with hyphens: `run decay-sweep`. Where a memory or an entity is an
+argument, the first 8 or more characters of its ID are enough if no other ID begins so.
+
+With `--json` a command prints exactly the answer of REST, and nothing else, on standard output;
+whatever else there is to say goes to standard error. A group alone lists: `facts` is `facts list`.
 """
 
 _SHARED_INTRO = "These options belong to every command but `version`:\n"
@@ -90,6 +94,8 @@ async def _nobody(*_: Any) -> None:
 
 def _commands(group: TyperGroup, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         if isinstance(command, TyperGroup):
             yield from _commands(command, (*above, name))
         else:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 
@@ -80,6 +81,6 @@ def _print(report: "ScanReport") -> None:
             )
         console().print(made)
     count = len(report.found)
-    print(f"Read {report.scanned:,} memories and entities: {count or 'none'} with secrets.")
+    print(f"Read {counted(report.scanned, 'text')}: {count or 'none'} with secrets.")
     if report.private:
         print(f"Kept as they are, for a household needs them: {listed(report.private)}.")

@@ -17,6 +17,7 @@ from memory_butler.surfaces.cli.answers import (
     show_context,
     table,
 )
+from memory_butler.surfaces.cli.counting import counted
 
 
 def _conflicts(output: Any) -> None:
@@ -95,7 +96,7 @@ def _diff(output: Any) -> None:
         if total > len(some):
             print(f"  … and {total - len(some)} more; --limit shows up to 200.")
     if output.deleted_episodes:
-        print(f"Deleted: {output.deleted_episodes} expired episodes.")
+        print(f"Deleted: {counted(output.deleted_episodes, 'expired episode')}.")
 
 
 def _without(output: Any) -> None:
@@ -112,7 +113,7 @@ def _calibration(output: Any) -> None:
         print("No outcomes: nobody has confirmed, corrected or forgotten anything in that time.")
         return
     print(
-        f"{output.outcomes:,} outcomes of {output.memories:,} memories: "
+        f"{counted(output.outcomes, 'outcome')} of {counted(output.memories, 'memory')}: "
         f"{output.held / output.outcomes:.0%} held, {output.claimed:.0%} was claimed."
     )
     print(

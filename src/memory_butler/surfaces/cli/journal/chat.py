@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, NotFound
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal import introducing, looking
 from memory_butler.surfaces.cli.journal.opened import (
@@ -109,7 +110,7 @@ class _Talk:
         number, latest = self.companion.live.extent()
         since = f", the last on {date_words(latest, self.companion.policy)}" if latest else ""
         named = self.model.name if self.model is not None else "none"
-        note(f"{self._name()}: {number:,} messages{since}. Model: {named}.")
+        note(f"{self._name()}: {counted(number, 'message')}{since}. Model: {named}.")
         if self.missing is not None:
             note(f"Your messages are kept, and nobody answers: {self.missing}")
         if introducing.first_time(self.companion):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
@@ -55,7 +56,7 @@ def import_(
         print(file=sys.stderr)
     known = f", {done.known:,} were there already" if done.known else ""
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
-    print(f"Imported {done.added:,} messages{resumed}{known}.")
+    print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
         print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
 
@@ -169,7 +170,7 @@ def show_proposal(proposal: "Proposal") -> None:
     cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
     print(
         clean(
-            f"{report.events:,} messages read by {report.model}, "
+            f"{counted(report.events, 'message')} read by {report.model}, "
             f"{report.tokens_in + report.tokens_out:,} tokens{cost}; {report.message}."
         )
     )

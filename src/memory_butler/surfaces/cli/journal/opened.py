@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.standpoint import standpoint
+from memory_butler.surfaces.cli import moments
 from memory_butler.surfaces.cli.place import Place
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def companion(
     from memory_butler.companions.opening import opened
     from memory_butler.journal.live import utc_now
 
-    seen = None if known_at is None else standpoint(_moment(known_at), None, utc_now())
+    now = utc_now()
+    seen = None if known_at is None else standpoint(_moment(known_at, now), None, now)
 
     settings = settings or place.settings()
     with opened(
@@ -71,14 +72,14 @@ def companion(
         yield one
 
 
-def _moment(text: str) -> datetime:
+def _moment(text: str, now: datetime) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(moments.read("--known-at", text, now, ahead=False))
     except ValueError:
         raise InvalidInput(
             f"{text[:40]!r} is not a date or time; example: 2026-03-14T12:00:00Z"
         ) from None
-    return require_aware(moment, "known_at")
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def model(settings: "Settings", named: str | None, script: Path | None) -> "LanguageModel":

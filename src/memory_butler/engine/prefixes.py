@@ -1,0 +1,47 @@
+"""The id that begins with some digits, for people who type one."""
+
+import re
+from typing import Final, Literal
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.store import prefixes
+from memory_butler.store.transaction import transaction
+
+# Of ten thousand memories with random ids, two begin alike in one store of eighty-six.
+MIN_DIGITS: Final = 8
+_DIGITS: Final = 32
+_PREFIX: Final = re.compile(r"[0-9a-f]+")
+
+Kind = MemoryType | Literal["entity"]
+
+
+def is_prefix(text: str) -> bool:
+    """Whether it may be the beginning of an id: enough of its digits, and not all."""
+    digits = _digits(text)
+    return MIN_DIGITS <= len(digits) < _DIGITS and _PREFIX.fullmatch(digits) is not None
+
+
+async def whole_id(memory: Memory, principal: Principal, kind: Kind, prefix: str) -> UUID:
+    """The one id of this kind that begins with `prefix`, for which `is_prefix` holds.
+
+    Raises:
+        NotFound: none begins so.
+        InvalidInput: more than one does.
+    """
+    digits = _digits(prefix)
+    first, last = (UUID(digits.ljust(_DIGITS, filler)) for filler in "0f")
+    async with transaction(memory.pool, principal.tenant) as tx:
+        found = await prefixes.two_between(tx, kind, first, last)
+    if not found:
+        raise NotFound(f"there is no {kind} whose id begins with {prefix}")
+    if len(found) > 1:
+        raise InvalidInput(f"more than one {kind} has an id that begins with {prefix}; type more")
+    return found[0]
+
+
+def _digits(text: str) -> str:
+    return text.lower().replace("-", "")

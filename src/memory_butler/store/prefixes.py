@@ -1,0 +1,17 @@
+"""Ids by how they begin."""
+
+from uuid import UUID
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import Transaction
+
+SQL = load("prefixes")
+
+
+async def two_between(
+    tx: Transaction, kind: MemoryType | str, first: UUID, last: UUID
+) -> list[UUID]:
+    """The first two ids of a memory type, or of "entity", from `first` to `last`."""
+    found = await tx.connection.fetch(SQL[kind], tx.tenant, first, last)
+    return [row["id"] for row in found]

@@ -1,0 +1,11 @@
+-- name: fact
+SELECT id FROM facts WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: rule
+SELECT id FROM rules WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: episode
+SELECT id FROM episodes WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: entity
+SELECT id FROM entities WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2

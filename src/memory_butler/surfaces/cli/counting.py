@@ -1,0 +1,20 @@
+"""Counts in sentences: `1 fact waits`, `2 facts wait`."""
+
+from typing import Final
+
+_ONE: Final = {"are": "is", "have": "has"}
+
+
+def counted(count: int, noun: str, verb: str = "") -> str:
+    """How many there are, and what they do; `noun` is that of one, `verb` that of several."""
+    if count == 1:
+        does = _ONE.get(verb) or (f"{verb}s" if verb else "")
+    else:
+        noun, does = _plural(noun), verb
+    return f"{count:,} {noun} {does}".rstrip()
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"

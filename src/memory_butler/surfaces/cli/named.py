@@ -1,0 +1,51 @@
+"""How a command is declared that is made from an operation, and where the help shows commands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+RUN: Final = "Run"
+FIND: Final = "Find"
+STORE: Final = "Store"
+CURATE: Final = "Curate"
+TALK: Final = "Talk"
+KEEP: Final = "Keep in order"
+OPERATE: Final = "Operate"
+# In the order of the help.
+PANELS: Final = (RUN, FIND, STORE, CURATE, TALK, KEEP, OPERATE)
+
+# What a group alone does, where it has this command: `facts` is `facts list`.
+LIST: Final = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How an operation is called at the command line.
+
+    Attributes:
+        words: the command, as it is typed; the first of two words is its group.
+        path: the module below `operations` and the name of the operation, so that a command imports
+            its own operation alone.
+        assumed: values of required inputs that may be left out; such an input is an option.
+        options: options by another name than their inputs have; such an input is never an argument.
+        also: other words for the same command, which the help leaves out.
+    """
+
+    words: str
+    path: str
+    panel: str
+    summary: str
+    examples: tuple[str, ...] = ()
+    assumed: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+    @property
+    def topic(self) -> str:
+        """The module of the operation."""
+        return self.path.partition(".")[0]
+
+    @property
+    def operation(self) -> str:
+        """The name of the operation."""
+        return self.path.partition(".")[2]

@@ -1,0 +1,49 @@
+"""The beginning of an id at the command line."""
+
+import pytest
+
+from cli.installation import Installation
+
+_ALIKE = ("6f1c2a3b-0000-4000-8000-000000000001", "6f1c2a3b-0000-4000-8000-000000000002")
+
+
+@pytest.fixture
+def of(tenant: str) -> tuple[str, str]:
+    return ("--tenant", tenant)
+
+
+def test_the_beginning_of_an_id_is_enough(installation: Installation, of: tuple[str, str]) -> None:
+    fact = installation.inside("store-fact", "user", "tea", "Oolong", "--json", *of).json["id"]
+    rule = installation.inside("store-rule", "Serve it hot", "--json", *of).json["id"]
+    ana = installation.inside("entities", "create", "Ana", "person", "--json", *of).json["entity"]
+    for length in (8, 11, 35):
+        shown = installation.inside("get", "fact", fact[:length], "--json", *of).json
+        assert shown["memory"]["id"] == fact
+    assert installation.inside("rules", "show", rule[:8].upper(), *of).out
+    found = installation.inside("entities", "get", ana["id"][:8], "--json", *of).json
+    assert found["entity"]["id"] == ana["id"]
+    linked = installation.inside("link", "fact", fact[:8], "rule", rule[:8], "supports", *of)
+    assert linked.out == "Linked.\n"
+
+
+def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    fact = installation.inside("store-fact", "user", "tea", "Oolong", "--json", *of).json["id"]
+    # The whole of another tenant's id would not be found, either.
+    elsewhere = installation.inside("get", "fact", fact[:8], "--tenant", "nobody", code=4).err
+    assert elsewhere == f"error: there is no fact whose id begins with {fact[:8]}\n"
+    assert "memory_id" in installation.inside("get", "fact", fact[:7], *of, code=3).err
+    assert "memory_id" in installation.inside("get", "fact", "not-an-id", *of, code=3).err
+    words = ("store-episode", "Tea", "--episode-id", fact[:8])
+    assert "episode_id" in installation.inside(*words, *of, code=3).err
+
+
+def test_a_beginning_that_two_memories_have_is_refused(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    for id in _ALIKE:
+        installation.inside("store-episode", f"Tea {id[-1]}", "--episode-id", id, *of)
+    told = installation.inside("get", "episode", _ALIKE[0][:8], *of, code=3).err
+    assert told == "error: more than one episode has an id that begins with 6f1c2a3b; type more\n"
+    assert "Tea 2" in installation.inside("get", "episode", _ALIKE[1], *of).out
