@@ -25,7 +25,7 @@ _FILE = Path(memory_butler.audit.__file__)
 
 def test_the_check_is_one_short_file_of_the_standard_library() -> None:
     text = _FILE.read_text()
-    assert len(text.splitlines()) <= 350
+    assert len([line for line in text.splitlines() if line.strip()]) <= 300
     imported = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(text))
