@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from memory_butler.domain.errors import InvalidInput
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_NAMED = re.compile(r"[^\W\d]|\d\D\d")
 _ORDERS = ("DMY", "MDY")
 
 
@@ -23,7 +24,7 @@ def read(option: str, text: str, now: datetime, *, ahead: bool) -> str:
     from memory_butler.journal.dateparsing import parsed_date
 
     # A number alone would be read as a month or a year.
-    named = re.search(r"[^\W\d]|\d\D\d", text) is not None
+    named = _NAMED.search(text) is not None
     found = {parsed_date(text, now, ["en"], order, ahead=ahead) for order in _ORDERS if named}
     if len(found) > 1:
         raise InvalidInput(f"{option} {text[:60]!r} may be two dates; write it as 2026-11-16")
