@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+# What the work still does when it is cancelled takes less.
+_AGAIN_SECONDS: Final = 10.0
 
 
 @asynccontextmanager
@@ -14,6 +17,10 @@ async def beside(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[No
     try:
         yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        # What waits for a connection with a time-out swallows a cancellation that meets it at once
+        # (python/cpython#86296), and would go on for ever.
+        while not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=_AGAIN_SECONDS)
+        if not task.cancelled():
+            task.result()
