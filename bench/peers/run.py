@@ -4,7 +4,7 @@
 
 Each peer gets an environment of its own (made by uv from the package index, kept under
 `~/.cache/memory-butler-peers`, `--environments` to change), with vectors of the same weights by
-our engine. Turns are rendered as `[8 May 2023] Caroline: …`, what our server indexes of an episode.
+our engine. Turns are rendered as `[8 May 2023] Marta: …`, what our server indexes of an episode.
 Ours is asked over MCP, with its cache of questions off. Conversation by conversation, each peer and
 ours in turn, beginning with another one each time: whatever else the machine does, it does to all.
 A peer that cannot be installed or run is reported as such.

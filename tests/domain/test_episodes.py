@@ -82,11 +82,11 @@ SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     ("content", "speaker", "said_at", "text"),
     [
         ("hello", None, None, "hello"),
-        ("hello", "Caroline", None, "Caroline: hello"),
+        ("hello", "Marta", None, "Marta: hello"),
         ("hello", None, SAID_AT, "[8 May 2023] hello"),
-        ("hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
-        ("[8 May 2023] Caroline: hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
-        ("Caroline: hello", "Caroline", SAID_AT, "[8 May 2023] Caroline: hello"),
+        ("hello", "Marta", SAID_AT, "[8 May 2023] Marta: hello"),
+        ("[8 May 2023] Marta: hello", "Marta", SAID_AT, "[8 May 2023] Marta: hello"),
+        ("Marta: hello", "Marta", SAID_AT, "[8 May 2023] Marta: hello"),
     ],
 )
 def test_an_episode_is_found_by_who_spoke_and_when(

@@ -116,14 +116,14 @@ async def test_an_entity_cannot_take_another_ones_name(
 async def test_names_are_resolved_in_tiers(memory: Memory, principal: Principal) -> None:
     exact = await _person(memory, principal, "Jo")
     await _person(memory, principal, "Zoe", aliases=["JO"])
-    await _person(memory, principal, "Joanna")
+    await _person(memory, principal, "Johanna")
     await _person(memory, principal, "Mary", aliases=["Banjo Mary"])
     await _person(memory, principal, "Nobody")
     found = await resolve_entity(memory, principal, "jO")
     assert [(one.canonical_name, one.name_match, one.score) for one in found] == [
         ("Jo", "exact", 100.0),
         ("Zoe", "alias", 80.0),
-        ("Joanna", "prefix", 50.0),
+        ("Johanna", "prefix", 50.0),
         ("Mary", "prefix", 50.0),
     ]
     assert (found[0].entity_id, found[0].entity_type, found[1].aliases) == (
