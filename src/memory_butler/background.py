@@ -17,10 +17,17 @@ async def beside(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[No
     try:
         yield
     finally:
-        # What waits for a connection with a time-out swallows a cancellation that meets it at once
-        # (python/cpython#86296), and would go on for ever.
-        while not task.done():
-            task.cancel()
-            await asyncio.wait([task], timeout=_AGAIN_SECONDS)
+        await cancelled(task)
         if not task.cancelled():
             task.result()
+
+
+async def cancelled(task: asyncio.Task[Any]) -> None:
+    """Cancel a task until it has ended; what it raises stays in it.
+
+    What waits for a connection with a time-out swallows a cancellation that meets it at once
+    (python/cpython#86296), and would go on for ever.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=_AGAIN_SECONDS)

@@ -1,6 +1,6 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
-from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, Self
@@ -219,15 +219,15 @@ async def _looked_at(
         vector,
         names_in(asked.text),
         spellings(asked.text),
-        {memory_type: [one.found.id for one in some] for memory_type, some in _by_type(found)},
+        _by_type(found),
     )
 
 
-def _by_type(found: Sequence[Match]) -> Iterator[tuple[MemoryType, list[Match]]]:
-    grouped: dict[MemoryType, list[Match]] = {}
+def _by_type(found: Sequence[Match]) -> dict[MemoryType, list[UUID]]:
+    grouped: dict[MemoryType, list[UUID]] = {}
     for match in found:
-        grouped.setdefault(match.memory_type, []).append(match)
-    yield from grouped.items()
+        grouped.setdefault(match.memory_type, []).append(match.found.id)
+    return grouped
 
 
 def _weighed(
@@ -249,8 +249,8 @@ def _weighed(
     known = {id: Bearing(one.similarity, one.words) for id, one in borne.items()}
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
-    for memory_type, some in _by_type(found):
-        own = {one.found.id: known[one.found.id] for one in some if one.found.id in known}
+    for memory_type, ids in _by_type(found).items():
+        own = {id: known[id] for id in ids if id in known}
         best = bears
         if memory_type == "rule":
             # A name that memory does not know says that it knows no fact of it, and nothing of a

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from memory_butler import __version__
+from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.butler_state import StateStore
 from memory_butler.engine.keys import keys_of
@@ -236,8 +237,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait({task})
+        await cancelled(task)
 
 
 def _tell_failure(task: "asyncio.Task[None]") -> None:
