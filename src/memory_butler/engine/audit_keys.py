@@ -8,7 +8,6 @@ import hmac
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ import structlog
 
 from memory_butler.audit import canonical, parsed
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.files import keep_names, replaced
 
 FOLDER: Final = "audit"
 _OWN: Final = "signing-secret"
@@ -137,12 +137,13 @@ def _opened(folder: Path) -> AuditKeys:
     while keys is None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Whole or not at all: another process may make them at the same time.
-        unfinished = _written(folder / _OWN, secrets.token_hex(_KEY_BYTES))
+        unfinished = folder / f".{_OWN}.{secrets.token_hex(8)}"
+        _write(unfinished, secrets.token_hex(_KEY_BYTES))
         with suppress(FileExistsError):
             os.link(unfinished, folder / _OWN)
             made = True
         unfinished.unlink()
-        _to_disk(folder)
+        keep_names(folder)
         keys = read_keys(folder)
     _write_public(keys)
     return replace(keys, made=made)
@@ -157,7 +158,7 @@ def _write_public(keys: AuditKeys) -> None:
             return
     text = json.dumps({"chain": keys.chain.hex(), "public": keys.public.hex()})
     with suppress(OSError):  # where secrets are mounted for reading only
-        _replaced(path, text)
+        _write(path, text)
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
@@ -178,32 +179,13 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 def write_checkpoint(path: Path, checkpoint: Mapping[str, str]) -> None:
     """Keep a checkpoint in a file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _replaced(path, json.dumps(dict(checkpoint)))
+    _write(path, json.dumps(dict(checkpoint)))
 
 
 def _number(checkpoint: Mapping[str, str]) -> int:
     return int(parsed(checkpoint["statement"])["number"])
 
 
-def _replaced(path: Path, text: str) -> None:
-    _written(path, text).replace(path)
-    _to_disk(path.parent)
-
-
-def _written(path: Path, text: str) -> Path:
-    """A new file beside `path`, on disk, whose name no other process has; 0600."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    return Path(name)
-
-
-def _to_disk(folder: Path) -> None:
-    """Keep the names in a folder, too, over a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _write(path: Path, text: str) -> None:
+    with replaced(path) as file:
+        file.write(text.encode() + b"\n")

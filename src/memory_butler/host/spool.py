@@ -16,6 +16,7 @@ from typing import Any, Final
 import structlog
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.files import keep_names
 from memory_butler.vault.keyring import HeldKeys, Keyring
 from memory_butler.vault.sealed import seal, unseal
 
@@ -89,7 +90,7 @@ class Spool:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-        _sync(self.folder)
+        keep_names(self.folder)
 
     def waiting(self) -> Waiting:
         """What waits. A file that cannot be read is set aside, one whose key is away stays."""
@@ -140,11 +141,3 @@ class Spool:
         aside = self.folder / REFUSED
         aside.mkdir(mode=0o700, exist_ok=True)
         path.replace(aside / path.name)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -3,13 +3,12 @@
 People write the first two; the desk writes `ambient.md`.
 """
 
-import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import Unavailable
+from memory_butler.files import replaced
 from memory_butler.journal.assembly import Texts
 
 WAKE: Final = "wake-context.md"
@@ -63,23 +62,9 @@ def write_ambient(folder: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    folder = path.parent
-    folder.mkdir(mode=0o700, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    directory = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with replaced(path) as file:
+        file.write(text.encode())
 
 
 def replace_beginning(folder: Path, former: str, words: str) -> Path | None:

@@ -34,6 +34,7 @@ from pathlib import Path
 import structlog
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.files import keep_names, replaced
 from memory_butler.store.embedded_postmaster import SOCKET_NAME
 from memory_butler.store.embedded_programs import (
     ProgramFailed,
@@ -387,7 +388,7 @@ def _init(cluster: Cluster, user: ServerUser | None, password: str, folder: Path
             seconds=_INITDB_SECONDS,
         )
         (work / "data").rename(cluster.pgdata)
-        _sync_folder(cluster.place)
+        keep_names(cluster.place)
     except ProgramFailed as problem:
         raise Unavailable(f"Cannot make a cluster in {cluster.place}: {problem}") from problem
     finally:
@@ -397,18 +398,9 @@ def _init(cluster: Cluster, user: ServerUser | None, password: str, folder: Path
 
 def write_private(path: Path, text: str) -> None:
     """Replace a 0600 file at once and durably; it gets the owner of its folder."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            give_to_folder_owner(file.fileno(), path.parent)
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    with replaced(path) as file:
+        file.write(text.encode())
+        give_to_folder_owner(file.fileno(), path.parent)
 
 
 def give_to_folder_owner(descriptor: int, folder: Path) -> None:
@@ -416,11 +408,3 @@ def give_to_folder_owner(descriptor: int, folder: Path) -> None:
     if os.geteuid() == 0:
         owner = folder.stat()
         os.fchown(descriptor, owner.st_uid, owner.st_gid)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,7 +10,6 @@ The key of the tenant "" seals what belongs to no tenant.
 import base64
 import binascii
 import fcntl
-import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -23,6 +22,7 @@ from typing import Final, Literal
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
+from memory_butler.files import replaced
 from memory_butler.vault.master import KEY_BYTES, Master
 
 FOLDER: Final = "keys"
@@ -338,22 +338,8 @@ def _parsed(path: Path) -> Content:
 
 
 def _write(path: Path, content: Content) -> None:
-    """Whole or not at all, on disk when this returns; readable for its owner alone."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(content.model_dump_json(indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replaced(path) as file:
+        file.write(content.model_dump_json(indent=1).encode() + b"\n")
 
 
 def _none(folder: Path) -> ConfigurationError:

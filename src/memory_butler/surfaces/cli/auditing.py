@@ -1,7 +1,7 @@
 """Checking the event log."""
 
+import io
 import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.files import replaced
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 
@@ -77,17 +78,14 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
     folder = target.absolute().parent
     if not folder.is_dir():
         raise InvalidInput(f"no such folder: {folder}")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
+    with replaced(target.absolute()) as raw:
+        file = io.TextIOWrapper(raw, encoding="utf-8")
 
-            async def write(memory: "Memory") -> int:
-                if accept:
-                    await sealing.accept(memory, who.tenant)
-                return await sealing.export(memory, who, file)
+        async def write(memory: "Memory") -> int:
+            if accept:
+                await sealing.accept(memory, who.tenant)
+            return await sealing.export(memory, who, file)
 
-            count = with_memory(place, write)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+        count = with_memory(place, write)
+        file.detach()  # written out; `raw` stays open
     print(f"Wrote {count} lines to {target}. docs/audit.md says how to check them offline.")

@@ -1,0 +1,34 @@
+"""Files that are replaced whole."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memory_butler.files import replaced
+
+
+def test_a_file_is_replaced_when_the_block_ends_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with replaced(path) as file:
+        file.write(b"new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_where_the_block_fails_the_old_file_stays_and_nothing_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def half() -> None:
+        with replaced(path) as file:
+            file.write(b"ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
