@@ -1,4 +1,5 @@
 import { createRoute, redirect } from "@tanstack/react-router";
+import { ask } from "@/pages/ask/route";
 import { entities } from "@/pages/entities/route";
 import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
 import { changes } from "@/pages/changes/route";
@@ -40,6 +41,7 @@ export const routes = root.addChildren([
   start,
   signIn,
   overview,
+  ask,
   facts,
   rules,
   entities,

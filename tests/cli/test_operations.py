@@ -240,3 +240,15 @@ def test_a_command_that_needs_no_language_model_works_without_its_key(
 def test_importance_beyond_its_scale_is_refused_with_the_scale(butler: Typist) -> None:
     fact = ("store-fact", "user", "color", "Prefers green", "--importance", "11")
     assert "importance must be between 1 (trivial) and 10 (vital)" in butler.say(*fact, code=3)
+
+
+def test_ask(butler: Typist) -> None:
+    owl = id_in(butler.say("store-fact", "garden", "owl", "A barn owl lives in the old barn"))
+    said = butler.say("ask", "Where does the owl live?")
+    assert said == f"A barn owl lives in the old barn\n  fact {owl}, confidence 100%\n"
+    asked = ("ask", "How do database indexes work?")
+    nothing = butler.say(*asked)
+    assert nothing.startswith("Nothing is known about that.\nThe nearest")
+    assert "store-fact SUBJECT PREDICATE CONTENT" in nothing
+    assert not butler.json(*asked)["known"]
+    assert butler.json(*asked, "--min-relevance", "0")["known"]

@@ -130,6 +130,12 @@ def _shortcuts(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
+def _new_fact(page: Page) -> None:
+    page.goto("/memory/ask?q=asdf+qwer")
+    page.get_by_role("button", name="Add the fact").click()
+    expect(page.get_by_role("dialog", name="Add a fact")).to_be_visible()
+
+
 def _new_token(page: Page) -> None:
     page.goto("/tokens")
     page.get_by_role("button", name="New token").click()
@@ -155,6 +161,7 @@ OVERLAYS = (
     Overlay("palette", _palette, pictured=True),
     Overlay("shortcuts", _shortcuts),
     Overlay("token-new", _new_token),
+    Overlay("fact-new", _new_fact),
     Overlay("missing", _missing),
 )
 

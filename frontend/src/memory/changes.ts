@@ -1,7 +1,8 @@
 import { answer, api } from "@/api/client";
 import { undoing } from "@/memory/undo";
 import type { Change } from "@/shell/change";
-import type { MemoryType } from "@/shell/vocabulary";
+import type { MemoryType, Permanence } from "@/shell/vocabulary";
+import { plural } from "@/ui/format";
 
 const path = (id: string) => ({ params: { path: { memory_id: id } } });
 
@@ -67,6 +68,36 @@ export function accept(id: string): Change {
         const { items } = await answer(EVENTS.fact(id));
         return items.find((one) => one.event_type === "fact_accepted");
       }, "It waits again."),
+    };
+  };
+}
+
+/** A fact as a person types it. */
+export interface NewFact {
+  subject: string;
+  predicate: string;
+  content: string;
+  permanence: Permanence;
+}
+
+/** Store what the user says; it supersedes the fact of the same subject and predicate. */
+export function addFact(fact: NewFact): Change {
+  return async () => {
+    const { id, supersedes_id, alike } = await answer(
+      api.POST("/api/memory/facts", {
+        body: { ...fact, importance: 5, scope: "global", trust: "user_said", allow_secrets: false },
+      }),
+    );
+    const replaced = supersedes_id ? " It supersedes what was known before." : "";
+    const like = alike.length
+      ? ` ${plural(alike.length, "known fact")} may repeat or contradict it.`
+      : "";
+    return {
+      said: `Added.${replaced}${like}`,
+      undo: undoing(async () => {
+        const { items } = await answer(EVENTS.fact(id));
+        return items.find((one) => one.event_type === "fact_created");
+      }, "The fact is gone again."),
     };
   };
 }

@@ -1,7 +1,17 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Keyboard, MessageSquare, Moon, Quote, Scale, Search, Sun, UserRound } from "lucide-react";
+import {
+  Keyboard,
+  MessageCircleQuestionMark,
+  MessageSquare,
+  Moon,
+  Quote,
+  Scale,
+  Search,
+  Sun,
+  UserRound,
+} from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { useDeferredValue, useState, type ReactNode } from "react";
 import { answer, api } from "@/api/client";
@@ -92,6 +102,12 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                     onSelect={run(() => void navigate({ to: "/memory", search: { q: words } }))}
                   >
                     <Search /> Everything about “{words}”
+                  </Item>
+                  <Item
+                    value="ask"
+                    onSelect={run(() => void navigate({ to: "/memory/ask", search: { q: words } }))}
+                  >
+                    <MessageCircleQuestionMark /> Ask “{words}”
                   </Item>
                 </Group>
               )}

@@ -8,6 +8,7 @@ import {
   History,
   KeyRound,
   LayoutDashboard,
+  MessageCircleQuestionMark,
   MessagesSquare,
   NotebookPen,
   NotebookText,
@@ -37,6 +38,7 @@ export const NAVIGATION: readonly Section[] = [
     title: "Memory",
     entries: [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
+      { to: "/memory/ask", title: "Ask", icon: MessageCircleQuestionMark, key: "a" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
       { to: "/memory/entities", title: "Entities", icon: Contact, key: "i" },

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from memory_butler.operations import (
+    asking,
     butlers,
     calibration,
     conflicts,
@@ -105,6 +106,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     receipts.EXPLAIN,
     receipts.REPLAY,
     everything.FIND,
+    asking.ASK,
     insight.BUTLER_STATS,
     insight.TRENDS,
     sessions.LIST,

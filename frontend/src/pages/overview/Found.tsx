@@ -8,6 +8,7 @@ import { Badge } from "@/ui/Badge";
 import { ConfidenceBar } from "@/ui/Bars";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, words } from "@/ui/format";
+import { Marked } from "@/ui/Marked";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { TimeAgo } from "@/ui/TimeAgo";
 
@@ -39,7 +40,7 @@ export function Found({ search }: { search: OverviewSearch }) {
               ? `${plural(good.length, "memory", "memories")}, the best first`
               : "The nearest"}
           </p>
-          <Results results={shown} />
+          <Results results={shown} query={search.q ?? ""} />
         </>
       )}
       {folded.length > 0 && (
@@ -48,7 +49,7 @@ export function Found({ search }: { search: OverviewSearch }) {
             {plural(folded.length, "weaker match", "weaker matches")}
           </summary>
           <div className="mt-2">
-            <Results results={folded} />
+            <Results results={folded} query={search.q ?? ""} />
           </div>
         </details>
       )}
@@ -56,19 +57,24 @@ export function Found({ search }: { search: OverviewSearch }) {
   );
 }
 
-function Results({ results }: { results: readonly Result[] }) {
+interface ResultsProps {
+  results: readonly Result[];
+  query: string;
+}
+
+function Results({ results, query }: ResultsProps) {
   return (
     <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
       {results.map((one) => (
         <li key={one.id} className="px-5 py-3.5 hover:bg-sunken">
-          <ResultLine result={one} />
+          <ResultLine result={one} query={query} />
         </li>
       ))}
     </ul>
   );
 }
 
-function ResultLine({ result }: { result: Result }) {
+function ResultLine({ result, query }: { result: Result; query: string }) {
   return (
     <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
       <div className="min-w-0 flex-1 basis-64">
@@ -77,7 +83,9 @@ function ResultLine({ result }: { result: Result }) {
           <Details result={result} />
         </div>
         <MemoryLink kind={result.memory_type} id={result.id} className="hover:underline">
-          <span className="memory-text line-clamp-2">{result.content}</span>
+          <span className="memory-text line-clamp-2">
+            <Marked text={result.content} query={query} />
+          </span>
         </MemoryLink>
       </div>
       <div className="flex shrink-0 flex-col items-end gap-1 text-xs text-ink-3">

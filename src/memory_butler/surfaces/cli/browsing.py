@@ -7,12 +7,15 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
+from memory_butler.operations.views import Episode
 from memory_butler.surfaces.cli.answers import (
+    View,
     clean,
     console,
     episodes_table,
     facts_table,
     fields,
+    less,
     rules_table,
     short,
     stats,
@@ -152,6 +155,31 @@ def _preview_of_merge(output: Any) -> None:
             print(f"{title} {one.id}: {clean(one.subject)}, {clean(one.predicate)}")
 
 
+def _asked(output: Any) -> None:
+    """Each line with where it comes from; what one may do where nothing is known."""
+    for line in output.lines:
+        memory = line.memory
+        print(f"{short(memory.content)}\n  {memory.memory_type} {memory.id}{_sure(memory)}")
+        if line.source is not None:
+            print(f"  from: {short(line.source.content)}\n  episode {line.source.id}")
+    if output.known:
+        return
+    print("Nothing is known about that.")
+    if output.further:
+        print("The nearest, which hardly bears on it:")
+    for memory in output.further:
+        print(f"  {short(memory.content)}\n  {memory.memory_type} {memory.id}")
+    print("Next: memory-butler ask … --min-relevance 0, memory-butler search …,")
+    print("or store it: memory-butler store-fact SUBJECT PREDICATE CONTENT")
+
+
+def _sure(memory: View) -> str:
+    """How far to believe a line; an episode is what was said, whoever believes it."""
+    if isinstance(memory, Episode):
+        return f", {memory.occurred_at:%Y-%m-%d}{less(memory.trust)}"
+    return f", confidence {memory.effective_confidence:.0%}{less(memory.trust)}"
+
+
 def _links(output: Any) -> None:
     if not output.links:
         print("No links.")
@@ -227,6 +255,7 @@ SHOWN: Final[dict[str, Callable[[Any], None]]] = {
     "rule_move": _edited_rule,
     "entity_merge_preview": _preview_of_merge,
     "memory_restore": lambda one: print(f"Restored {one.memory_type} {one.memory_id}."),
+    "memory_ask": _asked,
     "links_list": _links,
     "link_create": _linked,
     "job_run": _ran,

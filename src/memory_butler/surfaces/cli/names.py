@@ -27,6 +27,13 @@ _COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --t
 
 COMMANDS: Final[tuple[Named, ...]] = (
     Named(
+        "ask",
+        "asking.memory_ask",
+        FIND,
+        "Answer a question from memory, with the memories behind it; no model is called.",
+        ('memory-butler ask "Where does Ana live?"', "memory-butler ask travel --min-relevance 0"),
+    ),
+    Named(
         "recall",
         "retrieval.memory_recall",
         FIND,

@@ -60,6 +60,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "predicate": "favorite_color",
     "q": "green",
     "query": "which colour does the user like",
+    "question": "Which colour does the user like?",
     "receipt_id": RECEIPT,
     "revision": "0c6d2f0f2a5e4d1b9f6b8a7c5d4e3f21",
     "rule_id": RULE,

@@ -1,0 +1,78 @@
+"""A person's question: answered by what bears on it, with its sources; else nothing is known."""
+
+from uuid import UUID
+
+import pytest
+
+from conftest import Connection
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.asking import NEAREST, ask
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_episode, store_fact
+
+from .store_views import row
+
+pytestmark = pytest.mark.anyio
+
+BIRDS = (
+    "Robins nest in the hedge behind the shed",
+    "The blue tits eat sunflower seeds",
+    "A barn owl lives in the old barn",
+    "The heron takes fish from the pond",
+)
+
+
+async def _birds(memory: Memory, principal: Principal) -> list[UUID]:
+    return [
+        (await store_fact(memory, principal, "garden", f"note {n}", text))[0]
+        for n, text in enumerate(BIRDS)
+    ]
+
+
+async def test_an_answer_rests_on_its_lines_and_leaves_no_trace(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    birds = await _birds(memory, principal)
+    answer = await ask(memory, principal, "Where does the owl live?")
+    assert [line.hit.row["id"] for line in answer.lines] == [birds[2]]
+    assert birds[2] not in [hit.row["id"] for hit in answer.further]
+    assert len(answer.lines) + len(answer.further) <= 5
+    assert (await row(admin, "facts", birds[2]))["reference_count"] == 0
+
+
+async def test_an_episode_is_the_source_of_its_line_and_no_line_of_its_own(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _birds(memory, principal)
+    said = await store_episode(memory, principal, "Ana saw an owl live in the barn", "notes")
+    fact, _ = await store_fact(memory, principal, "owl", "home", "The owl lives in the tower")
+    await admin.execute("UPDATE facts SET source_episode_id = $2 WHERE id = $1", fact, said)
+    answer = await ask(memory, principal, "Where does the owl live?", limit=3)
+    told = {line.hit.row["id"]: line.source for line in answer.lines}
+    source = told[fact]
+    assert source is not None
+    assert source["content"] == "Ana saw an owl live in the barn"
+    assert said not in told
+    assert len(answer.lines) <= 3
+
+
+@pytest.mark.parametrize("question", ["How do database indexes work?", "asdf qwer"])
+async def test_nothing_is_known_where_nothing_bears_on_the_question(
+    memory: Memory, principal: Principal, question: str
+) -> None:
+    await _birds(memory, principal)
+    answer = await ask(memory, principal, question)
+    assert answer.lines == ()
+    assert len(answer.further) == NEAREST
+    assert answer.min_relevance == memory.config.retrieval.min_relevance
+    # Lower the bar, and the nearest are the answer.
+    assert (await ask(memory, principal, question, min_relevance=0)).lines
+
+
+async def test_an_empty_memory_and_an_empty_question_have_no_answer(
+    memory: Memory, principal: Principal
+) -> None:
+    assert (await ask(memory, principal, "Where does the owl live?")).further == ()
+    await _birds(memory, principal)
+    answer = await ask(memory, principal, " ")
+    assert (answer.lines, answer.further) == ((), ())
