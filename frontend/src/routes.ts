@@ -3,7 +3,7 @@ import { ask } from "@/pages/ask/route";
 import { entities } from "@/pages/entities/route";
 import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
 import { changes } from "@/pages/changes/route";
-import { conflicts } from "@/pages/conflicts/route";
+import { conflicts, inbox } from "@/pages/inbox/route";
 import { contexts } from "@/pages/contexts/route";
 import { episodes } from "@/pages/episodes/route";
 import { facts } from "@/pages/facts/route";
@@ -45,6 +45,7 @@ export const routes = root.addChildren([
   facts,
   rules,
   entities,
+  inbox,
   conflicts,
   episodes,
   sessions,

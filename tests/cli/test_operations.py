@@ -252,3 +252,14 @@ def test_ask(butler: Typist) -> None:
     assert "store-fact SUBJECT PREDICATE CONTENT" in nothing
     assert not butler.json(*asked)["known"]
     assert butler.json(*asked, "--min-relevance", "0")["known"]
+
+
+def test_inbox(butler: Typist) -> None:
+    assert butler.say("inbox") == "Nothing waits for a decision.\n"
+    butler.say("store-fact", "Berengar", "hand", "is left-handed")
+    butler.say("store-fact", "Berengar", "handedness", "is right-handed")
+    said = butler.say("inbox")
+    assert "contradiction" in said
+    assert "is right-handed" in said
+    assert "conflicts settle" in said
+    assert butler.json("inbox")["waiting"] == {"contradiction": 1}

@@ -28,7 +28,7 @@ PAGES = (
         "/memory/entities?show=resolve&name=tavares&topic=load+cases+in+a+table&fuzzy=yes",
         "Entities",
     ),
-    PageShown("conflicts", "/memory/conflicts", "Conflicts", phone=True),
+    PageShown("inbox", "/memory/inbox", "Inbox", phone=True),
     PageShown(
         "playground",
         "/memory/recall?prompt=Plan+a+dinner+for+the+family&budget=250",

@@ -12,7 +12,7 @@ def test_an_answer_shows_its_lines_and_each_leads_to_its_memory(page: Page) -> N
     page.get_by_label("Question").fill("When does the family have dinner?")
     answer = page.get_by_role("region", name="Answer")
     best = answer.get_by_role("listitem").first
-    expect(best.get_by_role("mark").first).to_be_visible()
+    expect(best.locator("mark").first).to_be_visible()
     expect(page).to_have_url(re.compile(r"\?q=When"))
     best.get_by_role("link").first.click()
     expect(page.get_by_role("dialog")).to_be_visible()

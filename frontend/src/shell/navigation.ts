@@ -6,6 +6,7 @@ import {
   Contact,
   FileDiff,
   History,
+  Inbox,
   KeyRound,
   LayoutDashboard,
   MessageCircleQuestionMark,
@@ -14,7 +15,6 @@ import {
   NotebookText,
   Quote,
   ReceiptText,
-  Scale,
   Telescope,
   type LucideIcon,
 } from "lucide-react";
@@ -38,11 +38,11 @@ export const NAVIGATION: readonly Section[] = [
     title: "Memory",
     entries: [
       { to: "/memory", title: "Overview", icon: LayoutDashboard, key: "o" },
+      { to: "/memory/inbox", title: "Inbox", icon: Inbox, key: "c" },
       { to: "/memory/ask", title: "Ask", icon: MessageCircleQuestionMark, key: "a" },
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
       { to: "/memory/entities", title: "Entities", icon: Contact, key: "i" },
-      { to: "/memory/conflicts", title: "Conflicts", icon: Scale, key: "c" },
       { to: "/memory/episodes", title: "Episodes", icon: NotebookText, key: "e" },
       { to: "/memory/sessions", title: "Sessions", icon: MessagesSquare, key: "s" },
       { to: "/memory/timeline", title: "Timeline", icon: History, key: "l" },

@@ -47,7 +47,8 @@ export function useShortcuts({ palette, help }: Actions): void {
   }, [navigate, palette, help]);
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whether a key is meant for a control that one types in. */
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))

@@ -17,15 +17,22 @@ function publish(next: readonly ToastMessage[]): void {
   listeners.forEach((one) => one());
 }
 
+// Whoever works fast reads the last ones; more would cover the page.
+const BESIDE_A_NEW_ONE = 2;
+
+function newest(): readonly ToastMessage[] {
+  return messages.slice(-BESIDE_A_NEW_ONE);
+}
+
 /** Say that something was done; with `undo` wherever it can be taken back. */
 export function toast(text: string, undo?: () => void): void {
-  publish([...messages, { id: ++latest, text, tone: "plain", ...(undo && { undo }) }]);
+  publish([...newest(), { id: ++latest, text, tone: "plain", ...(undo && { undo }) }]);
 }
 
 /** Say that something could not be done, in the server's words where it has some. */
 export function toastError(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
-  publish([...messages, { id: ++latest, text, tone: "bad" }]);
+  publish([...newest(), { id: ++latest, text, tone: "bad" }]);
 }
 
 export function dismiss(id: number): void {

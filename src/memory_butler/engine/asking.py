@@ -13,8 +13,8 @@ from memory_butler.store.rows import Row
 
 # Of what comes nearest where nothing bears on the question: a person sees why at a glance.
 NEAREST: Final = 3
-# A line with less of the best line's score is put aside: the gate judges the question as a whole, and
-# lets more through than answers it. Nothing is lost: what is put aside is told apart.
+# A line with less of the best line's score is put aside: the gate judges the question as a whole,
+# and lets more through than answers it. Nothing is lost: what is put aside is told apart.
 SHARE_OF_BEST: Final = 0.5
 
 
@@ -82,7 +82,7 @@ async def _sources(
     memory: Memory, principal: Principal, hits: Sequence[Hit]
 ) -> dict[UUID | None, Row]:
     """The episodes that these were drawn from, by id."""
-    named = {hit.row.get("source_episode_id") for hit in hits} - {None}
+    named = {id for hit in hits if (id := hit.row.get("source_episode_id")) is not None}
     if not named:
         return {}
     async with memory.reading(principal.tenant) as tx:

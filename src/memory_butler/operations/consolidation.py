@@ -121,6 +121,7 @@ class DeadLetter(Output):
     id: UUID
     butler: str
     content: str
+    importance: float
     consolidation_status: str
     consolidation_attempts: int
     last_consolidation_error: str | None

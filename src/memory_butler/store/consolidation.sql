@@ -105,8 +105,8 @@ UPDATE consolidation_runs SET status = 'abandoned', finished_at = $2
 WHERE tenant_id = $1 AND status = 'running' AND started_at < $3
 
 -- name: dead_letters
-SELECT id, butler, content, consolidation_attempts, last_consolidation_error, created_at, expires_at,
-       consolidation_status
+SELECT id, butler, content, importance, consolidation_attempts, last_consolidation_error, created_at,
+       expires_at, consolidation_status
 FROM episodes WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
 ORDER BY created_at, id LIMIT $2
 

@@ -274,6 +274,12 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ("memory-butler undo --dry-run", "memory-butler undo --run-id 6f1c…"),
     ),
     Named(
+        "inbox",
+        "inbox.inbox_list",
+        CURATE,
+        "List what waits for your decision, the most worthwhile first.",
+    ),
+    Named(
         "conflicts list",
         "conflicts.conflicts_list",
         CURATE,

@@ -33,6 +33,30 @@ def _conflicts(output: Any) -> None:
     print(f"{shown}{more}. Say which holds: memory-butler conflicts settle EARLIER LATER CHOICE")
 
 
+def _inbox(output: Any) -> None:
+    if not output.items:
+        print("Nothing waits for a decision.")
+        return
+    made = table("What", "About", "Decide with")
+    for one in output.items:
+        made.add_row(one.kind.replace("_", " "), *_decision(one))
+    console().print(made)
+    waiting = sum(output.waiting.values())
+    if waiting > len(output.items):
+        print(f"{len(output.items)} of {waiting}; --limit shows more.")
+
+
+def _decision(one: Any) -> tuple[Text, str]:
+    """What an item is about, and the commands that decide it."""
+    if one.conflict is not None:
+        pair = Text("\n").join([_stated(one.conflict.earlier), _stated(one.conflict.later)])
+        return pair, "conflicts settle"
+    if one.episode is not None:
+        told = Text.assemble(short(one.episode.content), "\n", (str(one.episode.id), "dim"))
+        return told, "dead-letters retry, forget"
+    return _stated(one.fact), "facts accept, forget" if one.kind == "waiting" else "confirm, forget"
+
+
 def _stated(one: Fact) -> Text:
     about = f"{clean(one.subject)}, {clean(one.predicate)}: "
     return Text.assemble((about, "dim"), content(one))
@@ -148,6 +172,7 @@ def _undone(output: Any) -> None:
 
 SHOWN: Final[dict[str, Callable[[Any], None]]] = {
     "conflicts_list": _conflicts,
+    "inbox_list": _inbox,
     "conflict_settle": _settled,
     "memory_undo": _undone,
     "memory_diff": _diff,

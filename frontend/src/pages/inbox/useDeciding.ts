@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from "react";
+import { keyOf, type Item } from "@/pages/inbox/queries";
+import type { Decision } from "@/pages/inbox/decisions";
+import { useChange, type Change } from "@/shell/change";
+
+/**
+ * Decides one item after another without waiting for the server: a decided item leaves at once, and
+ * comes back where the decision was refused or undone.
+ */
+export function useDeciding(items: readonly Item[]) {
+  const change = useChange();
+  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
+  // In the order of the keys: an answer may come later than the next key.
+  const undos = useRef<{ key: string; change: Promise<Change | undefined> }[]>([]);
+
+  const leave = (key: string) => setDecided((now) => new Set(now).add(key));
+  const comeBack = (key: string) => setDecided((now) => without(now, key));
+
+  // Whatever the server no longer lists may be listed again by another way.
+  useEffect(() => {
+    const listed = new Set(items.map(keyOf));
+    setDecided((now) => {
+      const kept = [...now].filter((key) => listed.has(key));
+      return kept.length === now.size ? now : new Set(kept);
+    });
+  }, [items]);
+
+  function returning(key: string, undo: Change): Change {
+    return async () => {
+      const done = await undo();
+      undos.current = undos.current.filter((one) => one.key !== key);
+      comeBack(key);
+      return done;
+    };
+  }
+
+  function decide(item: Item, { make }: Decision): void {
+    const key = keyOf(item);
+    leave(key);
+    const made = make();
+    const undo = made.then(
+      (done) => done.undo && returning(key, done.undo),
+      () => undefined,
+    );
+    undos.current.push({ key, change: undo });
+    change.mutate(async () => {
+      try {
+        const back = await undo;
+        return { said: (await made).said, ...(back && { undo: back }) };
+      } catch (error) {
+        comeBack(key);
+        throw error;
+      }
+    });
+  }
+
+  function undo(): void {
+    const last = undos.current.pop();
+    if (!last) return;
+    change.mutate(async () => {
+      const back = await last.change;
+      if (!back) throw new Error("The last decision was not made: nothing to undo.");
+      return back();
+    });
+  }
+
+  return {
+    waiting: items.filter((one) => !decided.has(keyOf(one)) && !skipped.has(keyOf(one))),
+    skipped: skipped.size,
+    decide,
+    skip: (item: Item) => setSkipped((now) => new Set(now).add(keyOf(item))),
+    showSkipped: () => setSkipped(new Set()),
+    undo,
+  };
+}
+
+function without(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const left = new Set(keys);
+  left.delete(key);
+  return left;
+}

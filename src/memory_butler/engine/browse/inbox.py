@@ -1,0 +1,96 @@
+"""What waits for a person, of all kinds, in the order of what a decision is worth."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from memory_butler.domain.calibration import Bin
+from memory_butler.domain.inbox import DUPLICATE_HOLDS, EVEN, Kind, chance, worth
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.criteria import Part
+from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.calibration import calibrated
+from memory_butler.engine.conflicts import OpenConflict, list_conflicts
+from memory_butler.engine.consolidation.history import dead_letters
+from memory_butler.engine.memory import Memory
+from memory_butler.store.facts import FactFilter
+from memory_butler.store.rows import Row
+
+# Of each kind, so many are weighed: a person decides the worthiest and comes back.
+WEIGHED: Final = 200
+CALIBRATED_DAYS: Final = 365
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One decision: a fact, two facts, or an episode that consolidation gave up on."""
+
+    kind: Kind
+    worth: float
+    fact: Row | None = None
+    conflict: OpenConflict | None = None
+    episode: Row | None = None
+
+    @property
+    def id(self) -> UUID:
+        """What equal worth is ordered by."""
+        row = self.fact or self.episode
+        if self.conflict is not None:
+            row = self.conflict.later
+        assert row is not None  # noqa: S101 -- each kind has one of them
+        found: UUID = row["id"]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """How many wait of each kind (each up to `WEIGHED`), and the worthiest, best first."""
+
+    waiting: dict[Kind, int]
+    items: list[Item]
+
+
+async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
+    """The decisions that are worth most; a pair of facts is one, and its facts no others."""
+    part = Part(limit=WEIGHED)
+    faded = FactFilter(validities=("active",), fading=True)
+    in_doubt = FactFilter(validities=("waiting",))
+    _, pairs = await list_conflicts(memory, principal, WEIGHED, 0)
+    fading = await list_facts(memory, principal, faded, part, "importance")
+    waiting = await list_facts(memory, principal, in_doubt, part, "importance")
+    dead = await dead_letters(memory, principal, WEIGHED)
+    calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
+    paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
+    bins = calibration.calibration.bins
+    items = [
+        *(_pair(one) for one in pairs),
+        *_single("waiting", waiting.rows, bins, paired),
+        *_single("fading", fading.rows, bins, paired),
+        *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
+    ]
+    counts: dict[Kind, int] = {}
+    for one in items:
+        counts[one.kind] = counts.get(one.kind, 0) + 1
+    items.sort(key=lambda one: (-one.worth, one.id))
+    return Inbox(counts, items[:limit])
+
+
+def _pair(one: OpenConflict) -> Item:
+    holds = DUPLICATE_HOLDS if one.kind == "duplicate" else EVEN
+    sides = (one.earlier, one.later)
+    value = worth(
+        holds,
+        max(row["importance"] for row in sides),
+        max(row["reference_count"] for row in sides),
+    )
+    return Item(one.kind, value, conflict=one)
+
+
+def _single(
+    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID]
+) -> Iterable[Item]:
+    for row in rows:
+        if row["id"] not in paired:
+            holds = chance(row["effective_confidence"], bins)
+            yield Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

@@ -1,0 +1,84 @@
+"""What waits for a person's decision: one list, in the order of what deciding is worth."""
+
+from pydantic import Field
+
+from memory_butler.domain.inbox import Kind
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.inbox import WEIGHED, inbox
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.conflicts import OpenConflict
+from memory_butler.operations.consolidation import DeadLetter
+from memory_butler.operations.facts import ListedFact
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output, Rounded
+
+
+class InboxInput(Input):
+    """How much to list."""
+
+    limit: int = Field(50, ge=1, le=WEIGHED, description="How many, the worthiest first.")
+
+
+class InboxItem(Output):
+    """One decision; of `fact`, `conflict` and `episode` the one that its kind is about."""
+
+    kind: Kind = Field(
+        description=(
+            "contradiction, duplicate: two facts, see conflicts_list; waiting: a fact in doubt; "
+            "fading: a fact that nobody confirmed; dead_letter: an episode that consolidation gave "
+            "up on."
+        )
+    )
+    worth: Rounded = Field(description="Doubt (p · (1 − p)) times use; the list is ordered by it.")
+    fact: ListedFact | None
+    conflict: OpenConflict | None
+    episode: DeadLetter | None
+
+
+class InboxOutput(Output):
+    """The worthiest first."""
+
+    waiting: dict[Kind, int] = Field(
+        description=f"How many wait of each kind; {WEIGHED} stands for that many or more."
+    )
+    items: list[InboxItem]
+
+
+async def _inbox(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
+    found = await inbox(memory, principal, given.limit)
+    return InboxOutput(
+        waiting=found.waiting,
+        items=[
+            InboxItem(
+                kind=one.kind,
+                worth=one.worth,
+                fact=None if one.fact is None else ListedFact.model_validate(one.fact),
+                conflict=(
+                    None
+                    if one.conflict is None
+                    else OpenConflict.model_validate(one.conflict, from_attributes=True)
+                ),
+                episode=None if one.episode is None else DeadLetter.model_validate(one.episode),
+            )
+            for one in found.items
+        ],
+    )
+
+
+INBOX = Operation(
+    name="inbox_list",
+    title="List what waits for a decision",
+    description=(
+        "What fades, contradicts, repeats, waits to be accepted or died in consolidation, in the "
+        "order of what a decision is worth: how open it is (by calibration) and how much it is "
+        "used."
+    ),
+    input_model=InboxInput,
+    output_model=InboxOutput,
+    handler=_inbox,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/inbox"),),
+)
