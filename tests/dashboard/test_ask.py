@@ -66,3 +66,17 @@ def test_the_palette_asks(page: Page) -> None:
     page.get_by_placeholder("Search facts").fill("When does the family have dinner")
     page.get_by_role("option", name=re.compile("^Ask ")).click()
     expect(page.get_by_role("region", name="Answer")).to_be_visible()
+
+
+def test_the_palette_adds_a_fact(page: Page) -> None:
+    page.goto("/memory/timeline")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_placeholder("Search facts").fill("add a")
+    page.get_by_role("option", name="Add a fact").click()
+    form = page.get_by_role("dialog", name="Add a fact")
+    form.get_by_role("button", name="Cancel").click()
+    expect(form).to_have_count(0)
+    expect(page).to_have_url(re.compile("/memory/facts$"))
+    page.get_by_role("button", name="Add a fact").click()
+    expect(form).to_be_visible()

@@ -12,10 +12,11 @@ from dashboard.serving import server
 _SOON = 15_000
 
 
-def _token(dsn: str) -> str:
+def token_of(dsn: str, tenant: str = "default") -> str:
     """A token, made as the sign-in page says."""
+    create = ("token", "create", "--name", "ana", "--tenant", tenant, "--dsn", dsn)
     made = subprocess.run(
-        [sys.executable, "-m", "memory_butler", "token", "create", "--name", "ana", "--dsn", dsn],
+        [sys.executable, "-m", "memory_butler", *create],
         capture_output=True,
         text=True,
         check=True,
@@ -32,7 +33,7 @@ def test_signing_in_leads_back_to_where_one_was(browser: Browser, demo_dsn: str)
         page.get_by_label("Token").fill("mbt_wrong")
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("alert")).to_contain_text("not known here")
-        page.get_by_label("Token").fill(_token(demo_dsn))
+        page.get_by_label("Token").fill(token_of(demo_dsn))
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("Lives in Lisbon, near Graça")).to_be_visible()
         expect(page).to_have_url(re.compile(r"/memory/facts\?show=archive"))

@@ -121,8 +121,11 @@ def test_an_edit_supersedes_and_can_be_taken_back(page: Page, told: Told) -> Non
 
     page.get_by_role("button", name="Undo").click()
     expect(drawer.get_by_role("heading", name="Drinks green tea")).to_be_visible()
-    back = read(page, f"/api/memory/facts/{_opened(page)}")["fact"]
+    # It is the fact of before, not a third version.
+    assert _opened(page) == told.fact
+    back = read(page, f"/api/memory/facts/{told.fact}")["fact"]
     assert (back["content"], back["importance"]) == ("Drinks green tea", 5)
+    assert page.request.get(f"/api/memory/facts/{edited['id']}").status == 404
 
     drawer.get_by_role("button", name="Forget").click()
     expect(drawer.get_by_role("button", name="Restore")).to_be_visible()

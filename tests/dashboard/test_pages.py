@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.accessibility import DARK, violations_in_both_themes
 from dashboard.browser import PHONE
@@ -227,6 +227,51 @@ def test_the_palette_finds_facts_rules_episodes_and_pages(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/memory/facts$"))
+
+
+def test_no_key_is_lost_while_the_palette_loads(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/assets/Palette-*.js", lambda route: held.append(route))
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("grinder")
+    expect(page).to_have_url(re.compile("/memory$"))
+    assert len(held) == 1
+    held[0].continue_()
+    box = page.get_by_placeholder("Search facts, rules, episodes, entities and pages")
+    expect(box).to_have_value("grinder")
+    page.keyboard.type("s")
+    expect(box).to_have_value("grinders")
+
+
+def test_a_search_weighs_facts_rules_and_episodes_together(page: Page) -> None:
+    page.goto("/memory?q=When+does+the+family+have+dinner")
+    found = page.get_by_role("main").get_by_role("listitem")
+    expect(found.nth(0)).to_contain_text("Has dinner at half past seven")
+    # By ranks a rule that hardly bears on it would come between the two.
+    expect(found.nth(1)).to_contain_text("Cooks something new for dinner")
+    expect(found.nth(0).locator("mark")).to_have_text("dinner")
+
+
+def test_a_header_orders_the_facts_and_gives_the_order_back(page: Page) -> None:
+    page.goto("/memory/facts")
+    table = page.get_by_role("table", name="Facts")
+    header = table.get_by_role("columnheader", name="Confidence")
+    header.get_by_role("button").click()
+    expect(header).to_have_attribute("aria-sort", "descending")
+    expect(page).to_have_url(re.compile("sort=confidence"))
+    expect(page.get_by_label("Order")).to_have_value("confidence")
+    best = page.request.get("/api/memory/facts?sort=confidence&limit=1").json()["items"][0]
+    expect(table.get_by_role("row").nth(1)).to_contain_text(best["content"])
+    header.get_by_role("button").click()
+    expect(page).to_have_url(re.compile("/memory/facts$"))
+
+
+def test_links_of_the_timeline_name_both_ends(page: Page) -> None:
+    page.goto("/memory/timeline")
+    link = page.get_by_role("listitem").filter(has_text="link created").first
+    expect(link).to_contain_text("→ supports →")
 
 
 def test_a_search_folds_what_hardly_bears_on_it(page: Page) -> None:

@@ -1,8 +1,25 @@
-"""The pages about the server itself: jobs and tokens."""
+"""The pages about the server itself: jobs, tokens and who is signed in."""
 
 import re
 
 from playwright.sync_api import Page, expect
+
+from dashboard.asking import sent
+from dashboard.test_away import token_of
+
+
+def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: str) -> None:
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
+    sent(page, "POST", "/api/session", token=token_of(demo_dsn, "visitors"))
+    page.reload()
+    expect(page.get_by_text("tenant visitors")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page).to_have_url(re.compile("/sign-in"))
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text("tenant visitors")).to_have_count(0)
 
 
 def test_a_job_is_tried_and_then_run(page: Page) -> None:
@@ -14,6 +31,11 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
     expect(sweep.get_by_role("status")).to_contain_text("nothing was changed")
     sweep.get_by_role("button", name="Run now: decay sweep").click()
     expect(sweep.get_by_role("status")).to_contain_text("Done.")
+    consolidation = plan.get_by_role("listitem").filter(has_text="waiting episodes teach")
+    consolidation.get_by_role("button", name="Run now: consolidation").click()
+    told = consolidation.get_by_role("status")
+    expect(told).to_contain_text("Nothing was learned: no language model is configured.")
+    expect(told).not_to_contain_text("dry run")
     runs = page.get_by_role("region", name="Consolidations").get_by_role("listitem")
     expect(runs.filter(has_text="succeeded").first).to_be_visible()
     expect(runs.filter(has_text="the answer is not JSON").first).to_contain_text("retrying")
@@ -26,6 +48,9 @@ def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
     dialog.get_by_label("Name").fill("visitor")
+    expect(dialog.get_by_label("Expires").locator("option")).to_have_text(
+        ["Never", "In a day", "In 30 days", "In a year"]
+    )
     dialog.get_by_label("write").uncheck()
     dialog.get_by_role("button", name="Create").click()
     secret = dialog.locator("code").inner_text()

@@ -1,10 +1,15 @@
 import { answer, api, type Schemas } from "@/api/client";
 import type { Change } from "@/shell/change";
+import type { Opened } from "@/shell/opened";
 
 type Event = Schemas["Event"];
 
 /** Undoes the change that an event recorded; refused while something later depends on it. */
-export function undoing(find: () => Promise<Event | undefined>, said: string): Change {
+export function undoing(
+  find: () => Promise<Event | undefined>,
+  said: string,
+  shown?: Opened,
+): Change {
   return async () => {
     const event = await find();
     if (!event) throw new Error("The log no longer has this change.");
@@ -13,6 +18,6 @@ export function undoing(find: () => Promise<Event | undefined>, said: string): C
         body: { event_id: event.id, anybody: false, dry_run: false },
       }),
     );
-    return { said };
+    return { said, ...(shown && { shown }) };
   };
 }

@@ -6,6 +6,7 @@ import {
   MessageCircleQuestionMark,
   MessageSquare,
   Moon,
+  Plus,
   Quote,
   Scale,
   Search,
@@ -13,7 +14,7 @@ import {
   UserRound,
 } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { useDeferredValue, useState, type ReactNode } from "react";
+import { useDeferredValue, useRef, useState, type ReactNode, type RefObject } from "react";
 import { answer, api } from "@/api/client";
 import { ENTRIES } from "@/shell/navigation";
 import type { OpenedKind } from "@/shell/opened";
@@ -23,6 +24,8 @@ import { useFocusReturn } from "@/ui/focus";
 interface PaletteProps {
   onClose: () => void;
   onHelp: () => void;
+  /** What was typed while this was loading. */
+  typedBefore: RefObject<string>;
 }
 
 // Of each kind: more words narrow it better than a longer list would.
@@ -47,10 +50,11 @@ function everything(words: string) {
 }
 
 /** ⌘K: pages and commands, and whatever memory finds for the words. */
-export default function Palette({ onClose, onHelp }: PaletteProps) {
+export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) {
   const returnFocus = useFocusReturn();
   const navigate = useNavigate();
-  const [typed, setTyped] = useState("");
+  const [typed, setTyped] = useState(() => typedBefore.current);
+  const input = useRef<HTMLInputElement>(null);
   const run = (action: () => void) => () => {
     onClose();
     action();
@@ -70,6 +74,11 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
     title.toLowerCase().includes(typed.trim().toLowerCase());
   const pages = ENTRIES.filter(wanted);
   const commands = [
+    {
+      title: "Add a fact",
+      icon: Plus,
+      act: () => void navigate({ to: "/memory/facts", search: { add: "yes" } }),
+    },
     { title: "Use the light theme", icon: Sun, act: () => setTheme("light") },
     { title: "Use the dark theme", icon: Moon, act: () => setTheme("dark") },
     { title: "Show the keyboard shortcuts", icon: Keyboard, act: onHelp },
@@ -80,12 +89,19 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
+          // Without selecting what was typed already: the next key would replace it.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            input.current?.focus();
+            input.current?.setSelectionRange(typed.length, typed.length);
+          }}
           onCloseAutoFocus={returnFocus}
           className="fixed top-[12dvh] left-1/2 z-40 w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 animate-appear overflow-hidden rounded-xl border bg-raised shadow-raised outline-none"
         >
           <Radix.Title className="sr-only">Search everything</Radix.Title>
           <Command shouldFilter={false} loop label="Search everything">
             <Command.Input
+              ref={input}
               value={typed}
               onValueChange={setTyped}
               placeholder="Search facts, rules, episodes, entities and pages"
@@ -103,12 +119,6 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                   >
                     <Search /> Everything about “{words}”
                   </Item>
-                  <Item
-                    value="ask"
-                    onSelect={run(() => void navigate({ to: "/memory/ask", search: { q: words } }))}
-                  >
-                    <MessageCircleQuestionMark /> Ask “{words}”
-                  </Item>
                 </Group>
               )}
               {pages.length > 0 && (
@@ -118,6 +128,16 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                       <Icon /> {title}
                     </Item>
                   ))}
+                </Group>
+              )}
+              {words && (
+                <Group heading="Ask">
+                  <Item
+                    value="ask"
+                    onSelect={run(() => void navigate({ to: "/memory/ask", search: { q: words } }))}
+                  >
+                    <MessageCircleQuestionMark /> Ask “{words}”
+                  </Item>
                 </Group>
               )}
               {KINDS.map(({ kind, heading, icon: Icon }) => {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { SIGNED_OUT } from "@/api/client";
 import { useLiveUpdates } from "@/api/live";
 import { AwayBanner } from "@/shell/AwayBanner";
@@ -27,7 +27,12 @@ export function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
-  const showPalette = useCallback(() => setPalette(true), []);
+  // What is typed while the palette is still loading.
+  const early = useRef("");
+  const showPalette = useCallback(() => {
+    early.current = "";
+    setPalette(true);
+  }, []);
   const showHelp = useCallback(() => setHelp(true), []);
   useShortcuts({ palette: showPalette, help: showHelp });
   useEffect(() => {
@@ -75,10 +80,26 @@ export function Shell() {
       <Suspense>
         {menu && <PhoneMenu onClose={() => setMenu(false)} onHelp={showHelp} />}
         {help && <ShortcutsHelp onClose={() => setHelp(false)} />}
-        {palette && <Palette onClose={() => setPalette(false)} onHelp={showHelp} />}
         {toasted && <Toasts />}
       </Suspense>
+      {palette && (
+        <Suspense fallback={<EarlyKeys typed={early} />}>
+          <Palette onClose={() => setPalette(false)} onHelp={showHelp} typedBefore={early} />
+        </Suspense>
+      )}
     </>
+  );
+}
+
+/** Keeps what is typed until there is a box for it. */
+function EarlyKeys({ typed }: { typed: RefObject<string> }) {
+  return (
+    <input
+      autoFocus
+      aria-label="Search everything"
+      className="sr-only"
+      onChange={(event) => (typed.current = event.target.value)}
+    />
   );
 }
 

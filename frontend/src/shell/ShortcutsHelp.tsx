@@ -13,12 +13,28 @@ const GENERAL: readonly [string[], string][] = [
   [["?"], "Show this list"],
 ];
 
+const INBOX: readonly [string[], string][] = [
+  [["k"], "Confirm, accept or keep both"],
+  [["a"], "Archive"],
+  [["e"], "The earlier one holds"],
+  [["l"], "The later one holds"],
+  [["m"], "Merge a duplicate"],
+  [["r"], "Retry a dead letter"],
+  [["s"], "Skip"],
+  [["u"], "Undo the last decision"],
+];
+
 export default function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title="Keyboard shortcuts">
       <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
         <Group title="Everywhere">
           {GENERAL.map(([keys, does]) => (
+            <Shortcut key={does} keys={keys} does={does} />
+          ))}
+        </Group>
+        <Group title="In the inbox">
+          {INBOX.map(([keys, does]) => (
             <Shortcut key={does} keys={keys} does={does} />
           ))}
         </Group>

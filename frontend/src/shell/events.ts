@@ -22,7 +22,8 @@ export function eventTone(type: EventType): Tone {
  */
 export function toldOf({ about, payload, said }: Event): string {
   const { source_type, relation, target_type } = payload;
-  if (typeof relation === "string") return words(`${source_type} ${relation} ${target_type}`);
+  if (about === null && typeof relation === "string")
+    return words(`${source_type} ${relation} ${target_type}`);
   const figures = Object.entries(payload).flatMap(([name, value]) =>
     typeof value === "number" && value !== 0 ? [`${words(name)} ${count(value)}`] : [],
   );

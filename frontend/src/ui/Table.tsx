@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
+import { ArrowDown } from "lucide-react";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 
 export interface Column<Row> {
@@ -10,6 +11,8 @@ export interface Column<Row> {
   /** Left out on narrow windows. */
   wide?: boolean;
   align?: "right";
+  /** What `onSort` is told when the header is pressed; left out where nothing is ordered by it. */
+  sort?: string;
   cell: (row: Row) => ReactNode;
 }
 
@@ -22,6 +25,9 @@ interface TableProps<Row> {
   onOpen?: (row: Row) => void;
   /** The row whose drawer is open. */
   openKey?: string | undefined;
+  /** What the rows are ordered by, the most first; a header that offers an order is a button. */
+  sort?: string | undefined;
+  onSort?: (sort: string) => void;
   /** Called when the last rows come into sight, to fetch more. */
   onEnd?: () => void;
   /** Rows in all, where not all are here; undefined, with `onEnd`, where nobody knows. */
@@ -38,7 +44,7 @@ const SPARE_ROWS = 12;
  * rows, Enter opens one.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, onOpen, openKey, onEnd, total } = props;
+  const { label, columns, rows, rowKey, onOpen, openKey, onEnd, total, sort, onSort } = props;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(
@@ -86,8 +92,27 @@ export function Table<Row>(props: TableProps<Row>) {
           className={clsx(grid, "py-2 text-xs font-medium text-ink-3")}
         >
           {columns.map((one) => (
-            <div role="columnheader" key={one.key} className={place(one)}>
-              {one.title}
+            <div
+              role="columnheader"
+              key={one.key}
+              aria-sort={one.sort && one.sort === sort ? "descending" : undefined}
+              className={place(one)}
+            >
+              {onSort && one.sort ? (
+                <button
+                  type="button"
+                  onClick={() => onSort(one.sort!)}
+                  className={clsx(
+                    "inline-flex items-center gap-1 hover:text-ink",
+                    one.sort === sort && "text-ink",
+                  )}
+                >
+                  {one.title}
+                  {one.sort === sort && <ArrowDown className="size-3" aria-hidden />}
+                </button>
+              ) : (
+                one.title
+              )}
             </div>
           ))}
         </div>

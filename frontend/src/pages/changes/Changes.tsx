@@ -73,7 +73,7 @@ function Compared({ from, to }: { from: string; to: string | undefined }) {
   return (
     <>
       <p className="mb-3 text-sm text-ink-3" role="status">
-        {plural(total, "memory is", "memories are")} not what {total === 1 ? "it was" : "they were"}
+        {plural(total, "memory", "memories")} changed
         {data.deleted_episodes > 0 &&
           `; ${plural(data.deleted_episodes, "expired episode was", "expired episodes were")} deleted`}
       </p>

@@ -17,6 +17,7 @@ const CONFIDENCES = [
 
 const SORTS = [
   { value: "confidence", label: "Most certain first" },
+  { value: "confirmed", label: "Latest confirmed first" },
   { value: "importance", label: "Most important first" },
   { value: "references", label: "Most used first" },
 ] as const;

@@ -1,20 +1,23 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Archive, Hourglass, Quote } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { Archive, Hourglass, Plus, Quote } from "lucide-react";
+import { lazy, Suspense, useCallback, useMemo } from "react";
 import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
 import { FACT_COLUMNS } from "@/pages/facts/columns";
 import { factPages, type ListedFact } from "@/pages/facts/queries";
-import { SHOWN, type FactsSearch } from "@/pages/facts/route";
+import { SHOWN, SORTS, type FactsSearch } from "@/pages/facts/route";
 import { isFiltered, own } from "@/shell/filters";
 import { LookBack } from "@/shell/LookBack";
 import { keptPast, usePast } from "@/shell/past";
+import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Table } from "@/ui/Table";
 import { Tabs } from "@/ui/Tabs";
+
+const NewFact = lazy(() => import("@/memory/NewFact"));
 
 const route = getRouteApi("/memory/facts");
 
@@ -29,7 +32,7 @@ export default function Facts() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { open } = search;
-  const { show = "active", ...filters } = own(search);
+  const { show = "active", add, ...filters } = own(search);
   const past = usePast();
   const change = (part: Partial<FactsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
@@ -57,7 +60,16 @@ export default function Facts() {
     <Page
       title="Facts"
       lead="What your agents hold to be true, where it came from, and how sure they are."
-      actions={<LookBack />}
+      actions={
+        <>
+          <LookBack />
+          {!past && (
+            <Button onClick={() => change({ add: "yes" })}>
+              <Plus /> Add a fact
+            </Button>
+          )}
+        </>
+      }
     >
       <Tabs
         label="Which facts"
@@ -84,11 +96,17 @@ export default function Facts() {
             rowKey={(one) => one.id}
             onOpen={look}
             openKey={open?.startsWith("fact:") ? open.slice("fact:".length) : undefined}
+            sort={filters.sort}
+            // Pressed again, the order is the usual one.
+            onSort={(sort) =>
+              change({ sort: SORTS.find((one) => one === sort && one !== filters.sort) })
+            }
             onEnd={more}
             total={known?.total_is_exact ? known.total : undefined}
           />
         )}
       </Tabs>
+      <Suspense>{add && <NewFact onClose={() => change({ add: undefined })} />}</Suspense>
     </Page>
   );
 }

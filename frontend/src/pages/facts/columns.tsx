@@ -33,12 +33,14 @@ export const FACT_COLUMNS: readonly Column<ListedFact>[] = [
   {
     key: "confidence",
     title: "Confidence",
+    sort: "confidence",
     width: "7rem",
     cell: (one) => <ConfidenceBar effective={one.effective_confidence} base={one.confidence} />,
   },
   {
     key: "confirmed",
     title: "Last confirmed",
+    sort: "confirmed",
     width: "7rem",
     wide: true,
     align: "right",

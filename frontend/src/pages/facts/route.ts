@@ -6,7 +6,7 @@ import { PERMANENCES } from "@/shell/vocabulary";
 
 /** The tabs: what holds, what is about to be lost, what is in doubt, and what no longer holds. */
 export const SHOWN = ["active", "fading", "waiting", "archive"] as const;
-export const SORTS = ["created", "confidence", "importance", "references"] as const;
+export const SORTS = ["created", "confirmed", "confidence", "importance", "references"] as const;
 
 export function filters(search: Record<string, unknown>) {
   return given(search, {
@@ -19,6 +19,8 @@ export function filters(search: Record<string, unknown>) {
     min_confidence: number(search["min_confidence"], 0, 1),
     show: oneOf(SHOWN, search["show"]),
     sort: oneOf(SORTS, search["sort"]),
+    /** The dialog that adds a fact is open. */
+    add: oneOf(["yes"], search["add"]),
   });
 }
 

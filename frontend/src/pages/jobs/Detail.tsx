@@ -2,7 +2,10 @@ import { count, words } from "@/ui/format";
 
 /** What a job reports: figures by name, some of them grouped. */
 export function Figures({ detail }: { detail: Record<string, unknown> }) {
-  const told = Object.entries(detail).filter(([, value]) => !isNothing(value));
+  // Whether it only counted is said above the figures.
+  const told = Object.entries(detail).filter(
+    ([name, value]) => name !== "dry_run" && !isNothing(value),
+  );
   if (told.length === 0) return <p className="text-ink-3">Nothing was to be done.</p>;
   return (
     <dl className="flex flex-wrap gap-x-4 gap-y-1">

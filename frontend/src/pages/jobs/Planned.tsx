@@ -109,6 +109,14 @@ function Model({ name }: { name: string | null }) {
   );
 }
 
+/** A run without a model counts what waits, whatever was asked for. */
+function toldOf({ dry_run, detail }: Outcome): string {
+  if (dry_run) return "It would do this; nothing was changed.";
+  return detail["dry_run"] === true
+    ? "Nothing was learned: no language model is configured."
+    : "Done.";
+}
+
 function Result({ running }: Pick<PlannedProps, "running">) {
   return (
     <div role="status" className="mt-3 rounded-lg bg-sunken px-3 py-2 text-sm">
@@ -116,9 +124,7 @@ function Result({ running }: Pick<PlannedProps, "running">) {
       {running.error && <p className="text-bad-ink">{running.error.message}</p>}
       {running.data && (
         <>
-          <p className="mb-1 font-medium">
-            {running.data.dry_run ? "It would do this; nothing was changed." : "Done."}
-          </p>
+          <p className="mb-1 font-medium">{toldOf(running.data)}</p>
           <Figures detail={running.data.detail} />
         </>
       )}

@@ -74,7 +74,8 @@ export function found({ q, type, scope, permanence }: OverviewSearch) {
             query: q ?? "",
             types: type ? [type] : null,
             scope: scope ?? null,
-            mode: "hybrid",
+            // Weighs candidates of all types together; by rank, types would only take turns.
+            mode: "deep",
             limit: permanence ? MOST : RESULTS_SHOWN,
             min_confidence: 0,
             explain: false,

@@ -13,9 +13,9 @@ const SCOPES: readonly { scope: Scope; means: string }[] = [
 ];
 
 const LIFETIMES = [
-  { value: "1", label: "A day" },
-  { value: "30", label: "30 days" },
-  { value: "365", label: "A year" },
+  { value: "1", label: "In a day" },
+  { value: "30", label: "In 30 days" },
+  { value: "365", label: "In a year" },
 ] as const;
 
 /** Makes a token, then shows its secret, once. */
@@ -91,14 +91,8 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
             </label>
           ))}
         </fieldset>
-        <Field label="Good for">
-          <Select
-            label="Good for"
-            any="Until revoked"
-            value={days}
-            onChange={setDays}
-            options={LIFETIMES}
-          />
+        <Field label="Expires">
+          <Select label="Expires" any="Never" value={days} onChange={setDays} options={LIFETIMES} />
         </Field>
       </form>
     </Dialog>

@@ -39,13 +39,18 @@ async def list_events(
 ) -> tuple[int, list[Row]]:
     """How many events there are, and one part of them, newest first.
 
-    A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text;
-    None where the event is about no memory, or where that is gone.
+    A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text
+    (of both ends of a link); None where the event is about no memory, or where that is gone.
     """
     criteria = checked(wanted)
     async with memory.reading(principal.tenant) as tx:
         total, found = await events.page(tx, criteria, limit=part.limit, offset=part.offset)
-        items = {id: kind for row in found for kind, id in [_item(row["payload"])] if id and kind}
+        items = {
+            id: kind
+            for row in found
+            for kind, id in (_item(row["payload"]), *_linked(row["payload"]))
+            if id and kind
+        }
         known = await labels(tx, items, memory.clock())
         known |= await _entities(tx, found)
     return total, [_told(row, known) for row in found]
@@ -54,6 +59,12 @@ async def list_events(
 def _item(payload: dict[str, Any]) -> tuple[MemoryType | None, UUID | None]:
     kind, id = payload.get("memory_type"), payload.get("memory_id")
     return (kind, UUID(id)) if kind in MEMORY_TYPES and isinstance(id, str) else (None, None)
+
+
+def _linked(payload: dict[str, Any]) -> list[tuple[MemoryType | None, UUID | None]]:
+    """The two memories of a link, its source first; nothing of another event."""
+    ends = [(payload.get(f"{one}_type"), payload.get(f"{one}_id")) for one in ("source", "target")]
+    return [(kind, UUID(id)) for kind, id in ends if kind in MEMORY_TYPES and isinstance(id, str)]
 
 
 def _entity(payload: dict[str, Any]) -> UUID | None:
@@ -70,9 +81,13 @@ def _told(row: Row, known: dict[UUID, Row]) -> Row:
     kind, id = _item(row["payload"])
     entity = _entity(row["payload"])
     named = known.get(id or entity) if (id or entity) is not None else None  # type: ignore[arg-type]
+    about = None if named is None else named["label"]
+    ends = [known[id]["label"] for _, id in _linked(row["payload"]) if id in known]
+    if about is None and len(ends) == 2:
+        about = f"{ends[0]} → {row['payload']['relation'].replace('_', ' ')} → {ends[1]}"
     return row | {
         "memory_type": kind,
         "memory_id": id,
         "entity_id": entity,
-        "about": None if named is None else named["label"],
+        "about": about,
     }
