@@ -11,7 +11,7 @@ export interface Decision {
   make: Change;
 }
 
-/** The decisions that an item allows, the likeliest first. */
+/** The decisions that an item allows, the usual one first. */
 export function decisionsOf({ kind, fact, conflict, episode }: Item): Decision[] {
   if (conflict) return kind === "duplicate" ? repeats(conflict) : contradictions(conflict);
   if (fact)
