@@ -119,7 +119,7 @@ function Steps({ data, question, busy, onBar }: StepsProps) {
       <Link to="/memory" search={{ q: question }} className={buttonClass()}>
         Search wider
       </Link>
-      {bar > 0 && (
+      {bar > 0 && (data.known || data.further.length > 0) && (
         <Button busy={busy} onClick={() => onBar(lower(bar))}>
           Ask again with a lower bar
         </Button>
