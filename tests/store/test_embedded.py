@@ -425,6 +425,28 @@ def test_invisible_server_is_not_doubled(made: Path, innocent: subprocess.Popen[
     (place_of(made) / "data" / "postmaster.pid").unlink()
 
 
+def test_dying_server_is_waited_for(
+    made: Path, innocent: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed server loses its command line first, and its socket a little later."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-test-"))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / embedded_postmaster.SOCKET_NAME))
+        listener.listen()
+        claim_pid(made, innocent.pid, socket_dir=folder)
+        answers = embedded_postmaster.answers
+
+        def last_answer(socket_dir: Path) -> bool:
+            answered = answers(socket_dir)
+            listener.close()
+            return answered
+
+        monkeypatch.setattr(embedded_postmaster, "answers", last_answer)
+        with embedded.acquire(made) as lease:
+            assert lease.started
+    shutil.rmtree(folder)
+
+
 # --- making a cluster ---------------------------------------------------------------------------
 
 

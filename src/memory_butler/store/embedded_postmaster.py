@@ -25,6 +25,7 @@ SOCKET_NAME = f".s.PGSQL.{PORT}"
 _BIRTH_TOLERANCE_SECONDS = 30.0
 _POLL_SECONDS = 0.01
 _PROBE_SECONDS = 2.0
+_DYING_SECONDS = 1.0  # between a killed server's loss of its command line and that of its socket
 
 Settled = Literal["ready", "gone", "timeout"]
 
@@ -173,6 +174,16 @@ def answers(socket_dir: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+def keeps_answering(socket_dir: Path) -> bool:
+    """Whether anything accepts connections there for longer than a server takes to die."""
+    deadline = time.monotonic() + _DYING_SECONDS
+    while answers(socket_dir):
+        if time.monotonic() >= deadline:
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
 
 
 def wait_until_settled(pgdata: Path, process: Process, deadline: float) -> Settled:
