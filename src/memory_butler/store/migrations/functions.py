@@ -25,7 +25,6 @@ FIRST = (
     "every_term",
     "any_of_terms",
     "prefix_terms",
-    "pgqueuer/fn_pgqueuer_changed",
 )
 
 _CONFIDENT = (
