@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Clock, Connection
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
-from memory_butler.engine.foreign.formats import detect, open_export
+from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.imports import ImportReport, import_all
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Connection
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule

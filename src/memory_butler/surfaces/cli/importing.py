@@ -138,8 +138,8 @@ class _Source:
 
 @contextmanager
 def _opened(path: str, format: str | None, butler: str | None, place: Place) -> Iterator[_Source]:
-    from memory_butler.engine.foreign.formats import detect, format_named, open_export
     from memory_butler.engine.import_format import read_lines
+    from memory_butler.engine.importers.formats import detect, format_named, open_export
 
     tenant = place.principal().tenant
     foreign = None

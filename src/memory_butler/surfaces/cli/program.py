@@ -10,7 +10,6 @@ from typer.main import get_command
 from memory_butler.surfaces.cli import (
     auditing,
     backing_up,
-    care,
     connecting,
     database,
     demonstrating,
@@ -18,6 +17,7 @@ from memory_butler.surfaces.cli import (
     erasing,
     exporting,
     importing,
+    installation,
     journal,
     keys,
     maintaining,
@@ -61,7 +61,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         located(connecting.connect)
     )
     add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
-    add("doctor", rich_help_panel=RUN)(located(care.doctor))
+    add("doctor", rich_help_panel=RUN)(located(installation.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
@@ -90,7 +90,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         context_settings={"ignore_unknown_options": True},
     )(located(database.psql))
     add("db-url", rich_help_panel=OPERATE, epilog=database.URL_EXAMPLES)(located(database.url))
-    add("version", rich_help_panel=OPERATE)(care.version)
+    add("version", rich_help_panel=OPERATE)(installation.version)
 
     journal.add_to(app, TALK)
 
@@ -116,7 +116,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     app.add_typer(db, name="db", rich_help_panel=OPERATE)
 
     model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)
-    model.command("pull")(located(care.pull))
+    model.command("pull")(located(installation.pull))
     app.add_typer(model, name="model", rich_help_panel=OPERATE)
 
     for addition in additions:
@@ -136,7 +136,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        care.version()
+        installation.version()
         raise typer.Exit
 
 

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory_butler.engine.foreign.source import Document, Found, moment, present
 from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine
+from memory_butler.engine.importers.source import Document, Found, moment, present
 
 MAX_NOTE_BYTES: Final = 8 * 1024 * 1024
 

@@ -7,8 +7,8 @@ kept, from `current_node` upwards, is history.
 from collections.abc import Iterator
 from typing import Any
 
-from memory_butler.engine.foreign.conversations import Conversation, Message, read_conversations
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id
+from memory_butler.engine.importers.conversations import Conversation, Message, read_conversations
+from memory_butler.engine.importers.source import Document, Found, moment, own_id
 
 
 def recognises(first: Any) -> bool:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, session
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine, EpisodeLine
+from memory_butler.engine.importers.source import Document, Found, moment, own_id, present, session
 
 _SPEAKERS: Final = {"user": "user", "assistant": "assistant"}
 _PUT_IN: Final = ("<system-reminder>", "</system-reminder>")

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.source import Document, Found, present, read_json, session
 from memory_butler.engine.import_format import BadLine, EpisodeLine
+from memory_butler.engine.importers.source import Document, Found, present, read_json, session
 
 
 @dataclass(frozen=True, slots=True)

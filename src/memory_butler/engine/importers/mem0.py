@@ -8,8 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, read_json
 from memory_butler.engine.import_format import BadLine, FactLine
+from memory_butler.engine.importers.source import (
+    Document,
+    Found,
+    moment,
+    own_id,
+    present,
+    read_json,
+)
 
 
 def memories(found: Any) -> list[Any] | None:

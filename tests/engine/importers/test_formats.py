@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.formats import FORMATS, detect, format_named, open_export
-from memory_butler.engine.foreign.source import MAX_FILES
 from memory_butler.engine.import_format import BadLine, Candidate, EpisodeLine, FactLine
+from memory_butler.engine.importers.formats import FORMATS, detect, format_named, open_export
+from memory_butler.engine.importers.source import MAX_FILES
 
 MAKERS: dict[str, Callable[[Path], Path]] = {
     "claude-code": exports.claude_code,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memory_butler.engine.foreign.claude_code import spoken
-from memory_butler.engine.foreign.conversations import Conversation, Message, read_conversations
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id
+from memory_butler.engine.importers.claude_code import spoken
+from memory_butler.engine.importers.conversations import Conversation, Message, read_conversations
+from memory_butler.engine.importers.source import Document, Found, moment, own_id
 
 _SPEAKERS: Final = {"human": "user", "assistant": "assistant"}
 

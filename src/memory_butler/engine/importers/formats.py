@@ -9,9 +9,9 @@ from uuid import UUID
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign import basic_memory, chatgpt, claude_ai, claude_code, mem0
-from memory_butler.engine.foreign.source import Document, Found, documents, read_json
 from memory_butler.engine.import_format import BadLine, Candidate, memory_id
+from memory_butler.engine.importers import basic_memory, chatgpt, claude_ai, claude_code, mem0
+from memory_butler.engine.importers.source import Document, Found, documents, read_json
 
 _NOBODY: Final = UUID(int=0)
 # A folder whose first files are of no known format is of none.
