@@ -58,10 +58,10 @@ async def test_nothing_is_stored_twice_and_a_session_that_went_on_is_taken_up(
     assert (first.stored["episode"], first.already_there, first.bad) == (3, 0, 2)
     assert [(line.number, line.file[-6:]) for line in first.bad_lines] == [
         (4, ".jsonl"),
-        (12, ".jsonl"),
+        (14, ".jsonl"),
     ]
     (file,) = folder.rglob("*.jsonl")
-    file.write_text(file.read_text() + exports._line("user", "b1", "One thing more.") + "\n")
+    file.write_text(file.read_text() + exports._line("user", "c1", "One thing more.") + "\n")
     again = await run(memory, principal, folder)
     assert (again.stored["episode"], again.already_there) == (1, 3)
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 4
