@@ -89,6 +89,20 @@ def replace_beginning(folder: Path, former: str, words: str) -> Path | None:
     return path
 
 
+def describe(folder: Path, description: str) -> bool:
+    """Put what a companion is at the end of its wake context; False where there is nothing to put.
+
+    Raises:
+        Unavailable: it cannot be read or written.
+    """
+    path = folder / WAKE
+    text = _read(path) or first_wake(folder.name)
+    if not description or description in text:
+        return bool(description)
+    _replace(path, f"{text.rstrip()}\n\n{description}\n")
+    return True
+
+
 def begin_wake(folder: Path) -> Path | None:
     """Write `wake-context.md` where there is none, for its author to change; where it lies."""
     path = folder / WAKE
