@@ -29,7 +29,7 @@ _MADE = {
     "mem_031": "d4b985322bb1ec79",
     "mem_032": "c0a4a657b525abee",
     "mem_033": "df655bdce0df332b",
-    "mem_034": "a133782639f5b3f9",
+    "mem_034": "d469ba1a61e19425",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -1,4 +1,4 @@
-"""The schedule keeps its ticks in `job_runs` alone: the tables of PgQueuer go."""
+"""The schedule keeps its ticks in `job_runs` alone: the tables of PgQueuer go, and old searches."""
 
 from memory_butler.store.migrations.script import run_step
 
