@@ -175,9 +175,18 @@ def _in_vscode(
 def _cline(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     _without_token(server, "Cline")
     # Without the type it would be taken for the older transport, server-sent events.
-    entry = {"type": "streamableHttp", "url": server.mcp_url}
-    file = "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-    return _in_vscode(home, env, file, _command(server) if server.command else entry)
+    url = {"type": "streamableHttp", "url": server.mcp_url}
+    entry = _command(server) if server.command else url
+    edits = _in_vscode(home, env, f"saoudrizwan.claude-dev/settings/{_CLINE_FILE}", entry)
+    if not (home / ".cline").is_dir():
+        return edits
+    # Its command line has settings of its own, and that folder is its own too.
+    moved = env.get("CLINE_MCP_SETTINGS_PATH")
+    file = Path(moved) if moved else home / ".cline" / "data" / "settings" / _CLINE_FILE
+    return (*edits, FileEdit(file, (Member(("mcpServers", NAME), entry),)))
+
+
+_CLINE_FILE: Final = "cline_mcp_settings.json"
 
 
 def _roo(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:

@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli import (
     operations,
     scanning,
     serving,
+    writing_rules,
 )
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, PANELS, RUN, STORE, TALK
@@ -64,6 +65,9 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("doctor", rich_help_panel=RUN)(located(installation.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
+    add("write-rules", rich_help_panel=STORE, epilog=writing_rules.EXAMPLES)(
+        located(writing_rules.write_rules)
+    )
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
         located(scanning.scan_secrets)
     )
