@@ -260,8 +260,9 @@ class Settings(BaseSettings):
     )
     master_key_file: Path | None = Field(
         None,
-        description="File with the master key of encrypted backups and exports (base64 of 32 "
-        "bytes); without it, the one that `memory-butler keys init` makes in the data directory.",
+        description="File with the master key of encrypted journals, backups and exports (base64 "
+        "of 32 bytes); without it, the one that `memory-butler keys init` makes in the data "
+        "directory.",
     )
     master_key: SecretStr | None = Field(
         None, description="The master key itself, as base64: for the environment."

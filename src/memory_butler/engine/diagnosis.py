@@ -294,7 +294,7 @@ async def _keys(settings: Settings) -> list[Finding]:
     """Whether what was encrypted could be read again."""
     found = await asyncio.to_thread(keys_of, settings)
     if found is None:
-        return [Finding("keys", "ok", "none: backups and exports are not encrypted")]
+        return [Finding("keys", "ok", "none: journals, backups and exports are not encrypted")]
     count = await asyncio.to_thread(found.check)
     findings = [Finding("keys", "ok", f"{count}, each unwrapped with the master key")]
     if not (await asyncio.to_thread(keyring.read, found.folder)).exported:

@@ -323,7 +323,7 @@ def _erase_journals(
         path = journal_path(data_dir, tenant, one["companion"])
         if not path.is_file():
             continue
-        with JournalFile(path) as file:
+        with JournalFile(path, memory.keys) as file:
             gone = journal.erase_messages(file, one["first"], one["last"])
             left = journal.count_messages(file, one["first"], one["last"])
         if left:

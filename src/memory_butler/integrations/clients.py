@@ -14,7 +14,17 @@ from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 
 NAME: Final = "memory"
+# Where the hooks keep what memory has not got yet, in the folder that the script names `home`.
+_HOOK_SPOOL: Final = "memory-butler/claude-code/spool"
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
+
+
+def waiting_in_hooks() -> list[Path]:
+    """The episodes that Claude Code's hooks of this user have on disk, as readable files."""
+    named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
+    folder = Path(named, "spool") if named else state / _HOOK_SPOOL
+    return sorted(folder.glob("**/*.json"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,11 @@ def write_ambient(folder: Path, text: str) -> None:
     _replace(folder / AMBIENT, text)
 
 
+def remove_ambient(folder: Path) -> None:
+    """Remove `ambient.md`; one that is not there is no error."""
+    (folder / AMBIENT).unlink(missing_ok=True)
+
+
 def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with replaced(path) as file:

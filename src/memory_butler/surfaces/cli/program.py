@@ -101,6 +101,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
     key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
     key.command("status")(located(keys.status))
+    key.command("seal-journals", epilog=keys.SEAL_EXAMPLES)(located(keys.seal_journals))
     key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
     key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
     key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
