@@ -200,6 +200,12 @@ class MemoryModuleConfig(Table):
         description="A folder with model.safetensors and tokenizer.json, instead of the "
         "installed package.",
     )
+    embedding_precision: Literal["auto", "float32", "int8"] = Field(
+        "auto",
+        description="How the shipped model computes: `int8` takes half the time of `float32`, and "
+        "their vectors may be mixed. `auto`: `int8` on processors known to gain from it. "
+        "`memory-butler doctor` says which runs.",
+    )
     max_content_bytes: int = Field(
         65_536,
         ge=1024,

@@ -273,7 +273,9 @@ def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
 
         return SentenceTransformerEngine(config.embedding_model)
     return get_embedding_engine(
-        model_folder=config.embedding_path, pulled_folder=pulled / MODEL_NAME
+        model_folder=config.embedding_path,
+        pulled_folder=pulled / MODEL_NAME,
+        precision=config.embedding_precision,
     )
 
 
