@@ -98,6 +98,24 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
 
     journal.add_to(app, TALK)
 
+    _add_groups(app)
+    for addition in additions:
+        addition(app)
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
+    by_hand = set(group.commands)
+    operations.add_commands(group)
+    group.commands = dict(
+        sorted(
+            group.commands.items(),
+            key=lambda one: (PANELS.index(one[1].rich_help_panel), one[0] in by_hand),  # type: ignore[attr-defined]
+        )
+    )
+    return group
+
+
+def _add_groups(app: typer.Typer) -> None:
+    """What has commands of its own: `memory-butler keys init`."""
     key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
     key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
     key.command("status")(located(keys.status))
@@ -123,20 +141,6 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)
     model.command("pull")(located(installation.pull))
     app.add_typer(model, name="model", rich_help_panel=OPERATE)
-
-    for addition in additions:
-        addition(app)
-    group = get_command(app)
-    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
-    by_hand = set(group.commands)
-    operations.add_commands(group)
-    group.commands = dict(
-        sorted(
-            group.commands.items(),
-            key=lambda one: (PANELS.index(one[1].rich_help_panel), one[0] in by_hand),  # type: ignore[attr-defined]
-        )
-    )
-    return group
 
 
 def _show_version(asked: bool) -> None:
