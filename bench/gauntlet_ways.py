@@ -17,7 +17,7 @@ from bench.gauntlet_judge import Case
 from bench.gauntlet_place import Caller
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.export import export_all, restore_all
-from memory_butler.engine.foreign.formats import format_named, open_export
+from memory_butler.engine.importers.formats import format_named, open_export
 from memory_butler.engine.imports import import_all, import_file
 from memory_butler.engine.reembed import embed_imported
 from memory_butler.engine.remember import store_fact

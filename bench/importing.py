@@ -160,7 +160,7 @@ def _of_database(data_dir: Path) -> float:
 
 def _against_embedder(lines: Sequence[dict[str, str]], rounds: int) -> None:
     """Facts a second of both ways, round by round."""
-    engine = EmbeddingEngine()
+    engine = EmbeddingEngine(precision="auto")  # as the import
     engine.embed("load the model")
     texts = [search_text(one["subject"], one["predicate"], one["content"]) for one in lines]
     print(f"{machine()}; {len(lines)} facts\n")

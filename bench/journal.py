@@ -3,7 +3,8 @@
     python bench/journal.py [--events 100000] [--turns 300] [--days 365]
 
 * A turn: log the user's message, assemble the prompt; then log the reply. In a journal of 100,000
-  messages and 1,000 fragments, every commit on disk.
+  messages and 1,000 fragments, every commit on disk; and in one that is sealed, turn by turn. The
+  processor's time is told beside the clock's, which on a busy machine measures the others.
 * A year, 40 messages a day, day by day on a clock of its own: after each message of the user the
   prompt must keep its caps; in the end every message must be in the log as it was sent.
 
@@ -12,6 +13,7 @@ Prints Markdown. Everything is generated, with fixed seeds.
 
 import argparse
 import hashlib
+import itertools
 import random
 import sys
 import tempfile
@@ -25,19 +27,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.metrics import percentile
 from bench.server import machine
-from memory_butler.journal import events
+from memory_butler.journal import converting, events
 from memory_butler.journal.assembly import Prompt
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import Operation, PutEdge, PutFragment
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.tags import read
+from memory_butler.vault import keyring
+from memory_butler.vault.keyring import KeySource, no_keys
+from memory_butler.vault.master import new_master
 
 START = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
 FRAGMENTS = 1_000
 MESSAGES_A_DAY = 40
 WARM_UP = 20
+OPENINGS = 20
 TARGET_MS = 20.0
+CLOCKS = ("clock", "processor")
+STEPS = ("log a message", "assemble", "turn: log + assemble", "log the reply")
 
 WORDS = (
     "garden bread river letter window morning winter violin market bicycle kitchen harbour lamp "
@@ -118,43 +126,88 @@ def main() -> None:
         _live_a_year(Path(folder), given.days)
 
 
+@dataclass(slots=True)
+class _Side:
+    """One of two journals that hear the same: its own random numbers, clock and times in ms."""
+
+    file: JournalFile
+    live: LiveJournal
+    clock: Clock
+    rng: random.Random
+    taken: dict[tuple[str, str], list[float]]
+
+
+def _side(folder: Path, name: str, count: int, keys: KeySource) -> _Side:
+    rng, clock = random.Random(1), Clock()
+    file = JournalFile.open(folder, "bench", name, keys)
+    _fill(file, rng, clock, count)
+    MaintenanceDesk(file, clock).apply("bootstrap", knowledge(rng, count))
+    taken: dict[tuple[str, str], list[float]] = {
+        (step, measured): [] for step in STEPS for measured in CLOCKS
+    }
+    return _Side(file, LiveJournal(file, now=clock), clock, rng, taken)
+
+
+def _turn(side: _Side, *, counts: bool) -> None:
+    side.clock.now += timedelta(minutes=20)
+    asked, answered = user_message(side.rng), reply(side.rng)
+    moments = [_clocks()]
+    side.live.log(asked, "user")
+    moments.append(_clocks())
+    prompt = side.live.assemble()
+    moments.append(_clocks())
+    side.live.log(answered, "assistant")
+    moments.append(_clocks())
+    assert not broken_caps(prompt)
+    if counts:
+        for clock in CLOCKS:
+            began, logged, assembled, replied = (one[clock] for one in moments)
+            spans = (logged - began, assembled - logged, assembled - began, replied - assembled)
+            for name, span in zip(STEPS, spans, strict=True):
+                side.taken[name, clock].append(span * 1000)
+
+
+def _clocks() -> dict[str, float]:
+    return {"clock": time.perf_counter(), "processor": time.process_time()}
+
+
 def _measure_turns(folder: Path, count: int, turns: int) -> None:
-    rng = random.Random(1)
-    clock = Clock()
-    with JournalFile.open(folder, "bench", "large") as file:
-        _fill(file, rng, clock, count)
-        MaintenanceDesk(file, clock).apply("bootstrap", knowledge(rng, count))
-        live = LiveJournal(file, now=clock)
-        taken: dict[str, list[float]] = {
-            "log a message": [],
-            "assemble": [],
-            "turn: log + assemble": [],
-            "log the reply": [],
-        }
-        for turn in range(WARM_UP + turns):
-            clock.now += timedelta(minutes=20)
-            began = time.perf_counter()
-            live.log(user_message(rng), "user")
-            logged = time.perf_counter()
-            prompt = live.assemble()
-            assembled = time.perf_counter()
-            live.log(reply(rng), "assistant")
-            replied = time.perf_counter()
-            assert not broken_caps(prompt)
-            if turn >= WARM_UP:
-                spans = (logged - began, assembled - logged, assembled - began, replied - assembled)
-                for name, span in zip(taken, spans, strict=True):
-                    taken[name].append(span * 1000)
-        size = file.path.stat().st_size / 1e6
-    print(f"{count} messages, {FRAGMENTS} fragments, {size:.0f} MB, {turns} turns\n")
-    print("| step | p50 ms | p95 ms | p99 ms |")
-    print("|---|---|---|---|")
-    for name, times in taken.items():
-        p50, p95, p99 = (percentile(times, share) for share in (0.5, 0.95, 0.99))
-        print(f"| {name} | {p50:.1f} | {p95:.1f} | {p99:.1f} |")
-    median = percentile(taken["turn: log + assemble"], 0.5)
-    verdict = "met" if median < TARGET_MS else "MISSED"
-    print(f"\nTarget: a median turn under {TARGET_MS:.0f} ms: {verdict}.\n")
+    ring = keyring.create(folder / "keys", new_master())
+    sides = {
+        "plain": _side(folder, "plain", count, no_keys),
+        "sealed": _side(folder, "sealed", count, lambda: ring),
+    }
+    for turn in range(WARM_UP + turns):
+        for side in sides.values():  # in turn, so that both meet the same load
+            _turn(side, counts=turn >= WARM_UP)
+    print(f"{count} messages, {FRAGMENTS} fragments, {turns} turns; ratios of medians\n")
+    print("| step | measured by | plain p50 ms | p95 | p99 | sealed p50 ms | p95 | p99 | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for step, measured in itertools.product(STEPS, CLOCKS):
+        found = [
+            [percentile(side.taken[step, measured], share) for share in (0.5, 0.95, 0.99)]
+            for side in sides.values()
+        ]
+        told = " | ".join(f"{ms:.1f}" for one in found for ms in one)
+        print(f"| {step} | {measured} | {told} | {found[1][0] / found[0][0]:.2f} |")
+    for name, side in sides.items():
+        median = percentile(side.taken["turn: log + assemble", "clock"], 0.5)
+        verdict = "met" if median < TARGET_MS else "MISSED"
+        size = side.file.path.stat().st_size / 1e6
+        side.file.close()
+        target = f"a median turn under {TARGET_MS:.0f} ms"
+        keys = no_keys if name == "plain" else lambda: ring
+        began = time.process_time()
+        for _ in range(OPENINGS):
+            JournalFile(side.file.path, keys).close()
+        opening = (time.process_time() - began) / OPENINGS * 1000
+        print(
+            f"\n{name}: {size:.0f} MB, opened in {opening:.1f} ms of the processor's time; ", end=""
+        )
+        print(f"target: {target}: {verdict}.")
+    began = time.perf_counter()
+    converting.seal(sides["plain"].file.path, lambda: ring)
+    print(f"\nThe plain one was sealed in {time.perf_counter() - began:.1f} s.\n")
 
 
 def _fill(file: JournalFile, rng: random.Random, clock: Clock, count: int) -> None:

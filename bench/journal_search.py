@@ -1,6 +1,6 @@
 """What a search of a journal's whole log costs.
 
-    python bench/journal_search.py [--events 100000] [--searches 300]
+    python bench/journal_search.py [--events 100000] [--searches 300] [--sealed]
 
 Messages of 8 to 40 words from a vocabulary of 20,000, as frequent as words are (Zipf). Questions
 are one to four words of a message that was said, without the hundred most frequent ones, as small
@@ -26,7 +26,10 @@ from bench.server import machine
 from memory_butler.journal import events
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.search import INDEX
+from memory_butler.journal.search import INDEX, SEALED_INDEX
+from memory_butler.vault import keyring
+from memory_butler.vault.keyring import KeySource, no_keys
+from memory_butler.vault.master import new_master
 
 VOCABULARY = 20_000
 COMMON = 20
@@ -42,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--searches", type=int, default=300)
+    parser.add_argument("--sealed", action="store_true", help="an encrypted journal")
     given = parser.parse_args()
     rng = random.Random(3)
     words = ["".join(rng.choices(SYLLABLES, k=rng.randint(2, 4))) for _ in range(VOCABULARY)]
@@ -52,7 +56,7 @@ def main() -> None:
     print(f"Machine: {machine()}\n")
     with (
         tempfile.TemporaryDirectory(prefix="mb-journal-") as folder,
-        JournalFile.open(Path(folder), "bench", "large") as file,
+        JournalFile.open(Path(folder), "bench", "large", _keys(Path(folder), given.sealed)) as file,
     ):
         with file.writing() as db:
             for number in range(given.events):
@@ -83,7 +87,8 @@ def main() -> None:
                 if number >= WARM_UP:
                     for clock, span in zip(CLOCKS, spans, strict=True):
                         taken[kind, clock].append(span * 1000)
-        size = (file.texts_dir / INDEX).stat().st_size / 1e6
+        index = SEALED_INDEX if given.sealed else INDEX
+        size = (file.texts_dir / index).stat().st_size / 1e6
     print(f"{given.events} messages; index {size:.0f} MB, made in {first:.1f} s\n")
     print("| question | measured by | p50 ms | p95 ms | p99 ms |")
     print("|---|---|---|---|---|")
@@ -93,6 +98,13 @@ def main() -> None:
     slow = max(percentile(taken[kind, "clock"], 0.95) for kind in kinds)
     verdict = "met" if slow <= TARGET_MS else "MISSED"
     print(f"\nTarget: 95 of 100 searches within {TARGET_MS:.0f} ms: {verdict}.")
+
+
+def _keys(folder: Path, sealed: bool) -> KeySource:
+    if not sealed:
+        return no_keys
+    ring = keyring.create(folder / "keys", new_master())
+    return lambda: ring
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import asyncpg
 import pytest
@@ -25,6 +25,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.inference.eight_bits import PrecisionChoice
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import open_pool, prepare_connection
@@ -32,6 +33,12 @@ from memory_butler.store.transaction import open_pool, prepare_connection
 # No test may spend money: a key in the environment would be found, and used, by a server.
 for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
     os.environ.pop(_key, None)
+
+# The same vectors on every processor. The suite holds in 8 bits as well: set the variable to int8.
+_PRECISION: Final = "MEMORY_BUTLER_MEMORY__EMBEDDING_PRECISION"
+PRECISION: PrecisionChoice = os.environ.setdefault(_PRECISION, "float32")  # type: ignore[assignment]
+# For processes that inherit no other variable of ours.
+SAME_VECTORS: Final = {_PRECISION: PRECISION}
 
 settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
@@ -328,7 +335,7 @@ async def pool(database: Database) -> AsyncIterator[asyncpg.Pool]:
 @pytest.fixture(scope="session")
 def embedding_engine() -> EmbeddingEngine:
     """The real model, loaded once."""
-    engine = EmbeddingEngine()
+    engine = EmbeddingEngine(precision=PRECISION)
     engine.embed("load the model")
     return engine
 

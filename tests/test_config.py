@@ -16,7 +16,16 @@ _DSN = "postgresql://butler:geheim@db.example/memory"
 @pytest.fixture(autouse=True)
 def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither the machine's variables nor a file of the current folder."""
-    for name in ("HOST", "PORT", "DATA_DIR", "DSN", "CONFIG", "CLUSTER_ROOT", "LOG_LEVEL"):
+    for name in (
+        "HOST",
+        "PORT",
+        "DATA_DIR",
+        "DSN",
+        "CONFIG",
+        "CLUSTER_ROOT",
+        "LOG_LEVEL",
+        "MEMORY__EMBEDDING_PRECISION",
+    ):
         monkeypatch.delenv(f"MEMORY_BUTLER_{name}", raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -1,14 +1,19 @@
-"""Write `minilm.onnx`, the computation graph of all-MiniLM-L6-v2 without its weights.
+"""Write the computation graphs of all-MiniLM-L6-v2 without its weights, and its test vectors.
 
-    .venv/bin/python tools/make_minilm_graph.py [--weights FILE] [--output FILE]
+    .venv/bin/python tools/make_minilm_graph.py [--weights FILE] [--output FOLDER]
 
-The graph is about 30 kB. Each of its weight tensors is a reference (file name, offset, length) into
+`minilm.onnx` computes in float32, `minilm_int8.onnx` multiplies by the 8-bit weights that
+`inference/eight_bits.py` makes, and `minilm_reference.npy` has the vectors of its TEST_TEXTS.
+
+A graph is about 30 kB. Each of its weight tensors is a reference (file name, offset, length) into
 the model's `model.safetensors`, so only the header of that file is read here, and the weights are
-never copied or converted. Architecture: BERT (arXiv:1810.04805) with 6 layers, then the mean over
+never copied or converted; those in 8 bits have a name alone, and whoever loads the graph gives
+them. Architecture: BERT (arXiv:1810.04805) with 6 layers, then the mean over
 the tokens and division by the length of the vector, as the model's own `modules.json` asks.
 
 Inputs `input_ids` and `attention_mask`, int64 (batch, tokens); output `sentence_embedding`,
-float32 (batch, 384), unit vectors. All operators are of the ONNX standard: any runtime will do.
+float32 (batch, 384), unit vectors. All operators of `minilm.onnx` are of the ONNX standard: any
+runtime will do. The other has one of ONNX Runtime, MatMulIntegerToFloat.
 """
 
 import argparse
@@ -22,12 +27,13 @@ import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from memory_butler.inference.eight_bits import LAYERS, LEVELS, QUANTISED, TEST_TEXTS
+from memory_butler.inference.minilm import GRAPHS, EmbeddingEngine
 from memory_butler.inference.model_files import WEIGHTS_FILE, find_model_files
 
-OUTPUT = Path(__file__).parents[1] / "src" / "memory_butler" / "inference" / "minilm.onnx"
+OUTPUT = Path(__file__).parents[1] / "src" / "memory_butler" / "inference"
 
 # The shape of the network: config.json of sentence-transformers/all-MiniLM-L6-v2.
-LAYERS = 6
 HEADS = 12
 HIDDEN = 384
 HEAD_WIDTH = HIDDEN // HEADS
@@ -39,15 +45,23 @@ MASKED_SCORE = float(np.finfo(np.float32).min)
 # Floors of the two divisions at the end, as in sentence-transformers and torch normalize().
 TOKEN_COUNT_FLOOR = 1e-9
 NORM_FLOOR = 1e-12
+# Keeps a token of nothing but zeros from being divided by zero.
+LARGEST_FLOOR = 1e-9
+# Bytes without a sign are what x86 multiplies fastest by signed ones; so much stands for 0.
+ZERO_POINT = 128
 
 OPSET = 20  # the first with Gelu
 IR_VERSION = 9  # the one that came with opset 20
+RUNTIME_DOMAIN = "com.microsoft"
 
 
 class Graph:
     """Collects nodes and tensors; every method that adds one returns the name of its output."""
 
-    def __init__(self, weights: Path) -> None:
+    def __init__(self, weights: Path, eight_bits: frozenset[str] = frozenset()) -> None:
+        """`eight_bits` names the products whose weights are quantised."""
+        self.eight_bits = eight_bits
+        self.levels: dict[str, tuple[str, str]] = {}
         self.nodes: list[NodeProto] = []
         self.tensors: dict[str, TensorProto] = {}
         self._header, self._data_start = read_safetensors_header(weights)
@@ -90,6 +104,19 @@ class Graph:
             self.tensors[name] = tensor
         return name
 
+    def given(self, name: str, data_type: int, *dims: int) -> str:
+        """Refer to a tensor that whoever loads the graph gives."""
+        tensor = TensorProto(
+            name=name, data_type=data_type, dims=dims, data_location=TensorProto.EXTERNAL
+        )
+        tensor.external_data.add(key="location", value="given")
+        self.tensors[name] = tensor
+        return name
+
+    def dimensions(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor of the safetensors file."""
+        return tuple(self._header[name]["shape"])
+
 
 def read_safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
     """Return the header (tensor name to dtype, shape, data_offsets) and where the tensors begin.
@@ -103,8 +130,43 @@ def read_safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
 
 def linear(graph: Graph, x: str, name: str) -> str:
     """x Wᵀ + b. PyTorch keeps W as (out, in); the runtime folds the transposition at load."""
-    transposed = graph.node("Transpose", graph.weight(f"{name}.weight"), perm=[1, 0])
-    return graph.node("Add", graph.node("MatMul", x, transposed), graph.weight(f"{name}.bias"))
+    if name in graph.eight_bits:
+        product = eight_bit_product(graph, x, name)
+    else:
+        transposed = graph.node("Transpose", graph.weight(f"{name}.weight"), perm=[1, 0])
+        product = graph.node("MatMul", x, transposed)
+    return graph.node("Add", product, graph.weight(f"{name}.bias"))
+
+
+def eight_bit_product(graph: Graph, x: str, name: str) -> str:
+    """x Wᵀ from 8-bit weights and 8-bit tokens: whole numbers, scaled by output and by token."""
+    step = graph.scalar("step", 1 / LEVELS)
+    zero = graph.constant("zero_point", ZERO_POINT, np.uint8)
+    levels, largest = by_token(graph, x, step, zero)
+    out, within = graph.dimensions(f"{name}.weight")
+    product = graph.node(
+        "MatMulIntegerToFloat",
+        levels,
+        graph.given(f"{name}.int8", TensorProto.INT8, within, out),
+        step,
+        graph.given(f"{name}.scales", TensorProto.FLOAT, out),
+        zero,
+        domain=RUNTIME_DOMAIN,
+    )
+    return graph.node("Mul", product, largest)
+
+
+def by_token(graph: Graph, x: str, step: str, zero: str) -> tuple[str, str]:
+    """Each token divided by its largest number, as bytes; and these numbers (batch, tokens, 1).
+
+    Made once for all products that take the same x.
+    """
+    if x not in graph.levels:
+        largest = graph.node("ReduceMax", graph.node("Abs", x), graph.integers(-1), keepdims=1)
+        largest = graph.node("Max", largest, graph.scalar("largest_floor", LARGEST_FLOOR))
+        levels = graph.node("QuantizeLinear", graph.node("Div", x, largest), step, zero)
+        graph.levels[x] = levels, largest
+    return graph.levels[x]
 
 
 def layer_norm(graph: Graph, x: str, name: str) -> str:
@@ -188,9 +250,12 @@ def unit_length(graph: Graph, x: str) -> str:
     return graph.node("Div", x, norm, output="sentence_embedding")
 
 
-def build(weights: Path) -> ModelProto:
-    """Return the whole model, its weights referring to a file named WEIGHTS_FILE."""
-    graph = Graph(weights)
+def build(weights: Path, eight_bits: frozenset[str] = frozenset()) -> ModelProto:
+    """Return the whole model, its weights referring to a file named WEIGHTS_FILE.
+
+    Those of the products in `eight_bits` refer to no file: they must be given.
+    """
+    graph = Graph(weights, eight_bits)
     mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
     bias = attention_bias(graph, mask)
     x = embeddings(graph)
@@ -209,18 +274,27 @@ def build(weights: Path) -> ModelProto:
         graph.nodes, "all-MiniLM-L6-v2", inputs, [output], list(graph.tensors.values())
     )
     opsets = [helper.make_opsetid("", OPSET)]
+    if eight_bits:
+        opsets.append(helper.make_opsetid(RUNTIME_DOMAIN, 1))
     return helper.make_model(body, opset_imports=opsets, ir_version=IR_VERSION)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the weightless ONNX graph of MiniLM.")
+    parser = argparse.ArgumentParser(description="Write the weightless ONNX graphs of MiniLM.")
     parser.add_argument("--weights", type=Path, help="model.safetensors (default: the installed)")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     arguments = parser.parse_args()
-    model = build(arguments.weights or find_model_files().weights)
-    data = model.SerializeToString(deterministic=True)
-    arguments.output.write_bytes(data)
-    print(f"{arguments.output}: {len(data)} bytes, {len(model.graph.node)} nodes")
+    weights = arguments.weights or find_model_files().weights
+    graphs = {GRAPHS["float32"]: build(weights), GRAPHS["int8"]: build(weights, QUANTISED)}
+    for name, model in graphs.items():
+        data = model.SerializeToString(deterministic=True)
+        path = arguments.output / name
+        path.write_bytes(data)
+        print(f"{path}: {len(data)} bytes, {len(model.graph.node)} nodes")
+    np.save(
+        arguments.output / "minilm_reference.npy",
+        EmbeddingEngine(weights.parent).embed_arrays(TEST_TEXTS),
+    )
 
 
 if __name__ == "__main__":

@@ -200,6 +200,12 @@ class MemoryModuleConfig(Table):
         description="A folder with model.safetensors and tokenizer.json, instead of the "
         "installed package.",
     )
+    embedding_precision: Literal["auto", "float32", "int8"] = Field(
+        "auto",
+        description="How the shipped model computes: `int8` takes half the time of `float32`, and "
+        "their vectors may be mixed. `auto`: `int8` on processors known to gain from it. "
+        "`memory-butler doctor` says which runs.",
+    )
     max_content_bytes: int = Field(
         65_536,
         ge=1024,
@@ -260,8 +266,9 @@ class Settings(BaseSettings):
     )
     master_key_file: Path | None = Field(
         None,
-        description="File with the master key of encrypted backups and exports (base64 of 32 "
-        "bytes); without it, the one that `memory-butler keys init` makes in the data directory.",
+        description="File with the master key of encrypted journals, backups and exports (base64 "
+        "of 32 bytes); without it, the one that `memory-butler keys init` makes in the data "
+        "directory.",
     )
     master_key: SecretStr | None = Field(
         None, description="The master key itself, as base64: for the environment."

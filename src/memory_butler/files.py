@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and for their owner alone."""
+"""Files that are there whole or not at all; those of our own are for their owner alone."""
 
 import os
 import tempfile
@@ -29,6 +29,30 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
         Path(name).unlink(missing_ok=True)
         raise
     keep_names(path.parent)
+
+
+def rewrite(path: Path, content: bytes, *, new_mode: int = 0o600) -> None:
+    """Write a file of the user's own at once: a reader meets the old or the new one, whole.
+
+    A link stays one, as people keep their settings elsewhere, and permissions stay; `new_mode` is
+    for a file that was not there. Missing folders are made.
+
+    Raises:
+        OSError: it cannot be written; the old one stays.
+    """
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else new_mode
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).chmod(mode)
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 def keep_names(folder: Path) -> None:

@@ -4,10 +4,11 @@ import asyncio
 import os
 import re
 import signal
+import sqlite3
 import sys
 import tarfile
 import tempfile
-import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +17,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from backup.installation import Installation, fill, left_in, runtime
-from conftest import NOW
+from backup.installation import MARKER, Installation, fill, left_in, runtime, tell_two
+from conftest import NOW, Connection
 from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
@@ -31,14 +32,18 @@ from memory_butler.domain.errors import (
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers
 from memory_butler.engine.diagnosis import diagnose
+from memory_butler.engine.keys import set_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
-from memory_butler.journal.file import JournalFile
+from memory_butler.journal.file import journal_path
 from memory_butler.store import dump, schema
 from memory_butler.store.transaction import open_pool
+from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
+
+SEALED_OR_NOT = pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
 
 
 async def _restore(
@@ -53,34 +58,85 @@ async def _backed_up(settings: Settings, target: Path, admin: str) -> Made:
     return await back_up(settings, target, NOW, admin_dsn=admin)
 
 
+@SEALED_OR_NOT
 async def test_what_was_backed_up_is_there_again(
-    installation: Installation, tmp_path: Path
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
 ) -> None:
+    """Where keys are set up it is encrypted, unless that is not wanted."""
     settings, memory, admin = installation
-    await fill(memory)
-    with JournalFile.open(settings.data_dir, "ana", "mira"):
-        pass
-    made = await _backed_up(settings, tmp_path, admin)
-    assert made.path == tmp_path / "memory-butler-20260301-120000.tar"
+    set_up(settings)
+    await tell_two(installation)
+    await _write_in_its_own_way(admin)
+    before = await _told_by(admin)
+    writes: list[set[str]] = []
+    write = keyring._write
+
+    def noting(path: Path, content: keyring.Content) -> None:
+        writes.append({one.tenant for one in content.keys.values()})
+        write(path, content)
+
+    monkeypatch.setattr(keyring, "_write", noting)
+    made = await back_up(settings, tmp_path, NOW, admin_dsn=admin, plain=not sealed)
+    suffix = "sealed" if sealed else "tar"
+    assert made.path == tmp_path / f"memory-butler-20260301-120000.{suffix}"
     assert made.path.stat().st_mode & 0o777 == 0o600
-    assert made.manifest.counts["ana facts"][0] == 2
+    assert made.sealed is sealed
+    assert made.manifest.counts["ana facts"][0] == 3
     assert {"ana", "bob"} <= set(made.manifest.tenants())
     assert left_in(tmp_path) == ["data", made.path.name]
+    assert left_in(settings.data_dir) == ["journal", "keys"]
+    assert writes == ([{"", "ana", "bob"}] if sealed else [])  # all keys in one write
+    written = made.path.read_bytes()
+    for readable in (MARKER, "theremin", "dark green", "painter", "mira", "SQLite", "tenant_id"):
+        assert not (sealed and readable.encode() in written)
 
     await store_fact(memory, Principal("ana"), "user", "lives", "stored after the backup")
     restored = await _restore(memory, settings, made.path, admin, replacing=True)
     assert restored.kept_database is not None
     assert restored.kept_journals is not None
-    with JournalFile.open(settings.data_dir, "ana", "mira"):
-        pass
+    assert restored.left_out == ()
+    assert await _told_by(admin) == before
     pool = await open_pool(runtime(settings))
     try:
         again = replace(memory, pool=pool)
         for tenant in ("ana", "bob"):
             hits = await recall(again, Principal(tenant), f"Which colour does {tenant} like?")
-            assert [hit.row["content"] for hit in hits] == [f"{tenant} likes dark green"]
+            contents = {hit.row["content"] for hit in hits}
+            assert f"{tenant} likes dark green" in contents
+            assert "stored after the backup" not in contents
+            path = journal_path(settings.data_dir, tenant, "mira")
+            with closing(sqlite3.connect(path)) as journal:
+                assert journal.execute("SELECT text FROM notes").fetchall() == [
+                    (f"{tenant}: {MARKER}",)
+                ]
+        # What was restored goes on: a sequence stands where it stood.
+        await store_fact(again, Principal("ana"), "user", "likes", "stored after the restoration")
     finally:
         await pool.close()
+
+
+async def _write_in_its_own_way(admin: str) -> None:
+    """Let a server write dates and numbers in a way of its own."""
+    connection: Connection = await asyncpg.connect(admin)
+    try:
+        for setting in (
+            "datestyle = 'SQL, DMY'",
+            "intervalstyle = 'sql_standard'",
+            "extra_float_digits = -10",
+        ):
+            await connection.execute(f"ALTER DATABASE {dump.database_of(admin)} SET {setting}")
+        await connection.execute("UPDATE facts SET importance = 7.123456789012345")
+    finally:
+        await connection.close()
+
+
+async def _told_by(admin: str) -> tuple[Any, ...]:
+    connection: Connection = await asyncpg.connect(admin)
+    try:
+        asked = "SELECT min(created_at), max(importance) FROM facts WHERE content LIKE '%theremin%'"
+        return tuple(await connection.fetchrow(asked))
+    finally:
+        await connection.close()
 
 
 async def test_a_full_database_is_left_alone_unless_that_is_said(
@@ -140,11 +196,14 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
 
 
+@SEALED_OR_NOT
 async def test_writing_goes_on_and_the_backup_is_of_one_moment(
-    installation: Installation, tmp_path: Path
+    installation: Installation, tmp_path: Path, sealed: bool
 ) -> None:
     settings, memory, admin = installation
     await fill(memory)
+    if sealed:
+        set_up(settings)
     stop = asyncio.Event()
 
     async def write() -> int:
@@ -175,20 +234,26 @@ async def _any_backup(installation: Installation, folder: Path) -> Path:
     return (await _backed_up(settings, folder / "any.tar", admin)).path
 
 
-async def test_cancelled_it_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
+@SEALED_OR_NOT
+async def test_cancelled_it_leaves_nothing(
+    installation: Installation, tmp_path: Path, sealed: bool
+) -> None:
     settings, memory, admin = installation
     await fill(memory)
-    began = time.monotonic()
-    await _backed_up(settings, tmp_path / "one.tar", admin)
-    whole = time.monotonic() - began
-    (tmp_path / "one.tar").unlink()
-    for share in (0.1, 0.3, 0.5):
-        task = asyncio.create_task(_backed_up(settings, tmp_path / "one.tar", admin))
-        await asyncio.sleep(share * whole)
-        task.cancel()
+    if sealed:
+        set_up(settings)
+    for begun in ("dumping", "restoring"):
+
+        def stop(said: str, begun: str = begun) -> None:
+            if said.startswith(begun) and (task := asyncio.current_task()) is not None:
+                task.cancel()
+
         with pytest.raises(asyncio.CancelledError):
-            await task
+            await asyncio.create_task(
+                back_up(settings, tmp_path / "one", NOW, admin_dsn=admin, tell=stop)
+            )
         assert left_in(tmp_path) == ["data"]
+        assert set(left_in(settings.data_dir)) <= {"keys"}
         assert await _scratch_databases(admin) == 0
 
 

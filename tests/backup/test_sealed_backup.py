@@ -4,10 +4,8 @@ import asyncio
 import os
 import shutil
 import signal
-import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from backup.installation import Installation, fill, left_in, runtime
+from backup.installation import MARKER, Installation, left_in, runtime, tell_two
 from conftest import NOW, Connection
 from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import Restored, restore
@@ -24,19 +22,15 @@ from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInp
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers
 from memory_butler.engine.keys import folder_of, keys_of, set_up
-from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 from memory_butler.journal import snapshots
-from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, sections
-from memory_butler.store.transaction import open_pool
 from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
-
-MARKER = "Zephyrine Quokkaschmidt plays the theremin"
 
 
 @pytest.fixture
@@ -44,19 +38,6 @@ def sealing(installation: Installation) -> Installation:
     """An installation with keys."""
     set_up(installation[0])
     return installation
-
-
-async def _told(installation: Installation) -> None:
-    """Two tenants with a marked fact and a journal each."""
-    settings, memory, _ = installation
-    await fill(memory)
-    for tenant in ("ana", "bob"):
-        await store_fact(memory, Principal(tenant), "artist", "plays", f"{tenant}: {MARKER}")
-        JournalFile.open(settings.data_dir, tenant, "mira").close()
-        with closing(sqlite3.connect(journal_path(settings.data_dir, tenant, "mira"))) as journal:
-            journal.execute("CREATE TABLE notes (text TEXT)")
-            journal.execute("INSERT INTO notes VALUES (?)", (f"{tenant}: {MARKER}",))
-            journal.commit()
 
 
 async def _restored(installation: Installation, source: Path) -> Restored:
@@ -80,93 +61,21 @@ def _bytes(folder: Path) -> Iterator[tuple[Path, bytes]]:
             yield path, path.read_bytes()
 
 
-async def test_where_keys_are_set_up_a_backup_is_encrypted_and_comes_back(
-    sealing: Installation, tmp_path: Path
-) -> None:
-    settings, memory, admin = sealing
-    await _told(sealing)
-    made = await back_up(settings, tmp_path, NOW, admin_dsn=admin)
-    assert made.sealed
-    assert made.path == tmp_path / "memory-butler-20260301-120000.sealed"
-    assert made.path.stat().st_mode & 0o777 == 0o600
-    assert left_in(tmp_path) == ["data", made.path.name]
-    assert left_in(settings.data_dir) == ["journal", "keys"]
-    written = made.path.read_bytes()
-    for readable in (MARKER, "theremin", "dark green", "painter", "mira", "SQLite", "tenant_id"):
-        assert readable.encode() not in written
-
-    await store_fact(memory, Principal("ana"), "user", "lives", "stored after the backup")
-    restored = await _restored(sealing, made.path)
-    assert restored.left_out == ()
-    pool = await open_pool(runtime(settings))
-    try:
-        again = replace(memory, pool=pool)
-        for tenant in ("ana", "bob"):
-            hits = await recall(again, Principal(tenant), "Who plays the theremin?")
-            assert f"{tenant}: {MARKER}" in {hit.row["content"] for hit in hits}
-            assert "stored after the backup" not in {hit.row["content"] for hit in hits}
-            path = journal_path(settings.data_dir, tenant, "mira")
-            with closing(sqlite3.connect(path)) as journal:
-                assert journal.execute("SELECT text FROM notes").fetchall() == [
-                    (f"{tenant}: {MARKER}",)
-                ]
-        # What was restored goes on: a sequence stands where it stood.
-        await store_fact(again, Principal("ana"), "user", "likes", "stored after the restoration")
-    finally:
-        await pool.close()
-
-
-async def test_a_server_that_writes_dates_and_numbers_in_its_own_way_loses_nothing(
-    sealing: Installation, tmp_path: Path
-) -> None:
-    settings, _, admin = sealing
-    await _told(sealing)
-    own: Connection = await asyncpg.connect(admin)
-    name = dump.database_of(admin)
-    try:
-        for setting in (
-            "datestyle = 'SQL, DMY'",
-            "intervalstyle = 'sql_standard'",
-            "extra_float_digits = -10",
-        ):
-            await own.execute(f"ALTER DATABASE {name} SET {setting}")
-        asked = "SELECT min(created_at), max(importance) FROM facts"
-        await own.execute("UPDATE facts SET importance = 7.123456789012345")
-        before = tuple(await own.fetchrow(asked))
-    finally:
-        await own.close()
-    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
-    await _restored(sealing, made.path)
-    restored: Connection = await asyncpg.connect(admin)
-    try:
-        assert tuple(await restored.fetchrow(asked)) == before
-    finally:
-        await restored.close()
-
-
-async def test_a_plain_backup_of_an_installation_with_keys_is_one_that_was_asked_for(
-    sealing: Installation, tmp_path: Path
-) -> None:
-    settings, _, admin = sealing
-    await _told(sealing)
-    made = await back_up(settings, tmp_path, NOW, admin_dsn=admin, plain=True)
-    assert not made.sealed
-    assert made.path.suffix == ".tar"
-    assert (await _restored(sealing, made.path)).left_out == ()
-
-
 async def test_after_an_erasure_yesterdays_backup_has_nothing_of_that_tenant(
     sealing: Installation, tmp_path: Path
 ) -> None:
     """Not with the keyring of today and the master key, and not in one byte of what is restored."""
     settings, memory, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     made = await back_up(settings, tmp_path / "yesterday.sealed", NOW, admin_dsn=admin)
     key = made.manifest.keys["ana"]
+    copy = tmp_path / "copy.json"
+    keyring.export(folder_of(settings.data_dir), copy)
     kept = replace(memory, data_dir=settings.data_dir)
     erased = await erase(kept, Principal("ana"), Target(everything=True))
     assert erased.certificate["keys_destroyed"] == [key]
     assert any("copies of the keyring" in one for one in erased.certificate["cannot_reach"])
+    keyring.bring_back(folder_of(settings.data_dir), copy)  # one of before does not help
     keys = keys_of(settings)
     assert keys is not None
     assert keys.key(key) is None
@@ -185,7 +94,7 @@ async def test_a_tenant_that_is_erased_meanwhile_is_in_no_backup(
 ) -> None:
     """Its rows are read before the erasure, and would be sealed with a new key after it."""
     settings, memory, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     kept = replace(memory, data_dir=settings.data_dir)
     copy_out = sections.copy_out
 
@@ -204,7 +113,7 @@ async def test_a_journal_whose_key_goes_while_the_backup_is_made_cannot_be_read(
 ) -> None:
     """Its erasure was committed before the backup began, so that no row tells of it."""
     settings, _, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     JournalFile.open(settings.data_dir, "eve", "mira").close()
     copy_all = snapshots.copy_all
 
@@ -225,7 +134,7 @@ async def test_a_tenant_whose_first_journal_appears_meanwhile_has_no_key_in_the_
     sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings, _, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     copy_all = snapshots.copy_all
 
     def begun_before(data_dir: Path, target: Path) -> list[str]:
@@ -238,46 +147,15 @@ async def test_a_tenant_whose_first_journal_appears_meanwhile_has_no_key_in_the_
     assert left_in(tmp_path) == ["data"]
 
 
-async def test_all_keys_of_a_backup_are_made_in_one_write(
-    sealing: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings, _, admin = sealing
-    await _told(sealing)
-    writes: list[set[str]] = []
-    write = keyring._write
-
-    def noting(path: Path, content: keyring.Content) -> None:
-        writes.append({one.tenant for one in content.keys.values()})
-        write(path, content)
-
-    monkeypatch.setattr(keyring, "_write", noting)
-    await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
-    assert writes == [{"", "ana", "bob"}]
-
-
 def _keyring(settings: Settings) -> keyring.Content:
     return keyring.read(folder_of(settings.data_dir))
-
-
-async def test_a_copy_of_the_keyring_from_before_does_not_bring_the_key_back(
-    sealing: Installation, tmp_path: Path
-) -> None:
-    settings, memory, admin = sealing
-    await _told(sealing)
-    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
-    folder = folder_of(settings.data_dir)
-    keyring.export(folder, tmp_path / "copy.json")
-    kept = replace(memory, data_dir=settings.data_dir)
-    await erase(kept, Principal("ana"), Target(everything=True))
-    keyring.bring_back(folder, tmp_path / "copy.json")
-    assert (await _restored(sealing, made.path)).left_out == ("ana",)
 
 
 async def test_without_keys_or_with_others_a_backup_is_refused_in_a_sentence(
     sealing: Installation, tmp_path: Path
 ) -> None:
     settings, _, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     with pytest.raises(ConfigurationError, match=r"is encrypted, and there is no keyring here"):
@@ -293,21 +171,21 @@ async def test_without_keys_or_with_others_a_backup_is_refused_in_a_sentence(
     assert not (tmp_path / "two.sealed").exists()
 
 
-@pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
 async def test_a_cut_off_or_changed_backup_is_refused_and_leaves_all_as_it_was(
-    sealing: Installation, tmp_path: Path, share: float
+    sealing: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
     whole = made.path.read_bytes()
-    place = int(share * (len(whole) - 1))
     await memory.pool.close()
-    for changed in (whole[:place], whole[:place] + b"?" + whole[place + 1 :]):
-        made.path.write_bytes(changed)
-        # A changed id of a key is one that the keyring never had.
-        with pytest.raises((InvalidInput, ConfigurationError)):
-            await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
+    for share in (0.3, 0.9, 1.0):
+        place = int(share * (len(whole) - 1))
+        for changed in (whole[:place], whole[:place] + b"?" + whole[place + 1 :]):
+            made.path.write_bytes(changed)
+            # A changed id of a key is one that the keyring never had.
+            with pytest.raises((InvalidInput, ConfigurationError)):
+                await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
     assert await _tenants(admin, "facts") == {"ana", "bob"}
     assert left_in(settings.data_dir) == ["journal", "keys"]
 
@@ -316,7 +194,7 @@ async def test_a_killed_backup_leaves_nothing_that_can_be_read(
     sealing: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = sealing
-    await _told(sealing)
+    await tell_two(sealing)
     await store_fact(memory, Principal("ana"), "user", "keeps", MARKER * 1000)
     target = tmp_path / "backups" / "one.sealed"
     target.parent.mkdir()
@@ -336,43 +214,6 @@ async def test_a_killed_backup_leaves_nothing_that_can_be_read(
     name = dump.database_of(admin)
     await leftovers.remove_unfinished(settings.data_dir, admin, name)
     assert left_in(settings.data_dir) == ["journal", "keys"]
-
-
-async def test_cancelled_it_leaves_nothing(sealing: Installation, tmp_path: Path) -> None:
-    settings, _, admin = sealing
-    await _told(sealing)
-
-    def stop(said: str) -> None:
-        if "scratch" in said:
-            task.cancel()
-
-    work = back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin, tell=stop)
-    task = asyncio.create_task(work)
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert left_in(tmp_path) == ["data"]
-    assert left_in(settings.data_dir) == ["journal", "keys"]
-
-
-async def test_writing_goes_on_and_the_backup_is_of_one_moment(
-    sealing: Installation, tmp_path: Path
-) -> None:
-    settings, memory, admin = sealing
-    await _told(sealing)
-    stop = asyncio.Event()
-
-    async def write() -> int:
-        written = 0
-        while not stop.is_set():
-            await store_fact(memory, Principal("ana"), f"s{written}", "is", f"fact {written}")
-            written += 1
-        return written
-
-    writing = asyncio.create_task(write())
-    made = await back_up(settings, tmp_path / "one.sealed", NOW, admin_dsn=admin)
-    stop.set()
-    assert await writing > 0
-    assert made.checked
 
 
 async def test_a_master_key_that_is_set_without_a_keyring_makes_no_plain_backup(

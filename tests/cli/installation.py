@@ -19,6 +19,7 @@ from unittest import mock
 
 import pytest
 
+from conftest import SAME_VECTORS
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.surfaces import logs
 from memory_butler.surfaces.cli import run
@@ -60,6 +61,7 @@ class Installation:
         }
         return {
             **kept,
+            **SAME_VECTORS,
             "MEMORY_BUTLER_DATA_DIR": str(self.data_dir),
             "MEMORY_BUTLER_CLUSTER_ROOT": str(self.folder / "clusters"),
             "PYTHONFAULTHANDLER": "1",

@@ -414,3 +414,36 @@ def test_killed_in_the_middle_nothing_that_was_said_is_lost(
     # Whoever comes back goes on from there.
     again = home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="And?\n")
     assert "assistant: You like green tea." in again.out
+
+
+def test_a_journal_goes_in_out_and_away(home: Installation) -> None:
+    chat = home.folder / "chat.jsonl"
+    header = {"user_name": "Robin", "character_name": "Luna"}
+    said = {"name": "Robin", "is_user": True, "mes": "Hello.", "send_date": "2024-07-05T17:20:00Z"}
+    chat.write_text(f"{json.dumps(header)}\n{json.dumps(said)}\n")
+    card = home.folder / "luna.json"
+    card.write_text(
+        json.dumps({"name": "Luna", "description": "{{char}} is calm.", "first_mes": "Welcome."})
+    )
+    luna = ("--companion", "luna")
+    assert home.inside("journal", "import", str(chat), *luna).out.startswith("Imported 1 message.")
+    became = home.inside("journal", "import", str(card), *luna).out
+    assert became == "The companion luna is Luna now.\n"  # who has a log is greeted no more
+    prompt = home.inside("journal", "assemble", *luna).out
+    assert "Your name is Luna." in prompt
+    assert "Luna is calm." in prompt
+
+    lines = home.inside("journal", "export", *luna).out.splitlines()
+    assert [json.loads(line)["content"] for line in lines] == ["Hello."]
+    out = home.folder / "out.jsonl"
+    assert home.inside("journal", "export", str(out), *luna).out == f"Wrote 1 message to {out}.\n"
+    assert out.read_text().splitlines() == lines
+    other = ("--companion", "sol")
+    assert home.inside("journal", "import", str(out), *other).out.startswith("Imported 1 message.")
+    assert home.inside("journal", "export", *other).out.splitlines() == lines
+
+    assert "add --yes" in home.inside("journal", "delete", *luna, code=3).err
+    gone = home.inside("journal", "delete", "--yes", *luna).out
+    assert gone == "Deleted the journal of luna, 1 message.\n"
+    assert "no companion" in home.inside("journal", "export", *luna, code=4).err
+    assert len(home.inside("journal", "export", *other).out.splitlines()) == 1

@@ -146,6 +146,42 @@ def test_the_doctor_looks_at_the_keys(keyed: Installation, tmp_path: Path) -> No
     master.chmod(0o600)
 
 
+def test_journals_that_are_there_are_encrypted_and_the_doctor_tells(bare: Installation) -> None:
+    bare.inside("journal", "import", str(_conversation(bare)), "--companion", "mira")
+    file = bare.data_dir / "journal" / "default" / "mira.sqlite"
+    assert "no keys are set up" in bare.inside("keys", "seal-journals", code=8).err
+    assert "seal-journals" in bare.inside("keys", "init").err
+    assert WORDS.encode() in file.read_bytes()
+    found = _findings(bare.inside("doctor", "--json", code=None).json)["journals"]
+    assert found["state"] == "warning"
+    assert "mira.sqlite" in found["said"]
+    assert "default/mira: encrypted" in bare.inside("keys", "seal-journals").out
+    assert "was encrypted already" in bare.inside("keys", "seal-journals").out
+    assert WORDS.encode() not in file.read_bytes()
+    bare.inside("journal", "import", str(_conversation(bare)), "--companion", "new")
+    found = _findings(bare.inside("doctor", "--json", code=None).json)["journals"]
+    assert (found["state"], found["said"]) == ("ok", "2, each read through; 2 encrypted")
+    for companion in ("mira", "new"):
+        told = bare.inside("journal", "assemble", "--companion", companion).out
+        assert WORDS in told
+    bare.inside("keys", "rotate")
+    assert WORDS in bare.inside("journal", "assemble", "--companion", "mira").out
+    shutil.move(bare.data_dir / "keys", bare.folder / "lost")
+    refused = bare.inside("journal", "assemble", "--companion", "mira", code=8).err
+    assert "no keys are set up here: bring back the keyring" in refused
+    found = _findings(bare.inside("doctor", "--json", code=8).json)["journals"]
+    assert (found["state"], "keys import" in found["said"]) == ("failed", True)
+    shutil.move(bare.folder / "lost", bare.data_dir / "keys")
+    assert "default/mira: plain" in bare.inside("keys", "seal-journals", "--undo").out
+    assert WORDS.encode() in file.read_bytes()
+
+
+def _conversation(here: Installation) -> Path:
+    lines = here.folder / "conversation.jsonl"
+    lines.write_text(json.dumps({"actor": "user", "content": WORDS}) + "\n")
+    return lines
+
+
 def _findings(answer: "dict[str, list[dict[str, str]]]") -> dict[str, dict[str, str]]:
     return {one["name"]: one for one in answer["findings"]}
 

@@ -153,6 +153,7 @@ def test_a_healthy_installation(installation: Installation) -> None:
     assert "✘" not in done.out
     assert "All is well" in done.out
     assert "is served by Memory Butler" in done.out
+    assert "computes in float32: set so" in " ".join(done.out.split())
     states = _states(here.inside("doctor", "--json").json)
     assert states.pop("consolidation") == "warning"  # there is no language model here
     assert set(states.values()) == {"ok"}

@@ -64,7 +64,7 @@ class Endpoint:
             return "Done." if _STRUCTURED in called else Call(_STRUCTURED, self.answer)
         if schema:
             return json.dumps(self.answer)
-        done = sum(_is(one.tool, name) for name in called for one in self._calls)
+        done = sum(any(_is(one.tool, name) for one in self._calls) for name in called)
         if done >= len(self.script) or (self._calls and not tools):
             return "A talk."  # a title, say
         turn = self.script[done]

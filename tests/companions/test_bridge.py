@@ -14,12 +14,15 @@ from conftest import Clock, Connection
 from memory_butler.companions import bridge
 from memory_butler.companions.bridge import hand_over, recalled
 from memory_butler.companions.opening import names, opened, use
-from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
+from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact
 from memory_butler.journal import sessions
 from memory_butler.journal_config import JournalBridgeConfig, JournalConfig
+from memory_butler.vault import keyring
+from memory_butler.vault.keyring import no_keys
+from memory_butler.vault.master import new_master
 
 pytestmark = pytest.mark.anyio
 
@@ -177,13 +180,16 @@ async def test_memory_fills_the_recalled_section(bridged: Memory, principal: Pri
 
 
 async def test_a_journal_belongs_to_its_tenant(tmp_path: Path) -> None:
-    with opened(tmp_path, "one", "ada", ON, create=True):
+    with opened(tmp_path, "one", "ada", ON, no_keys, create=True):
         pass
     assert (names(tmp_path, "one"), names(tmp_path, "two")) == (["ada"], [])
-    with pytest.raises(NotFound, match="no companion 'ada'"), opened(tmp_path, "two", "ada", ON):
+    with (
+        pytest.raises(NotFound, match="no companion 'ada'"),
+        opened(tmp_path, "two", "ada", ON, no_keys),
+    ):
         pass
     for name in ("../ada", "", "a/b", ".", "ada.sqlite", "x" * 64):
-        with pytest.raises(InvalidInput), opened(tmp_path, "one", name, ON, create=True):
+        with pytest.raises(InvalidInput), opened(tmp_path, "one", name, ON, no_keys, create=True):
             pass
     with pytest.raises(InvalidInput):
         names(tmp_path, "../one")
@@ -204,3 +210,19 @@ def test_the_time_zone_is_the_machines_where_none_is_configured() -> None:
     assert said == "Asia/Tokyo Europe/Lisbon\n"
     with pytest.raises(ValueError, match="unknown time zone"):
         JournalConfig(time_zone="Lisbon")
+
+
+async def test_a_memory_with_keys_encrypts_what_is_said(
+    bridged: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    assert bridged.data_dir is not None
+    ring = keyring.create(tmp_path / "keys", new_master())
+    keyed = replace(bridged, keys=lambda: ring)
+    words = "Zephyrine plays the theremin"
+    await use(keyed, principal, "mira", lambda one: one.live.log(words, "user"), create=True)
+    said = await use(keyed, principal, "mira", lambda one: one.live.events())
+    assert [one.content for one in said] == [words]
+    for file in (bridged.data_dir / "journal").rglob("mira*"):
+        assert file.is_dir() or b"theremin" not in file.read_bytes()
+    with pytest.raises(ConfigurationError, match="no keys are set up here"):
+        await use(bridged, principal, "mira", lambda one: one.live.events())

@@ -18,6 +18,7 @@ from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.maintenance.run import alone
 from memory_butler.journal.runs import Run
 from memory_butler.journal_config import JournalConfig, JournalMaintenanceConfig
+from memory_butler.vault.keyring import no_keys
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ async def test_a_journal_at_work_is_left_alone(scheduled: Memory, clock: Clock) 
     clock.advance(days=1)
     model = ScriptedModel(["{}"])
     assert scheduled.data_dir is not None
-    with opened(scheduled.data_dir, "default", "ada", CONFIG) as one, alone(one.file):
+    with opened(scheduled.data_dir, "default", "ada", CONFIG, no_keys) as one, alone(one.file):
         with pytest.raises(Conflict):
             await maintain_if_due(scheduled, model, "default", "ada")
         await look_after_once(scheduled, model)

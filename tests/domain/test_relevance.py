@@ -172,5 +172,8 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert is_personal("what's our wifi password")
     assert is_personal("Wann hat meine Mutter Geburtstag?")
     assert not is_personal("what is a tide?")
+    assert is_personal("What did they call her?")
+    assert is_personal("What did Marta say to my kids about their school?")
+    assert not is_personal("What did Marta paint with her kids?")
     assert is_task("Translate 'good day'")
     assert not is_task("what does translate mean")

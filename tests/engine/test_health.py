@@ -17,7 +17,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
 from memory_butler.store.transaction import open_pool
-from memory_butler.surfaces.cli import care
+from memory_butler.surfaces.cli import installation
 
 pytestmark = pytest.mark.anyio
 
@@ -84,10 +84,10 @@ def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:
         with JournalFile.open(tmp_path, "ana", name):
             pass
     settings = Settings(data_dir=tmp_path)
-    assert care._journals(settings).state == "ok"
+    assert installation._journals(settings).state == "ok"
     (damaged,) = (tmp_path / "journal").rglob("mira.sqlite")
     _damage(damaged, 100)
-    found = care._journals(settings)
+    found = installation._journals(settings)
     assert found.state == "failed"
     assert "mira.sqlite" in found.said
     assert "noor" not in found.said

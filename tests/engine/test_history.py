@@ -30,7 +30,7 @@ from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.engine.statistics import memory_statistics
+from memory_butler.engine.stats import memory_statistics
 from memory_butler.store.facts import FactFilter
 
 from .store_views import count

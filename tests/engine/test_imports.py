@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Clock, Connection
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
-from memory_butler.engine.foreign.formats import detect, open_export
+from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.imports import ImportReport, import_all
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
@@ -58,10 +58,10 @@ async def test_nothing_is_stored_twice_and_a_session_that_went_on_is_taken_up(
     assert (first.stored["episode"], first.already_there, first.bad) == (3, 0, 2)
     assert [(line.number, line.file[-6:]) for line in first.bad_lines] == [
         (4, ".jsonl"),
-        (12, ".jsonl"),
+        (14, ".jsonl"),
     ]
     (file,) = folder.rglob("*.jsonl")
-    file.write_text(file.read_text() + exports._line("user", "b1", "One thing more.") + "\n")
+    file.write_text(file.read_text() + exports._line("user", "c1", "One thing more.") + "\n")
     again = await run(memory, principal, folder)
     assert (again.stored["episode"], again.already_there) == (1, 3)
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 4

@@ -33,6 +33,7 @@ from memory_butler.erasure import certificate
 from memory_butler.erasure.erasing import erase, finish, preview
 from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.live import LiveJournal
 from memory_butler.store import dump, scrubbing
 
 pytestmark = pytest.mark.anyio
@@ -208,6 +209,30 @@ async def test_a_waiting_episode_of_a_spool_goes_with_its_session(
     assert (done["spooled_episodes"], done["spooled_left"]) == (1, 1)
     assert any("spooled_left" in one for one in done["cannot_reach"])
     assert [path.name for path in folder.iterdir()] == ["b.json"]
+
+
+async def test_one_message_goes_with_the_episode_that_holds_it(
+    kept: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    with JournalFile.open(tmp_path, principal.tenant, "ada") as file:
+        live = LiveJournal(file)
+        ids = [live.log(text, "user").event_id for text in ("hello", MARKER, "good night")]
+    (held,) = await tell(kept, principal, f"user: hello\nuser: {MARKER}")
+    other = (await tell(kept, principal, "another day"))[0]
+    for id, first, last in ((held, ids[0], ids[1]), (other, ids[2], ids[2])):
+        said = {"journal": "ada", "first_event": first, "last_event": last}
+        await admin.execute("UPDATE episodes SET metadata = $2 WHERE id = $1", id, said)
+    target = Target(message=("ada", ids[1]))
+    assert (await preview(kept, principal, target)).scope.doomed.episodes == (held,)
+    done = (await erase(kept, principal, target)).certificate
+    assert done["target"] == {"by": "message", "companion": "ada", "id": ids[1]}
+    assert [(one["companion"], one["messages"]) for one in done["journals"]] == [("ada", 1)]
+    assert await _everywhere(admin, "Quokkaschmidt") == {}
+    assert [row["id"] for row in await admin.fetch("SELECT id FROM episodes")] == [other]
+    with JournalFile.open(tmp_path, principal.tenant, "ada") as file:
+        assert [one.content for one in LiveJournal(file).events()] == ["hello", "good night"]
+    with pytest.raises(NotFound, match="has no message"):
+        await erase(kept, principal, target)
 
 
 async def test_one_that_is_cut_off_is_finished_by_the_next(

@@ -7,6 +7,8 @@ import pytest
 from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.journal.erasing import count_messages, erase_messages, scrub
 from memory_butler.journal.file import JournalFile
+from memory_butler.vault import keyring
+from memory_butler.vault.master import new_master
 
 MARKER = "Zephyrine Quokkaschmidt plays the theremin"
 AT = "2026-03-01T12:00:00.000000+00:00"
@@ -19,18 +21,19 @@ def _fill(file: JournalFile) -> None:
             db.execute("INSERT INTO events VALUES (?, ?, ?, 'user', NULL)", (id, AT, said))
             db.execute("INSERT INTO event_tags VALUES (?, 'say')", (id,))
         db.execute(
-            "INSERT INTO working_memory (id, event_id, type, content, created_at, refreshed_at)"
-            " VALUES (1, 2, 'thought', ?, ?, ?)",
+            "INSERT INTO working_memory"
+            " (id, event_id, type, content, status, created_at, refreshed_at)"
+            " VALUES (1, 2, 'thought', ?, 'active', ?, ?)",
             (MARKER, AT, AT),
         )
-        for key, sources in (("alone", (2, 3)), ("shared", (1, 3))):
+        for id, key, sources in ((1, "alone", (2, 3)), (2, "shared", (1, 3))):
             db.execute("INSERT INTO fragments VALUES (?, ?, NULL, NULL, ?, ?)", (key, key, AT, AT))
             for source in sources:
                 db.execute("INSERT INTO fragment_sources VALUES (?, ?)", (key, source))
             db.execute(
-                "INSERT INTO fragment_versions (fragment_key, known_from, known_until, state,"
-                " run_id) VALUES (?, ?, '2026-04', ?, 1)",
-                (key, AT, MARKER),
+                "INSERT INTO fragment_versions (id, fragment_key, known_from, known_until, state,"
+                " run_id) VALUES (?, ?, ?, '2026-04', ?, 1)",
+                (id, key, AT, MARKER),
             )
         db.execute("INSERT INTO fragment_edges VALUES ('shared', 'alone', 'near')")
         db.execute("INSERT INTO working_memory_refs VALUES (1, 'shared')")
@@ -38,12 +41,14 @@ def _fill(file: JournalFile) -> None:
         db.execute("INSERT INTO state VALUES ('compiled_until', '4', ?)", (AT,))
 
 
-def test_messages_go_with_all_made_of_them_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -> None:
     path = tmp_path / "ada.sqlite"
-    with JournalFile(path) as file:
+    ring = keyring.create(tmp_path / "keys", new_master())
+    with JournalFile(path, (lambda: ring) if sealed else keyring.no_keys) as file:
         _fill(file)
         (file.texts_dir / "ambient.md").write_text(MARKER)
-        assert _bytes_of(path)  # the positive control
+        assert bool(_bytes_of(path)) is not sealed  # the positive control
         done = erase_messages(file, 2, 3)
         assert (done.events, done.items) == (2, 1)
         assert (done.fragments, done.kept) == (("alone",), ("shared",))

@@ -265,16 +265,19 @@ def test_a_hub_cache_of_links_gives_the_same_vectors(
     texts = ["The same words", "from another place"]
     linked = EmbeddingEngine(snapshot).embed_arrays(texts)
     assert np.array_equal(linked, engine.embed_arrays(texts))
+    eight, of_links = EmbeddingEngine(precision="int8"), EmbeddingEngine(snapshot, precision="int8")
+    assert np.array_equal(of_links.embed_arrays(texts), eight.embed_arrays(texts))
+    assert of_links.running == eight.running
 
 
 def test_the_shipped_graph_is_what_the_tool_makes() -> None:
     shipped = onnx.load(
         ROOT / "src" / "memory_butler" / "inference" / "minilm.onnx", load_external_data=False
     )
-    assert _graph_tool().build(find_model_files().weights) == shipped
+    assert graph_tool().build(find_model_files().weights) == shipped
 
 
-def _graph_tool() -> ModuleType:
+def graph_tool() -> ModuleType:
     path = ROOT / "tools" / "make_minilm_graph.py"
     spec = importlib.util.spec_from_file_location("make_minilm_graph", path)
     assert spec is not None
@@ -284,7 +287,7 @@ def _graph_tool() -> ModuleType:
     return module
 
 
-def test_the_runtime_tells_nobody_of_its_use(tmp_path: Path) -> None:
+def test_the_runtime_tells_nobody_of_its_use_and_no_file_is_left(tmp_path: Path) -> None:
     # Where it does, it keeps an id of the device in the user's cache, and sends what it counted.
     environment = {
         name: value
@@ -292,7 +295,8 @@ def test_the_runtime_tells_nobody_of_its_use(tmp_path: Path) -> None:
         if name not in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
     }
     code = (
-        "from memory_butler.inference.minilm import EmbeddingEngine as E; print(len(E().embed('')))"
+        "from memory_butler.inference.minilm import EmbeddingEngine as E; "
+        "print(len(E(precision='int8').embed('')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -15,7 +15,8 @@ from memory_butler.integrations.connections import Connections
 from memory_butler.surfaces.mcp import instructions
 
 SERVER = Server("http://127.0.0.1:8150")
-OVER_HTTP = [one for one in CLIENTS if one.name != "claude-desktop"]  # that one starts its servers
+# Claude Desktop starts its servers itself.
+COMMANDS = {"claude-desktop": ("python", "-m", "memory")}
 BEFORE = {
     ".json": '{\n  // mine\n  "mcpServers": {"other": {"command": "c"}},\n'
     '  "hooks": {"Stop": []},\n}\n',
@@ -33,10 +34,19 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def connect(kept: Connections, client: Client, home: Path, server: Server = SERVER) -> list[Path]:
+def connect(
+    kept: Connections, client: Client, home: Path, server: Server | None = None
+) -> list[Path]:
+    server = server or server_for(client)
     changes = kept.plan(client, client.edits(home, {}, server))
     kept.connect(client, changes)
     return [change.path for change in changes]
+
+
+def server_for(client: Client, url: str = SERVER.url) -> Server:
+    """What the client is connected to: a URL, or that URL as an argument of a command."""
+    command = COMMANDS.get(client.name, ())
+    return Server(url, (*command, url) if command else ())
 
 
 def disconnect(kept: Connections, client: Client) -> None:
@@ -46,7 +56,7 @@ def disconnect(kept: Connections, client: Client) -> None:
 def files(client: Client, home: Path, before: str | None) -> dict[Path, bytes]:
     """The client's files, made where there is something to be made of them."""
     found = {}
-    for file in client.edits(home, {}, SERVER):
+    for file in client.edits(home, {}, server_for(client)):
         if before is not None:
             file.path.parent.mkdir(parents=True, exist_ok=True)
             file.path.write_bytes(BEFORE[file.path.suffix].replace("\n", before).encode())
@@ -59,23 +69,24 @@ def read(path: Path) -> Any:
     return tomllib.loads(text) if path.suffix == ".toml" else jsonc.load(text)
 
 
-@pytest.mark.parametrize("client", OVER_HTTP, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n", "\r\n"], ids=["new", "there", "windows"])
 def test_disconnecting_gives_back_every_byte(
     kept: Connections, home: Path, client: Client, before: str | None
 ) -> None:
     there = files(client, home, before)
     changed = connect(kept, client, home)
-    assert changed == [file.path for file in client.edits(home, {}, SERVER)]
+    assert changed == [file.path for file in client.edits(home, {}, server_for(client))]
     assert connect(kept, client, home) == []  # twice is once
-    connect(kept, client, home, Server("http://other:1"))  # and another address replaces the first
+    # Another address replaces the first.
+    connect(kept, client, home, server_for(client, "http://other:1"))
     assert "8150" not in "".join(path.read_text() for path in changed)
     disconnect(kept, client)
     assert {path: path.read_bytes() for path in changed if path.exists()} == there
     assert kept.plan_undo(client) == []
 
 
-@pytest.mark.parametrize("client", OVER_HTTP, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
 def test_what_others_changed_meanwhile_stays(
     kept: Connections, home: Path, client: Client, before: str | None
@@ -88,7 +99,7 @@ def test_what_others_changed_meanwhile_stays(
         else:
             path.write_text(jsonc.with_member(text, ("added",), 1))
     disconnect(kept, client)
-    for file in client.edits(home, {}, SERVER):
+    for file in client.edits(home, {}, server_for(client)):
         was = {} if before is None else read_text(BEFORE[file.path.suffix], file.path.suffix)
         assert read(file.path) == {**was, "added": 1}
         assert (
@@ -192,6 +203,33 @@ def test_a_client_can_start_memory_itself(kept: Connections, home: Path) -> None
     connect(kept, client_named("cursor"), home, Server("http://x", ("python", "-m", "memory")))
     entry = read(home / ".cursor" / "mcp.json")["mcpServers"]["memory"]
     assert entry == {"command": "python", "args": ["-m", "memory"]}
+
+
+def test_clines_command_line_is_connected_where_it_is_there(kept: Connections, home: Path) -> None:
+    cline = client_named("cline")
+    (home / ".cline").mkdir(parents=True)
+    ours = home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"
+    extension, command_line = connect(kept, cline, home)
+    assert command_line == ours
+    assert ours.read_bytes() == extension.read_bytes()
+    disconnect(kept, cline)
+    assert not ours.exists()
+    moved = {"CLINE_MCP_SETTINGS_PATH": str(home / "mcp.json")}
+    assert cline.edits(home, moved, SERVER)[1].path == home / "mcp.json"
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_comments_and_what_is_there_stay_as_they_are(
+    kept: Connections, home: Path, client: Client
+) -> None:
+    there = files(client, home, "\n")
+    for path in connect(kept, client, home):
+        lines = path.read_text().splitlines()
+        was = there[path].decode().splitlines()
+        missing = [line for line in was if line.rstrip(",") not in "\n".join(lines)]
+        # An object on one line is opened for what is added to it.
+        assert [line for line in missing if "Servers" not in line and "hooks" not in line] == []
+        assert any("mine" in line for line in lines)
 
 
 def test_a_file_that_is_broken_is_left_alone_and_named(kept: Connections, home: Path) -> None:

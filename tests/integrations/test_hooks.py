@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Connection
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
@@ -255,8 +255,14 @@ async def test_whatever_it_is_told_it_ends_well(given: str, tmp_path: Path) -> N
 
 
 async def test_what_memory_refuses_is_set_aside(served: Served, session: Session) -> None:
+    await session.hook("UserPromptSubmit", NOWHERE, prompt="How are prices kept?")
+    (state,) = (session.folder / "sessions").iterdir()
+    assert "prices" in state.read_text()
     await session.hook("SessionEnd", NOWHERE)
+    assert "prices" not in state.read_text()  # nothing of a session that has ended
     (waits,) = session.waiting
+    assert {one.stat().st_mode & 0o777 for one in (waits, state)} == {0o600}
+    assert waits.parent.stat().st_mode & 0o777 == 0o700
     waits.write_text(json.dumps(json.loads(waits.read_text()) | {"content": "  "}))
     _, err = await session.hook("SessionEnd", served.url)
     assert "refused" in err

@@ -21,6 +21,7 @@ from memory_butler.journal.introduction import (
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.texts import WAKE, first_wake
 from memory_butler.journal_config import JournalConfig
+from memory_butler.vault.keyring import no_keys
 
 ANA = Introduction("Luna", "Ana", "Asia/Tokyo", "warm")
 
@@ -62,10 +63,10 @@ def test_two_of_one_name_are_refused_and_nothing_is_kept(file: JournalFile) -> N
 
 def test_names_and_zone_count_wherever_the_journal_is_opened(tmp_path: Path, clock: Clock) -> None:
     config = JournalConfig(time_zone="Europe/Lisbon")
-    with opened(tmp_path, "default", "luna", config, create=True, now=clock) as one:
+    with opened(tmp_path, "default", "luna", config, no_keys, create=True, now=clock) as one:
         assert one.policy.called("assistant") == "Luna"
         introduce(one.file, ANA, clock())
-    with opened(tmp_path, "default", "luna", config, now=clock) as one:
+    with opened(tmp_path, "default", "luna", config, no_keys, now=clock) as one:
         one.live.log("Hello <pin>tea</pin>")
         one.live.log("<say>Hello.</say>", "assistant")
         one.live.log("Well?")
@@ -82,7 +83,7 @@ def test_names_and_zone_count_wherever_the_journal_is_opened(tmp_path: Path, clo
 
 def test_a_companion_of_the_configuration_keeps_its_name(tmp_path: Path) -> None:
     config = JournalConfig(assistant_actors=("jeeves",), user_actors=("bertie",))
-    with opened(tmp_path, "default", "default", config, create=True) as one:
+    with opened(tmp_path, "default", "default", config, no_keys, create=True) as one:
         assert one.policy.called("jeeves") == "jeeves"
         assert one.policy.called(None) == "bertie"
 

@@ -402,15 +402,20 @@ def test_only_a_full_match_is_a_postmaster(tmp_path: Path, monkeypatch: pytest.M
     assert not found(replace(right, birth="boot:8"))
 
 
-@pytest.mark.skipif(not os.access("/bin/ps", os.X_OK), reason="no ps")
-def test_ps_tells_the_same_as_proc() -> None:
-    by_ps = embedded_postmaster.inspect_with_ps(os.getpid())
+def test_psutil_tells_the_same_as_proc() -> None:
+    by_psutil = embedded_postmaster.inspect_with_psutil(os.getpid())
     usual = embedded_postmaster.inspect(os.getpid())
-    assert by_ps is not None
+    assert by_psutil is not None
     assert usual is not None
-    assert (by_ps.zombie, by_ps.command) == (False, usual.command)
-    assert abs(by_ps.started_at - usual.started_at) <= 2
-    assert embedded_postmaster.inspect_with_ps(2**22 + 1) is None
+    assert (by_psutil.zombie, by_psutil.command) == (False, usual.command)
+    assert abs(by_psutil.started_at - usual.started_at) <= 2
+    assert embedded_postmaster.inspect_with_psutil(2**22 + 1) is None
+    ended = subprocess.Popen(["true"])
+    wait_for(lambda: getattr(embedded_postmaster.inspect(ended.pid), "zombie", False))
+    zombie = embedded_postmaster.inspect_with_psutil(ended.pid)
+    assert zombie is not None
+    assert zombie.zombie
+    ended.wait()
 
 
 def test_invisible_server_is_not_doubled(made: Path, innocent: subprocess.Popen[bytes]) -> None:
@@ -423,6 +428,28 @@ def test_invisible_server_is_not_doubled(made: Path, innocent: subprocess.Popen[
             embedded.acquire(made)
     shutil.rmtree(folder)
     (place_of(made) / "data" / "postmaster.pid").unlink()
+
+
+def test_dying_server_is_waited_for(
+    made: Path, innocent: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed server loses its command line first, and its socket a little later."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-test-"))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / embedded_postmaster.SOCKET_NAME))
+        listener.listen()
+        claim_pid(made, innocent.pid, socket_dir=folder)
+        answers = embedded_postmaster.answers
+
+        def last_answer(socket_dir: Path) -> bool:
+            answered = answers(socket_dir)
+            listener.close()
+            return answered
+
+        monkeypatch.setattr(embedded_postmaster, "answers", last_answer)
+        with embedded.acquire(made) as lease:
+            assert lease.started
+    shutil.rmtree(folder)
 
 
 # --- making a cluster ---------------------------------------------------------------------------

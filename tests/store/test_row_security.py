@@ -19,9 +19,6 @@ from .tenant_tables import ROWS, TENANT_TABLES
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-03")]
 
 SEARCHES = (
-    "search_episodes",
-    "search_facts",
-    "search_rules",
     "find_episodes",
     "find_facts",
     "find_rules",

@@ -39,7 +39,7 @@ _AROUND: Final = (
     "ALTER ROLE {runtime} BYPASSRLS",
     "ALTER ROLE {runtime} SUPERUSER",
     "CREATE ROLE helper SUPERUSER",
-    "ALTER FUNCTION search_facts OWNER TO {runtime}",
+    "ALTER FUNCTION worded_facts OWNER TO {runtime}",
     "CREATE FUNCTION public.mine() RETURNS bigint LANGUAGE sql SECURITY DEFINER"
     " AS 'SELECT count(*) FROM facts'",
     "CREATE VIEW public.mine AS SELECT * FROM facts",
@@ -156,7 +156,6 @@ _OF_A_TENANT: Final = {
         f"{arm}_{table}": given
         for table in ("episodes", "facts", "rules")
         for arm, given in (
-            ("search", f"$1, {_TEXT}, {_NONE}, {_AT}, 10, 1"),
             ("worded", f"{_TEXT}, {_NONE}, {_AT}, 10, 1000"),
             ("nearest", f"$1, {_NONE}, {_AT}, 10, 1"),
         )

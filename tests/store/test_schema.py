@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 from alembic.script import ScriptDirectory
-from pgqueuer.adapters.persistence import schema_ddl
 
 from conftest import Connection, Database, Template
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.facts import VALIDITIES
 from memory_butler.store import schema
-from memory_butler.store.jobs import queue_settings
 from memory_butler.store.migrations.functions import texts
 from memory_butler.store.migrations.run import alembic_config, migrate
 from memory_butler.store.queries import Queries
@@ -31,6 +29,7 @@ _MADE = {
     "mem_031": "d4b985322bb1ec79",
     "mem_032": "c0a4a657b525abee",
     "mem_033": "df655bdce0df332b",
+    "mem_034": "d469ba1a61e19425",
 }
 
 TIMESTAMP = "timestamp with time zone"
@@ -582,20 +581,6 @@ def test_a_change_of_the_schema_comes_with_a_step() -> None:
         "schema.sql, history_views.sql or a function has changed: add a numbered step, if only an "
         "empty one, so that databases get it, and then its digest to _MADE"
     )
-
-
-@pytest.mark.anyio
-async def test_the_tables_of_the_queue_are_those_of_the_installed_version(
-    template: Template, empty_database: Database
-) -> None:
-    connection = await asyncpg.connect(empty_database.admin_dsn)
-    settings = queue_settings()
-    await connection.execute(schema_ddl.render_install(settings, create_schema=True))
-    await connection.close()
-    theirs = await _read_catalog(empty_database.admin_dsn, schema.QUEUE_SCHEMA)
-    ours = await _read_catalog(template.endpoint.dsn("memory_template"), schema.QUEUE_SCHEMA)
-    assert len(ours.columns) > 20
-    assert ours._replace(extensions=set()) == theirs._replace(extensions=set())
 
 
 @pytest.mark.anyio

@@ -14,7 +14,10 @@ from memory_butler.engine.remember import store_rule
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-04")]
 
-MATCHES = "SELECT to_tsvector('english', $1) @@ any_of_terms($2)"
+MATCHES = """
+SELECT coalesce(bool_or(to_tsvector('english', $1) @@ term), false)
+FROM unnest(terms_of($2)) AS t (term)
+"""
 LENGTH = "SELECT length(to_tsvector('english', $1))"
 RANK = "SELECT ts_rank(to_tsvector('english', $1), plainto_tsquery('english', $2))"
 EVERY_WORD = "SELECT to_tsvector('english', $1) @@ plainto_tsquery('english', $2)"
@@ -65,7 +68,7 @@ async def test_a_url_with_an_ampersand_stays_one_term(admin: Connection) -> None
 @pytest.mark.parametrize("words", [10_000, 30_000, 300_000])
 async def test_a_question_of_very_many_words_is_answered(admin: Connection, words: int) -> None:
     question = " ".join(f"{number:x}z" for number in range(words))
-    assert await admin.fetchval(MATCHES, "some 7ffz text", question)
+    assert await admin.fetchval(MATCHES, f"some {question[:20_000]} text", question)
 
 
 async def test_a_question_of_ten_thousand_shortest_words_is_answered(admin: Connection) -> None:
@@ -80,12 +83,8 @@ async def test_a_word_longer_than_a_term_may_be_is_passed_over(admin: Connection
 @example("\ufeff\u202e'&'|")
 @given(question=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 async def test_no_text_is_an_error(admin: Connection, question: str) -> None:
-    every, some = await admin.fetchrow(
-        "SELECT to_tsvector('english', $1) @@ plainto_tsquery('english', $1),"
-        " to_tsvector('english', $1) @@ any_of_terms($1)",
-        question,
-    )
-    assert some or not every
+    every = await admin.fetchval(EVERY_WORD, question, question)
+    assert await admin.fetchval(MATCHES, question, question) or not every
 
 
 TEXTS = ["tea", "tea and tea and tea", "green tea with milk", "milk, bread, butter, salt", "rain"]

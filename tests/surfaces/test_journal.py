@@ -15,6 +15,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.fragments import PutEdge, PutFragment
 from memory_butler.journal_config import JournalConfig
+from memory_butler.vault.keyring import no_keys
 from surfaces.conftest import Serve
 from surfaces.serving import Served, serving
 
@@ -31,7 +32,9 @@ async def ok(client: httpx.AsyncClient, path: str, **query: Any) -> Any:
 
 
 def compiled(data_dir: Path, clock: Clock) -> None:
-    with opened(data_dir, "default", "ada", JournalConfig(), create=True, now=clock) as one:
+    with opened(
+        data_dir, "default", "ada", JournalConfig(), no_keys, create=True, now=clock
+    ) as one:
         one.desk.apply("bootstrap", [PutFragment("garden", "A garden.", "Dug in March.")])
         clock.advance(hours=1)
         one.desk.apply(

@@ -21,6 +21,7 @@ import asyncpg
 import httpx
 import pytest
 
+from conftest import SAME_VECTORS
 from memory_butler.app import serve
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
@@ -65,6 +66,7 @@ def _start(folder: Path, log: "IO[str] | int" = subprocess.PIPE) -> "subprocess.
     """A server; one that says much needs a file for its log, since a full pipe would stop it."""
     environment = {
         **{key: os.environ[key] for key in os.environ if not key.startswith("MEMORY_BUTLER_")},
+        **SAME_VECTORS,
         "MEMORY_BUTLER_DATA_DIR": str(folder / "data"),
         "MEMORY_BUTLER_CLUSTER_ROOT": str(folder / "clusters"),
         "MEMORY_BUTLER_PORT": "0",

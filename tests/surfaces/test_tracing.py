@@ -7,13 +7,19 @@ from uuid import uuid4
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
+from example_programs import example
+from memory_butler.client import MemoryClient
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.remember import store_fact
+from memory_butler.operations.registry import OPERATIONS
 from memory_butler.telemetry import tracing
+from memory_butler.telemetry.memory_spans import GEN_AI_OPERATIONS
 from surfaces.conftest import Serve
 
 pytestmark = pytest.mark.anyio
@@ -40,12 +46,18 @@ async def test_a_recall_is_embedding_then_sql_then_scoring(
             await client.call("memory_recall", topic=_SECRET)
     spans = sorted(exporter.get_finished_spans(), key=lambda one: one.start_time or 0)
     assert [one.name for one in spans] == [
-        "memory_recall", "embed",
+        "search_memory", "embed",
         "sql words", "sql search", "sql search", "sql bearing", "score", "sql bump",
     ]  # fmt: skip
     root, *parts = spans
     assert root.context is not None
-    assert root.attributes == {"tenant": "default"}
+    assert root.attributes == {
+        "tenant": "default",
+        "gen_ai.operation.name": "search_memory",
+        "gen_ai.memory.store.id": "default",
+        "gen_ai.memory.record.count": 1,
+        "memory_butler.operation": "memory_recall",
+    }
     for part in parts:
         assert part.parent is not None
         assert part.parent.span_id == root.context.span_id
@@ -58,10 +70,56 @@ async def test_an_errors_text_stays_out_of_the_spans(
     unknown = str(uuid4())
     async with serve() as served, served.mcp() as client:
         refusal = await client.refusal("memory_mark_helpful", rule_id=unknown)
-    assert unknown in refusal
-    spans = exporter.get_finished_spans()
-    assert "memory_mark_helpful" in {one.name for one in spans}
-    assert unknown not in "".join(one.to_json() for one in spans)
+    assert "no rule" in refusal
+    (span,) = [one for one in exporter.get_finished_spans() if one.name == "update_memory"]
+    assert dict(span.attributes or {}) == {
+        "tenant": "default",
+        "gen_ai.operation.name": "update_memory",
+        "gen_ai.memory.store.id": "default",
+        "gen_ai.memory.record.id": unknown,
+        "gen_ai.memory.record.count": 1,
+        "memory_butler.operation": "memory_mark_helpful",
+        "error.type": "not_found",
+    }
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, None)
+    assert "no rule" not in "".join(one.to_json() for one in exporter.get_finished_spans())
+
+
+def test_every_operation_that_the_conventions_name_is_one() -> None:
+    assert GEN_AI_OPERATIONS.keys() <= {one.name for one in OPERATIONS}
+    assert set(GEN_AI_OPERATIONS.values()) == {
+        "search_memory", "create_memory", "update_memory", "upsert_memory", "delete_memory",
+    }  # fmt: skip
+
+
+async def test_an_agents_trace_goes_on(serve: Serve, exporter: InMemorySpanExporter) -> None:
+    agents = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(agents))
+    tracer = provider.get_tracer("agent")
+    async with serve() as served:
+        assert await example("traced_agent").main(served.url, tracer) == ["Has dinner at eight"]
+        with tracer.start_as_current_span("over REST"):
+            async with MemoryClient.connect(served.url) as client:
+                await client.facts_list()
+        for wrong in ("", "00-zz-1-01", "00-" + "0" * 32 + "-" + "0" * 16 + "-01"):
+            async with served.rest() as rest:
+                answer = await rest.get("/api/memory/rules", headers={"traceparent": wrong})
+                assert answer.status_code == 200
+    above = {one.name: one.context for one in agents.get_finished_spans()}
+    spans = {one.name: one for one in exporter.get_finished_spans()}
+    for name, agent in {
+        "upsert_memory": "plan the evening",
+        "search_memory": "plan the evening",
+        "facts_list": "over REST",
+    }.items():
+        span, expected = spans[name], above[agent]
+        assert span.context is not None
+        assert expected is not None
+        assert span.parent is not None
+        assert (span.context.trace_id, span.parent.span_id) == (expected.trace_id, expected.span_id)
+    assert spans["rules_list"].parent is None
+    provider.shutdown()
 
 
 def test_off_it_is_one_shared_block() -> None:

@@ -6,6 +6,7 @@ network is the least that can be written twice.
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import quote
@@ -128,12 +129,13 @@ def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
         headers = {
             "accept": "application/json, text/event-stream",
             "content-type": "application/json",
+            **_trace(),
         }
         return _Request("POST", "/mcp", None, json.dumps(body), headers)
     route = _fitting(endpoint, given)
     values = {name: value for name, value in given.items() if name not in route.fixed}
     revision = values.pop(_REVISION, None)
-    headers = {} if revision is None else {"if-match": f'"{revision}"'}
+    headers = _trace() if revision is None else {**_trace(), "if-match": f'"{revision}"'}
     path = _IN_PATH.sub(lambda found: quote(str(values.pop(found[1])), safe=""), route.path)
     if route.method in ("POST", "PUT", "PATCH"):
         headers["content-type"] = "application/json"
@@ -141,6 +143,16 @@ def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
     # A query knows no null: what is null is left out.
     asked = {name: value for name, value in values.items() if value is not None}
     return _Request(route.method, path, asked, None, headers)
+
+
+def _trace() -> dict[str, str]:
+    """The caller's trace for the server to continue; nothing in a program without OpenTelemetry."""
+    carrier: dict[str, str] = {}
+    if "opentelemetry.trace" in sys.modules:
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        TraceContextTextMapPropagator().inject(carrier)
+    return carrier
 
 
 def _fitting(endpoint: Endpoint[Any], given: Mapping[str, Any]) -> Route:

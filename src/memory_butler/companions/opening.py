@@ -21,6 +21,7 @@ from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal, utc_now
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal_config import JournalConfig
+from memory_butler.vault.keyring import KeySource
 
 if TYPE_CHECKING:  # a command that needs no memory must not wait for it
     from memory_butler.engine.memory import Memory
@@ -48,12 +49,13 @@ def opened(
     tenant: str,
     name: str,
     config: JournalConfig,
+    keys: KeySource,
     *,
     create: bool = False,
     now: Callable[[], datetime] = utc_now,
     known_at: datetime | None = None,
 ) -> Iterator[Companion]:
-    """The journal `name` of a tenant; `create` makes it where there is none.
+    """The journal `name` of a tenant; `create` makes it where there is none, sealed by `keys`.
 
     With `known_at` both sides are as they were known then, for looking only.
 
@@ -61,11 +63,12 @@ def opened(
         InvalidInput: a name that is no name, or a moment without a time zone.
         NotFound: there is no such journal.
         Unavailable: the file cannot be opened.
+        ConfigurationError: it is sealed, and its key is not to be had.
     """
     path = journal_path(data_dir, tenant, name)
     if not create and not path.is_file():
         raise NotFound(f"no companion {name!r}; its first message creates it")
-    with JournalFile(path) as file:
+    with JournalFile(path, keys) as file:
         policy = policy_of(config, name, introduction_of(file))
         live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)
         if known_at is not None:
@@ -100,6 +103,7 @@ async def use(
             principal.tenant,
             name,
             memory.config.journal,
+            memory.keys,
             create=create,
             now=memory.clock,
             known_at=memory.standpoint.known_at if memory.standpoint else None,
@@ -112,8 +116,9 @@ async def use(
 @asynccontextmanager
 async def kept_open(memory: "Memory", principal: Principal, name: str) -> AsyncIterator[Companion]:
     """A journal for work that takes longer than a moment; opened and closed off the event loop."""
+    config = memory.config.journal
     opening = opened(
-        data_dir(memory), principal.tenant, name, memory.config.journal, now=memory.clock
+        data_dir(memory), principal.tenant, name, config, memory.keys, now=memory.clock
     )
     companion = await asyncio.to_thread(opening.__enter__)
     try:

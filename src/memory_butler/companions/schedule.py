@@ -1,12 +1,12 @@
 """What the journals of a server do by themselves: maintenance, and handing sessions over.
 
-Apart from the schedule of memory's jobs, which goes by the database: a journal is a file of this
-machine, and its own rows tell what is due. Any number of servers may look after one folder.
+The database records none of it: a journal is a file of this machine, and its own rows tell what is
+due. Any number of servers may look after one folder.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,6 +19,7 @@ from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButl
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs.calendar import is_cron, previous
 from memory_butler.engine.jobs.catalogue import ACTOR
+from memory_butler.engine.jobs.schedule import keeping, unrecorded
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.journal.fragments import RunType
@@ -28,8 +29,7 @@ from memory_butler.journal_config import JournalConfig
 
 log = structlog.get_logger()
 
-_LOOK_SECONDS: Final = 60.0
-_STOP_SECONDS: Final = 5.0
+_LOOK: Final = "* * * * *"
 # A run that failed is tried again, but not every minute: each attempt may cost money.
 _RETRY: Final = timedelta(hours=6)
 # Runs looked back at; more than there are between two ticks.
@@ -48,14 +48,12 @@ async def running(memory: Memory) -> AsyncIterator[None]:
     if model is None and not config.bridge.episodes:
         yield
         return
-    task = asyncio.create_task(_look_after(memory, model), name="journals")
-    try:
+
+    async def look(_: datetime) -> None:
+        await look_after_once(memory, model)
+
+    async with keeping([unrecorded(memory.clock, "journals", _LOOK, look)], memory.clock):
         yield
-    finally:
-        task.cancel()
-        # A run that is cut off has changed nothing, and is found again.
-        with suppress(asyncio.CancelledError, TimeoutError):
-            await asyncio.wait_for(task, _STOP_SECONDS)
 
 
 def _model(memory: Memory) -> LanguageModel | None:
@@ -81,12 +79,6 @@ def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
         ("weekly", bounds.weekly),
     )
     return [(kind, cron) for kind, cron in configured if cron]
-
-
-async def _look_after(memory: Memory, model: LanguageModel | None) -> None:
-    while True:
-        await asyncio.sleep(_LOOK_SECONDS)
-        await look_after_once(memory, model)
 
 
 async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:

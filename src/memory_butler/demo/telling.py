@@ -65,8 +65,9 @@ async def tell(memory: Memory, progress: Progress = lambda _done, _total: None) 
 
 def _tell_journal(memory: Memory, data_dir: Path) -> None:
     clock = conversation.StoryClock(datetime.now(UTC))
+    config = memory.config.journal
     with opened(
-        data_dir, DEFAULT_TENANT, DEFAULT_COMPANION, memory.config.journal, create=True, now=clock
+        data_dir, DEFAULT_TENANT, DEFAULT_COMPANION, config, memory.keys, create=True, now=clock
     ) as companion:
         conversation.tell(companion, clock)
 

@@ -163,7 +163,11 @@ _PERSONAL_WORDS: Final = frozenset(
     i my mine myself we us our ours ourselves ich mich mir mein meine meinen meinem meiner wir uns
     unser unsere je moi mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra io mio mia miei
     noi nostro nostra eu meu minha nós nosso
-    he she they him them her his their
+    """.split()
+)
+_OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
+_PEOPLE: Final = frozenset(
+    """
     family kids kid children son daughter wife husband mum mom mother dad father parents sister
     brother grandma grandpa home familie kinder mama papa mutter vater oma opa famille enfants
     familia hijos famiglia figli família filhos
@@ -213,8 +217,15 @@ _CAPITALISED: Final = frozenset(
 
 
 def is_personal(question: str) -> bool:
-    """Whether it is about the asker or their people: "my", "notre", "the kids", "she"."""
-    return any(word in _PERSONAL_WORDS for word in _words(question))
+    """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
+
+    Beside a name, "she" and "her kids" are those of whoever is named.
+    """
+    words = frozenset(_words(question))
+    others = bool(words & _OTHERS)
+    if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
+        return True
+    return others and not names_in(question)
 
 
 def is_question(question: str) -> bool:

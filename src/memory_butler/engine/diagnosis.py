@@ -34,6 +34,7 @@ from memory_butler.engine.opening import (
     signed_by_others,
 )
 from memory_butler.inference import model_files
+from memory_butler.inference.eight_bits import PrecisionChoice, Running
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import dump, embedded
@@ -248,16 +249,24 @@ async def _model(settings: Settings) -> list[Finding]:
         return [Finding("model", "ok", model)]
     pulled = settings.data_dir / "models" / model
     files = model_files.find_model_files(path, pulled)
-    await asyncio.to_thread(_embed_something, path, pulled)
-    return [Finding("model", "ok", f"{model} from: {files.origin}")]
+    running = await asyncio.to_thread(
+        _embed_something, path, pulled, settings.memory.embedding_precision
+    )
+    said = f"{model} from: {files.origin}; computes in {running.precision}: {running.reason}"
+    if running.refused:
+        advice = "update onnxruntime, or set modules.memory.embedding_precision to float32"
+        return [Finding("model", "warning", said, advice)]
+    return [Finding("model", "ok", said)]
 
 
-def _embed_something(configured: Path | None, pulled: Path) -> None:
+def _embed_something(configured: Path | None, pulled: Path, precision: PrecisionChoice) -> Running:
     # Here and not above: ONNX Runtime costs more than all other checks. An engine of its own, so
     # that nothing that was loaded before can make up for what is missing now.
     from memory_butler.inference.minilm import EmbeddingEngine
 
-    EmbeddingEngine(configured, pulled).embed("a word")
+    engine = EmbeddingEngine(configured, pulled, precision=precision)
+    engine.embed("a word")
+    return engine.running
 
 
 async def _reranker(settings: Settings) -> list[Finding]:
@@ -294,7 +303,7 @@ async def _keys(settings: Settings) -> list[Finding]:
     """Whether what was encrypted could be read again."""
     found = await asyncio.to_thread(keys_of, settings)
     if found is None:
-        return [Finding("keys", "ok", "none: backups and exports are not encrypted")]
+        return [Finding("keys", "ok", "none: journals, backups and exports are not encrypted")]
     count = await asyncio.to_thread(found.check)
     findings = [Finding("keys", "ok", f"{count}, each unwrapped with the master key")]
     if not (await asyncio.to_thread(keyring.read, found.folder)).exported:

@@ -135,8 +135,19 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What an export has and no memory is made of: told, and no fault.
+
+    Attributes:
+        what: its kind in the singular, such as "attachment".
+    """
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something to be stored, or what is wrong with it.
+    """Something to be stored, or what is wrong with it, or what is left out.
 
     Attributes:
         number: the line that it stands on, counted from 1.
@@ -146,7 +157,7 @@ class Candidate:
 
     number: int
     id: UUID
-    line: "AnyLine | BadLine"
+    line: "AnyLine | BadLine | LeftOut"
     reached: int
     file: str = ""
 

@@ -28,6 +28,7 @@ from memory_butler.engine.import_format import (
     EntityLine,
     EpisodeLine,
     FactLine,
+    LeftOut,
     LinkLine,
     RuleLine,
     read_lines,
@@ -57,13 +58,14 @@ MAX_KEEP_DAYS: Final = 36_500
 class ImportReport:
     """What became of the lines so far; only what is committed counts.
 
-    `masked`: memories of which a secret was masked.
+    `masked`: memories of which a secret was masked. `left_out`: by kind, what no memory is made of.
     """
 
     stored: Counter[str] = field(default_factory=Counter)
     superseded: int = 0
     already_there: int = 0
     masked: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     bad: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
 
@@ -77,6 +79,7 @@ class ImportReport:
         self.superseded += other.superseded
         self.already_there += other.already_there
         self.masked += other.masked
+        self.left_out += other.left_out
         self.bad += len(other.bad_lines)
         self.bad_lines += other.bad_lines[: MAX_REPORTED - len(self.bad_lines)]
 
@@ -214,6 +217,8 @@ class _Import:
         for one in batch:
             if isinstance(one.line, BadLine):
                 done.bad_lines.append(one.line)
+            elif isinstance(one.line, LeftOut):
+                done.left_out[one.line.what] += 1
             else:
                 item = _Item(one, one.line, None)
                 try:

@@ -1,5 +1,6 @@
 """The keys of an installation, as its settings say: where the master key is, and the keyring."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +42,21 @@ def keys_of(settings: Settings) -> Keyring | None:
             )
         return None
     return Keyring(folder, _master(settings, folder))
+
+
+@dataclass(slots=True)
+class KeysWhenAsked:
+    """The keyring of an installation, read when it is first asked for, and kept until the master
+    key is replaced: a key management service is asked once for each key."""
+
+    settings: Settings
+    _found: Keyring | None = field(default=None, init=False, repr=False)
+
+    def __call__(self) -> Keyring | None:
+        """As `keys_of`."""
+        if self._found is None or not self._found.is_current():
+            self._found = keys_of(self.settings)
+        return self._found
 
 
 def keys_to_read(settings: Settings, source: Path) -> Keyring:

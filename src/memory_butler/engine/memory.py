@@ -22,6 +22,7 @@ from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.replica import Replica
 from memory_butler.store.transaction import Transaction, reading
+from memory_butler.vault.keyring import KeySource, no_keys
 
 # What goes on whatever the wall clock is set to, and while a machine sleeps, where that can be had.
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -44,6 +45,7 @@ class Memory:
     case. `data_dir` is where files of this installation lie, `admin_dsn` a login to the embedded
     database that may do anything; None for a server of somebody else's. `replica` is a standby that
     answers what is only read. `audit`: the keys by which events are sealed; None: they are not.
+    `keys`: those by which journals are encrypted.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -60,6 +62,7 @@ class Memory:
     standpoint: Standpoint | None = None
     replica: Replica | None = None
     audit: AuditKeys | None = None
+    keys: KeySource = field(default=no_keys, repr=False)
     _present: "Memory | None" = None
 
     @property

@@ -16,6 +16,7 @@ from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.audit_keys import FOLDER, AuditKeys, open_keys
+from memory_butler.engine.keys import KeysWhenAsked
 from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
@@ -150,7 +151,11 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
                 replica_of(memory.pool, read_dsn, settings.pool_size)
             )
         yield replace(
-            memory, data_dir=settings.data_dir, admin_dsn=database.admin_dsn, replica=replica
+            memory,
+            data_dir=settings.data_dir,
+            admin_dsn=database.admin_dsn,
+            replica=replica,
+            keys=KeysWhenAsked(settings),
         )
 
 
@@ -268,7 +273,9 @@ def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
 
         return SentenceTransformerEngine(config.embedding_model)
     return get_embedding_engine(
-        model_folder=config.embedding_path, pulled_folder=pulled / MODEL_NAME
+        model_folder=config.embedding_path,
+        pulled_folder=pulled / MODEL_NAME,
+        precision=config.embedding_precision,
     )
 
 

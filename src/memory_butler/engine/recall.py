@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar, assert_never
@@ -228,12 +229,9 @@ async def _answer(
     cut: Callable[[list[_Judged]], list[_Judged]],
     reranker: BackgroundReranker | None = None,
 ) -> list[Hit]:
-    """Search, order, cut, bump and record; quietly without an audience.
+    """Search, order, cut, count and record; quietly without an audience.
 
-    In one transaction; with a standby in one that reads there and one that counts, with a reranker
-    in one before it and one after.
-
-    Looking at the past bumps nothing either, but what it tells somebody is noted as served now.
+    Looking at the past counts nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
     embedding = asyncio.ensure_future(embedded(memory, asked, principal.tenant))
@@ -244,61 +242,36 @@ async def _answer(
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])
 
-    def ordered(found_by_search: Sequence[Match]) -> list[_Judged]:
-        with span("score", candidates=len(found_by_search)):
-            judged = [judge(match) for match in found_by_search]
-        return sorted(judged, key=lambda one: one.order)
+    async def found(tx: Transaction) -> list[_Judged]:
+        return _ordered(judge, await matches(tx, wanted, asked, embedding))
 
-    async def best_of(tx: Transaction) -> list[_Judged]:
-        return cut(ordered(await matches(tx, wanted, asked, embedding)))
-
-    async def best_reranked(reranker: BackgroundReranker) -> list[_Judged]:
-        async with memory.reading(principal.tenant) as tx:
-            found = [one.match for one in ordered(await matches(tx, wanted, asked, embedding))]
-            rows = await _look(tx, found[: reranker.candidates], asked.now)
-        # No connection is kept from others while the model reads.
-        read = await reranked(reranker, asked.text, found[: reranker.candidates], rows)
-        return cut(ordered([*read, *found[reranker.candidates :]]))
+    def counting() -> AbstractAsyncContextManager[Transaction]:
+        if quiet:
+            return memory.reading(principal.tenant)
+        return transaction(memory.pool, principal.tenant, durable=False)
 
     async def taken(tx: Transaction, best: Sequence[_Judged]) -> list[Hit]:
-        take = _look if quiet else _bump
-        with span("sql bump", memories=len(best)):
-            found = await take(tx, [one.match for one in best], asked.now)
-        hits = [
-            Hit(
-                one.match.memory_type,
-                row,
-                one.match,
-                one.effective_confidence,
-                one.place,
-                one.score,
-            )
-            for one in best
-            if (row := found.get(one.match.found.id)) is not None
-        ]
+        hits = await _taken(tx, best, asked.now, quiet=quiet)
         if audience is not None and not quiet:
             await note(tx, audience, memories(hits), asked.now)
         return hits
 
     async def once() -> list[Hit]:
+        if reranker is None and (quiet or memory.replica is None):
+            async with counting() as tx:
+                return await taken(tx, cut(await found(tx)))
+        # No connection is kept from others while a model reads, and what a standby has found is
+        # counted where things can be written.
+        async with memory.reading(principal.tenant) as tx:
+            ordered = await found(tx)
+            first = [one.match for one in ordered[: reranker.candidates if reranker else 0]]
+            rows = await _look(tx, first, asked.now)
         if reranker is not None:
-            best = await best_reranked(reranker)
-            async with (
-                memory.reading(principal.tenant)
-                if quiet
-                else transaction(memory.pool, principal.tenant, durable=False)
-            ) as tx:
-                return await taken(tx, best)
-        if quiet or memory.replica is not None:
-            async with memory.reading(principal.tenant) as tx:
-                best = await best_of(tx)
-                if quiet:
-                    return await taken(tx, best)
-            # Found on a standby: it is counted where things can be written.
-            async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-                return await taken(tx, best)
-        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-            return await taken(tx, await best_of(tx))
+            read = await reranked(reranker, asked.text, first, rows)
+            rest = [one.match for one in ordered[len(first) :]]
+            ordered = _ordered(judge, [*read, *rest])
+        async with counting() as tx:
+            return await taken(tx, cut(ordered))
 
     try:
         hits = await retried(once)
@@ -308,6 +281,26 @@ async def _answer(
         async with transaction(memory.pool, principal.tenant, durable=False) as tx:
             await note(tx, audience, memories(hits), memory.present.clock())
     return hits
+
+
+def _ordered(judge: Callable[[Match], _Judged], found: Sequence[Match]) -> list[_Judged]:
+    with span("score", candidates=len(found)):
+        judged = [judge(match) for match in found]
+    return sorted(judged, key=lambda one: one.order)
+
+
+async def _taken(
+    tx: Transaction, best: Sequence[_Judged], now: datetime, *, quiet: bool
+) -> list[Hit]:
+    """The rows of what is best, counted as referenced unless `quiet`."""
+    take = _look if quiet else _bump
+    with span("sql bump", memories=len(best)):
+        rows = await take(tx, [one.match for one in best], now)
+    return [
+        Hit(one.match.memory_type, row, one.match, one.effective_confidence, one.place, one.score)
+        for one in best
+        if (row := rows.get(one.match.found.id)) is not None
+    ]
 
 
 def _place(match: Match, mode: SearchMode) -> float:

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from memory_butler import __version__
 from memory_butler.companions import opening
-from memory_butler.domain.errors import Conflict, IntegrityViolation
+from memory_butler.domain.errors import Conflict, IntegrityViolation, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers, sealing
 from memory_butler.engine.memory import Memory
@@ -78,7 +78,12 @@ class Erased:
 
 
 async def preview(memory: Memory, principal: Principal, target: Target) -> Preview:
-    """Tell what would go, and what was looked at and stays; nothing is changed."""
+    """Tell what would go, and what was looked at and stays; nothing is changed.
+
+    Raises:
+        NotFound: there is nothing of that name.
+    """
+    await _find_message(memory, principal, target)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         scope = await scope_of(tx, target)
     found: tuple[str, ...] = ()
@@ -109,6 +114,7 @@ async def erase(
     for one in done:
         if one.certificate["target"] == target.as_json():
             return one
+    await _find_message(memory, principal, target)
     id = uuid4()
     tell("erasing")
     async with transaction(memory.pool, principal.tenant) as tx:
@@ -116,7 +122,11 @@ async def erase(
         scope = await scope_of(tx, target)
         chained = await sealing.before_erasing(memory, tx)
         texts = await erasure.texts(tx, scope.doomed, MAX_PROBED)
-        messages = await erasure.messages(tx, scope.doomed.episodes)
+        messages = (
+            [_one_message(*target.message)]
+            if target.message is not None
+            else await erasure.messages(tx, scope.doomed.episodes)
+        )
         if target.everything:
             counts = await erasure.erase_tenant(tx)
             goes_on = await sealing.erased_everything(memory, tx, id, chained)
@@ -138,6 +148,24 @@ async def erase(
         if one.certificate["id"] == str(id)
     ]
     return erased
+
+
+async def _find_message(memory: Memory, principal: Principal, target: Target) -> None:
+    if target.message is None:
+        return
+    companion, id = target.message
+    there = await opening.use(
+        memory, principal, companion, lambda one: journal.count_messages(one.file, id, id)
+    )
+    if not there:
+        raise NotFound(
+            f"{companion} has no message {id}; it may have been erased already. "
+            "`memory-butler journal export` shows the ids"
+        )
+
+
+def _one_message(companion: str, id: int) -> Row:
+    return {"companion": companion, "first": id, "last": id}
 
 
 def _refuse_found(probes: Sequence[Probe]) -> None:
@@ -295,7 +323,7 @@ def _erase_journals(
         path = journal_path(data_dir, tenant, one["companion"])
         if not path.is_file():
             continue
-        with JournalFile(path) as file:
+        with JournalFile(path, memory.keys) as file:
             gone = journal.erase_messages(file, one["first"], one["last"])
             left = journal.count_messages(file, one["first"], one["last"])
         if left:

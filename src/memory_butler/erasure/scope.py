@@ -14,8 +14,10 @@ from memory_butler.store.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What somebody wants to have erased: exactly one of the four.
+    """What somebody wants to have erased: exactly one of the five.
 
+    `message`: of a journal, the companion's name and the message's id; with it go the episodes of
+    the sessions that hold it.
     `sources`: the episodes that an erased fact or rule was drawn from go too; without it they are
     told, for they still say it.
     """
@@ -25,11 +27,14 @@ class Target:
     session_id: UUID | None = None
     everything: bool = False
     sources: bool = False
+    message: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
-        named = [self.memory, self.entity_id, self.session_id, self.everything or None]
-        if sum(one is not None for one in named) != 1:
-            raise InvalidInput("name exactly one: a memory, an entity, a session, or everything")
+        named = [self.memory, self.entity_id, self.session_id, self.message]
+        if sum(one is not None for one in [*named, self.everything or None]) != 1:
+            raise InvalidInput(
+                "name exactly one: a memory, an entity, a session, a message, or everything"
+            )
 
     def as_json(self) -> dict[str, Any]:
         """As the certificate tells it."""
@@ -40,6 +45,9 @@ class Target:
             return {"by": "entity", "id": str(self.entity_id), "sources": self.sources}
         if self.session_id is not None:
             return {"by": "session", "id": str(self.session_id)}
+        if self.message is not None:
+            companion, number = self.message
+            return {"by": "message", "companion": companion, "id": number}
         return {"by": "tenant"}
 
 
@@ -130,6 +138,8 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
             )
         about = await erasure.facts_about(tx, family)
         return Doomed(facts=tuple(about), entities=tuple(family))
+    if target.message is not None:
+        return Doomed(episodes=tuple(await erasure.of_message(tx, *target.message)))
     assert target.session_id is not None  # noqa: S101 -- exactly one is named
     found = await erasure.of_session(tx, target.session_id)
     if not found:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -18,7 +19,7 @@ from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.jobs.calendar import following, previous
 from memory_butler.engine.jobs.catalogue import BY_NAME
-from memory_butler.engine.jobs.ticks import conclude, every_tenant, last_taken, take
+from memory_butler.engine.jobs.ticks import conclude, every_tenant, take, waits
 from memory_butler.engine.memory import Memory
 from memory_butler.host.butler import Butler
 from memory_butler.host.sessions import Sessions
@@ -31,17 +32,12 @@ Done = tuple[dict[str, Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class TimedWork:
-    """An entry of the timetable.
-
-    `catches_up`: a tick that was missed is made good whenever that is noticed. A prompt that has
-    never run is not: a butler made at noon should not begin with yesterday's morning.
-    """
+    """An entry of the timetable; the database records its ticks by its key."""
 
     key: str
     name: str
     cron: str
     work: Callable[[], Awaitable[Done]]
-    catches_up: bool
 
 
 @dataclass(slots=True)
@@ -51,20 +47,16 @@ class Timetable:
     pool: asyncpg.Pool
     entries: list[TimedWork]
     clock: Callable[[], datetime]
-    _since: datetime = field(init=False)
     _under_way: set["asyncio.Task[None]"] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._since = self.clock()
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Wake by ourselves for every entry that is due, for as long as the block lasts."""
-        entries = [schedule.Entry(one.key, one.cron, self._firing(one)) for one in self.entries]
-        if not entries:
-            yield
-            return
-        async with schedule.keeping(self.pool, entries, self.clock):
+        entries = [
+            schedule.recorded(self.pool, self.clock, one.key, one.cron, partial(self.fire, one))
+            for one in self.entries
+        ]
+        async with schedule.keeping(entries, self.clock):
             yield
 
     async def tick(self) -> list[str]:
@@ -72,7 +64,8 @@ class Timetable:
         begun = []
         for entry in self.entries:
             due = previous(entry.cron, self.clock())
-            if await self._is_wanted(entry, due) and await self.fire(entry, due):
+            wanted = await waits(self.pool, entry.key, due, self.clock())
+            if wanted and await self.fire(entry, due):
                 begun.append(entry.name)
         return begun
 
@@ -94,18 +87,6 @@ class Timetable:
     def following(self) -> dict[str, datetime]:
         """When each entry is due next."""
         return {one.name: following(one.cron, self.clock()) for one in self.entries}
-
-    def _firing(self, entry: TimedWork) -> Callable[[datetime], Awaitable[bool]]:
-        async def fire(due: datetime) -> bool:
-            return await self.fire(entry, due)
-
-        return fire
-
-    async def _is_wanted(self, entry: TimedWork, due: datetime) -> bool:
-        if entry.catches_up or due >= self._since:
-            return True
-        last = await last_taken(self.pool, entry.key)
-        return last is not None and last < due
 
     async def _work(self, entry: TimedWork, due: datetime) -> None:
         try:
@@ -133,7 +114,7 @@ def entries_of(butler: Butler, sessions: Sessions, memory: Memory | None) -> lis
             async def work(job: Any = job) -> Done:
                 return await every_tenant(memory, job)
 
-            found.append(TimedWork(job.name, job.name, cron, work, catches_up=True))
+            found.append(TimedWork(job.name, job.name, cron, work))
     for name, entry in planned.items():
         if memory is not None and name in BY_NAME:
             continue
@@ -145,5 +126,5 @@ def entries_of(butler: Butler, sessions: Sessions, memory: Memory | None) -> lis
             return {DEFAULT_TENANT: told}, session.status != "succeeded"
 
         key = f"{butler.name}:{name}"
-        found.append(TimedWork(key, name, entry.cron, ask, catches_up=False))
+        found.append(TimedWork(key, name, entry.cron, ask))
     return found

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.inference.onnx_options import session_options
+from memory_butler.inference.onnx_options import first_line, session_options
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -116,11 +116,13 @@ class OnnxCrossEncoder:
                 str(graph), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise ConfigurationError(f"{graph} cannot be loaded: {_line(error)}") from error
+            raise ConfigurationError(f"{graph} cannot be loaded: {first_line(error)}") from error
         try:
             tokenizer = Tokenizer.from_file(str(described))
         except Exception as error:
-            raise ConfigurationError(f"{described} cannot be loaded: {_line(error)}") from error
+            raise ConfigurationError(
+                f"{described} cannot be loaded: {first_line(error)}"
+            ) from error
         inputs = frozenset(one.name for one in session.get_inputs())
         if not _REQUIRED <= inputs <= _KNOWN:
             raise ConfigurationError(
@@ -155,7 +157,3 @@ def _padding(tokenizer: Any) -> int:
         return own
     known = (tokenizer.token_to_id(name) for name in _PADDING)
     return next((id for id in known if id is not None), 0)
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

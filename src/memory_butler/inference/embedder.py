@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from memory_butler.inference.eight_bits import PrecisionChoice
+
     Vectors = npt.NDArray[np.float32]
 else:  # commands that embed nothing do not wait for numpy
     Vectors = Any
@@ -32,7 +34,10 @@ class Embedder(Protocol):
 
     @property
     def model_version(self) -> str:
-        """The exact weights; vectors of different versions must never be compared."""
+        """The exact weights; vectors of different versions must never be compared.
+
+        The precision in which they are computed is no part of it: such vectors may be.
+        """
 
     def embed(self, text: str | None) -> list[float]:
         """Return one vector; None and "" are embedded as a single space (EMB-03)."""
@@ -48,30 +53,36 @@ class _Singleton:
     """The process's engine, and the settings it was made with."""
 
     engine: Embedder | None = None
-    settings: tuple[Path | None, Path | None, int] | None = None
+    settings: "tuple[Path | None, Path | None, int, PrecisionChoice] | None" = None
     lock = threading.Lock()
 
 
 def get_embedding_engine(
-    model_folder: Path | None = None, pulled_folder: Path | None = None, threads: int = 1
+    model_folder: Path | None = None,
+    pulled_folder: Path | None = None,
+    threads: int = 1,
+    precision: "PrecisionChoice" = "auto",
 ) -> Embedder:
     """Return the engine of this process, always the same one (EMB-02).
 
     The first call makes it, cheaply: the model itself is loaded by the first text. `model_folder`
-    and `pulled_folder` are as in `find_model_files`; `threads` is how many cores one text may use.
-    Later callers may leave the settings out.
+    and `pulled_folder` are as in `find_model_files`; `threads` is how many cores one text may use;
+    `precision` auto: 8 bits where the processor gains from them. Later callers may leave the
+    settings out.
 
     Raises ConfigurationError if a later call asks for other settings than the first.
     """
     # Here and not above, because it needs this module.
     from memory_butler.inference.minilm import EmbeddingEngine
 
-    asked = (model_folder, pulled_folder, threads)
+    asked = (model_folder, pulled_folder, threads, precision)
     with _Singleton.lock:
         if _Singleton.engine is None:
-            _Singleton.engine = EmbeddingEngine(model_folder, pulled_folder, threads=threads)
+            _Singleton.engine = EmbeddingEngine(
+                model_folder, pulled_folder, threads=threads, precision=precision
+            )
             _Singleton.settings = asked
-        elif asked not in ((None, None, 1), _Singleton.settings):
+        elif asked not in ((None, None, 1, "auto"), _Singleton.settings):
             raise ConfigurationError(
                 "The embedding engine already has other settings; configure it once, at start."
             )

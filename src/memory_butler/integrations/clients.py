@@ -14,7 +14,17 @@ from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 
 NAME: Final = "memory"
+# Where the hooks keep what memory has not got yet, in the folder that the script names `home`.
+_HOOK_SPOOL: Final = "memory-butler/claude-code/spool"
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
+
+
+def waiting_in_hooks() -> list[Path]:
+    """The episodes that Claude Code's hooks of this user have on disk, as readable files."""
+    named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
+    folder = Path(named, "spool") if named else state / _HOOK_SPOOL
+    return sorted(folder.glob("**/*.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +185,18 @@ def _in_vscode(
 def _cline(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     _without_token(server, "Cline")
     # Without the type it would be taken for the older transport, server-sent events.
-    entry = {"type": "streamableHttp", "url": server.mcp_url}
-    file = "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-    return _in_vscode(home, env, file, _command(server) if server.command else entry)
+    url = {"type": "streamableHttp", "url": server.mcp_url}
+    entry = _command(server) if server.command else url
+    edits = _in_vscode(home, env, f"saoudrizwan.claude-dev/settings/{_CLINE_FILE}", entry)
+    if not (home / ".cline").is_dir():
+        return edits
+    # Its command line has settings of its own, and that folder is its own too.
+    moved = env.get("CLINE_MCP_SETTINGS_PATH")
+    file = Path(moved) if moved else home / ".cline" / "data" / "settings" / _CLINE_FILE
+    return (*edits, FileEdit(file, (Member(("mcpServers", NAME), entry),)))
+
+
+_CLINE_FILE: Final = "cline_mcp_settings.json"
 
 
 def _roo(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:

@@ -7,13 +7,12 @@ taken out of it.
 
 import difflib
 import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
 from memory_butler.integrations.clients import Client, Element, FileEdit, Member
 
@@ -214,19 +213,10 @@ def _read(path: Path) -> str | None:
 
 
 def _write(change: Change) -> None:
-    """Replace the file at once: a program that reads it meets the old or the new one, whole."""
-    path = change.path.resolve()  # a link, as people keep their settings elsewhere, stays one
     try:
         if change.after is None:
-            path.unlink(missing_ok=True)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(change.after.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).chmod(mode)
-        Path(file.name).replace(path)
+            change.path.resolve().unlink(missing_ok=True)
+        else:
+            rewrite(change.path, change.after.encode())
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
+        raise InvalidInput(f"{change.path} cannot be written: {error.strerror}") from None

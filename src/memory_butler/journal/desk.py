@@ -269,12 +269,16 @@ class MaintenanceDesk:
     def _rewrite_ambient(self) -> None:
         """Bring ambient.md to what was committed last.
 
-        Inside a writing transaction: it keeps two processes from writing in the wrong order.
+        Inside a writing transaction: it keeps two processes from writing in the wrong order. A
+        sealed journal has no such file, and keeps its text itself.
         """
         with self._file.writing() as db:
             text = state.get(db, _PENDING)
             if text is not None:
-                write_ambient(self._file.texts_dir, text)
+                if self._file.is_sealed:
+                    state.put(db, state.AMBIENT, text, self._clock())
+                else:
+                    write_ambient(self._file.texts_dir, text)
                 state.drop(db, _PENDING)
 
     def _clock(self) -> datetime:

@@ -41,7 +41,8 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
             db.execute(f'DROP TRIGGER "{name}"')
         resting = db.execute(SQL["fragments_of"], span).fetchall()
         db.execute(SQL["forget_items_refs"], span)
-        items = db.execute(SQL["forget_items"], span).rowcount
+        items = int(db.execute(SQL["items"], span).fetchone()[0])
+        db.execute(SQL["forget_items"], span)
         db.execute(SQL["forget_sources"], span)
         gone = tuple(key for key, others in resting if not others)
         for key, _ in resting:
@@ -51,7 +52,8 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
                 db.execute(SQL[f"forget_fragment_{query}"], (key,))
             db.execute(SQL["forget_fragment"], (key,))
         db.execute(SQL["forget_tags"], span)
-        events = db.execute(SQL["forget_events"], span).rowcount
+        events = int(db.execute(SQL["left"], (first, last)).fetchone()[0])
+        db.execute(SQL["forget_events"], span)
         if events:
             db.execute(SQL["forget_quotes"])
             db.execute(SQL["lower_marks"])

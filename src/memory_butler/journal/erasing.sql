@@ -13,6 +13,9 @@ GROUP BY s.fragment_key ORDER BY s.fragment_key
 DELETE FROM working_memory_refs
 WHERE wm_id IN (SELECT id FROM working_memory WHERE event_id BETWEEN :first AND :last)
 
+-- name: items
+SELECT count(*) FROM working_memory WHERE event_id BETWEEN :first AND :last
+
 -- name: forget_items
 DELETE FROM working_memory WHERE event_id BETWEEN :first AND :last
 
@@ -43,7 +46,7 @@ DELETE FROM fragment_versions WHERE fragment_key = ?
 -- name: forget_quotes
 -- Reports of maintenance, its prose, what memory added last, a map on its way: texts made of others. And what
 -- could be undone, for numbers of items are given out again.
-DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%' OR key IN ('recalled', 'ambient_pending', 'undoable')
+DELETE FROM state WHERE key LIKE 'report:%' OR key LIKE 'ambient:%' OR key LIKE 'missed:%' OR key IN ('recalled', 'ambient_pending', 'ambient', 'undoable')
 
 -- name: lower_marks
 -- Numbers of messages that are given out again must not count as read, compiled or handed over.

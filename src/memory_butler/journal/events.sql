@@ -3,8 +3,10 @@ e.id, e.ts, e.content, e.actor, e.image_path,
 (SELECT group_concat(tag, ' ') FROM event_tags WHERE event_id = e.id)
 
 -- name: append
-INSERT INTO events (ts, content, actor, image_path)
-VALUES (:ts, :content, :actor, :image_path) RETURNING id
+-- The id that SQLite would give: a sealed journal seals the content for it.
+INSERT INTO events (id, ts, content, actor, image_path)
+VALUES ((SELECT coalesce(max(id), 0) + 1 FROM events), :ts, :content, :actor, :image_path)
+RETURNING id
 
 -- name: tag
 INSERT INTO event_tags (event_id, tag) VALUES (?, ?)

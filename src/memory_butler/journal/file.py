@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -22,9 +22,13 @@ from memory_butler.domain.errors import (
     Unavailable,
 )
 from memory_butler.domain.principals import parse_tenant
+from memory_butler.journal import sealing, state, texts
 from memory_butler.journal.past import seen
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import text_of
+from memory_butler.journal.sealing import SEALED_VERSION, Progress, Sealing
+from memory_butler.journal.search import Index
+from memory_butler.vault.keyring import KeySource, no_keys
 
 SCHEMA_VERSION: Final = 2  # JSCH-17
 # One file a version, run in order by whoever opens an older file.
@@ -68,14 +72,19 @@ class JournalFile:
     meanwhile, and BEGIN IMMEDIATE makes writers wait for each other instead of failing half-way.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keys: KeySource = no_keys) -> None:
         """Open the file, making and migrating it where needed; readable by its owner alone.
+
+        A new one is sealed where there are keys, with that of the tenant whose folder it lies in;
+        `keys` is asked only for a new or a sealed file.
 
         Raises:
             Unavailable: the file cannot be opened, or another process holds it too long.
-            ConfigurationError: it was made by a newer version of this program, or by another.
+            ConfigurationError: it was made by a newer version of this program, or by another; or it
+                is sealed, and its key is not to be had.
         """
         self.path = path
+        self._sealing = Sealing(path, keys)
         self._lock = threading.RLock()
         self._closed = False
         self._past: tuple[datetime, JournalPolicy | None] | None = None
@@ -91,14 +100,24 @@ class JournalFile:
             raise
 
     @classmethod
-    def open(cls, data_dir: Path, tenant: str, name: str) -> Self:
+    def open(cls, data_dir: Path, tenant: str, name: str, keys: KeySource = no_keys) -> Self:
         """The journal `name` of a tenant, under the server's data directory."""
-        return cls(journal_path(data_dir, tenant, name))
+        return cls(journal_path(data_dir, tenant, name), keys)
 
     @property
     def texts_dir(self) -> Path:
         """Where wake-context.md, image-context.md and ambient.md lie."""
         return self.path.with_suffix("")
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether its contents are encrypted; it stays so while a transaction lasts."""
+        return self._sealing.cipher is not None
+
+    @property
+    def index(self) -> Index:
+        """The index of what was said; to be asked for within a transaction."""
+        return Index(self.texts_dir, self._sealing.cipher)
 
     def at(self, known_at: datetime, policy: JournalPolicy | None = None) -> Self:
         """This file as it was known at a moment: for reading only, and while this one is open.
@@ -146,7 +165,7 @@ class JournalFile:
                 raise Unavailable(f"the journal {self.path.name} is closed")
             connection = self._connection
             try:
-                connection.execute(begin)
+                self._begin(begin)
                 try:
                     yield connection
                     connection.execute("COMMIT")
@@ -159,8 +178,49 @@ class JournalFile:
                     f"the journal refused the change ({error}); nothing was written"
                 ) from error
             except sqlite3.Error as error:
+                self._sealing.refuse_damaged()
                 told = _of_the_disk(self.path) or str(error)
                 raise Unavailable(f"the journal did not answer: {told}") from error
+
+    def _begin(self, begin: str) -> None:
+        """Begin a transaction on the file as it is: another process may have sealed it."""
+        self._connection.execute(begin)
+        while not self._sealing.is_current(self._connection):
+            self._connection.execute("ROLLBACK")
+            self._sealing.look(self._connection)
+            self._connection.execute(begin)
+
+    def seal(self, progress: Progress = sealing.silent) -> bool:
+        """Seal what the file holds, with the key of its tenant; whether it was plain.
+
+        One transaction: a process that is killed leaves the file plain, or sealed. What is left of
+        the plain text is for `converting.py`.
+
+        Raises:
+            ConfigurationError: no keys are set up.
+        """
+        keyring = self._sealing.keys()
+        if keyring is None:
+            raise ConfigurationError("no keys are set up: `memory-butler keys init` does it")
+        with self.writing() as db:
+            if self.is_sealed:
+                return False
+            if text := texts.read_texts(self.texts_dir).ambient:
+                state.put(db, state.AMBIENT, text, datetime.now(UTC))
+            sealing.seal_rows(db, self._sealing, keyring, progress)
+        return True
+
+    def unseal(self, progress: Progress = sealing.silent) -> bool:
+        """Make the file a plain one again, in one transaction; whether it was sealed."""
+        with self.writing() as db:
+            if not self.is_sealed:
+                return False
+            text = state.get(db, state.AMBIENT)
+            sealing.open_rows(db, SCHEMA_VERSION, progress)
+            if text is not None:
+                texts.write_ambient(self.texts_dir, text)
+                state.drop(db, state.AMBIENT)
+        return True
 
     def _cannot_open(self, error: Exception) -> Unavailable:
         told = _of_the_disk(self.path) or str(error)
@@ -196,10 +256,18 @@ class JournalFile:
                 ) from error
             raise self._cannot_open(error) from error
         with self.reading() as connection:
-            current = _version(connection, self.path.name) == SCHEMA_VERSION
-        if not current:
-            with self.writing() as connection:
-                _migrate(connection, self.path.name)
+            version = _version(connection, self.path.name)
+        if version >= SCHEMA_VERSION:
+            return
+        # Before the transaction: a key management service may take its time.
+        keyring = self._sealing.keys() if version == 0 else None
+        with self.writing() as connection:
+            new = _version(connection, self.path.name) == 0
+            _migrate(connection, self.path.name)
+            if new and keyring is not None:
+                sealing.seal_rows(connection, self._sealing, keyring)
+                sealing.mark_scrubbed(connection)
+        self._sealing.look(self._connection)
 
 
 def _of_the_disk(path: Path) -> str | None:
@@ -252,9 +320,10 @@ def _version(connection: sqlite3.Connection, name: str) -> int:
         row = connection.execute("SELECT version FROM schema_version").fetchone()
     if row is None:
         raise ConfigurationError(f"{name} is an SQLite file of something else, not a journal")
-    if row[0] > SCHEMA_VERSION:
+    known = SEALED_VERSION if "sealing" in tables else SCHEMA_VERSION
+    if row[0] > known:
         raise ConfigurationError(
-            f"{name} has schema version {row[0]}, this program knows {SCHEMA_VERSION}; update it"
+            f"{name} has schema version {row[0]}, this program knows {known}; update it"
         )
     return int(row[0])
 

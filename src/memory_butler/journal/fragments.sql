@@ -8,11 +8,8 @@ SELECT source_key, target_key, relation FROM fragment_edges ORDER BY source_key,
 SELECT fragment_key, event_id FROM fragment_sources ORDER BY fragment_key, event_id
 
 -- name: put
-INSERT INTO fragments (key, ambient, recognition, inventory, created_at, updated_at)
+INSERT OR REPLACE INTO fragments (key, ambient, recognition, inventory, created_at, updated_at)
 VALUES (:key, :ambient, :recognition, :inventory, :created_at, :at)
-ON CONFLICT (key) DO UPDATE SET ambient = excluded.ambient, recognition = excluded.recognition,
-    inventory = excluded.inventory, created_at = excluded.created_at,
-    updated_at = excluded.updated_at
 
 -- name: delete
 DELETE FROM fragments WHERE key = ?
@@ -36,8 +33,9 @@ INSERT INTO fragment_sources (fragment_key, event_id) VALUES (?, ?)
 SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: add_version
-INSERT INTO fragment_versions (fragment_key, known_from, known_until, state, run_id)
-VALUES (:key, :known_from, :known_until, :state, :run_id)
+INSERT INTO fragment_versions (id, fragment_key, known_from, known_until, state, run_id)
+VALUES ((SELECT coalesce(max(id), 0) + 1 FROM fragment_versions), :key, :known_from, :known_until,
+    :state, :run_id)
 
 -- name: versions_of
 SELECT known_from, known_until, state, run_id FROM fragment_versions

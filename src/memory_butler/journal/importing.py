@@ -1,12 +1,13 @@
 """Import of a former conversation from JSON Lines: resumable, and nothing twice.
 
 A line is an object with `actor` and `content`, and optionally `ts` (ISO 8601 with a time zone) and
-`image_path`. Imported messages become history: their tags are kept as tags, but working memory is
-not touched, since what somebody felt last year is on nobody's mind. A bootstrap run of the desk
-compiles them.
+`image_path`, as `export_lines` writes it; an `id` is passed over. Imported messages become history:
+their tags are kept as tags, but working memory is not touched, since what somebody felt last year
+is on nobody's mind. A bootstrap run of the desk compiles them.
 """
 
 import hashlib
+import io
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ BATCH_LINES: Final = 500
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 
 _PREFIX = "import:"
-_FIELDS = {"actor", "content", "ts", "image_path"}
+_FIELDS = {"id", "actor", "content", "ts", "image_path"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,11 @@ class _Line:
 
 def import_lines(
     file: JournalFile,
-    source: Path,
+    source: Path | bytes,
     now: Callable[[], datetime] = utc_now,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
-    """Append the messages of `source` to the log, in the order of the file.
+    """Append the messages of `source`, a file or what one holds, to the log, in their order.
 
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
@@ -74,12 +75,12 @@ def import_lines(
         Conflict: the same file is being imported by somebody else.
     """
     moment = require_aware(now(), "the clock").astimezone(UTC)
-    with source.open("rb") as lines:
+    with _opened(source) as lines:
         key, recorded = _progress(file, lines)
     done = int(recorded.partition(" ")[0]) if recorded else 0
     added = known = 0
     number = done
-    with source.open("rb") as stream:
+    with _opened(source) as stream:
         parsed = _parsed(stream, done, moment)
         while batch := list(islice(parsed, BATCH_LINES)):
             with file.writing() as db:
@@ -95,6 +96,24 @@ def import_lines(
             if progress is not None:
                 progress(number)
     return Imported(lines=number, resumed=done, added=added, known=known)
+
+
+def export_lines(file: JournalFile) -> Iterator[str]:
+    """Every message of the log as a line of JSON, in order of time; as of one moment."""
+    with file.reading() as db:
+        ts, id = None, 0
+        while found := events.after(db, ts, id, BATCH_LINES):
+            for one in found:
+                line = {"id": one.id, "ts": one.ts.isoformat()}
+                line |= {"actor": one.actor, "content": one.content}
+                if one.image_path is not None:
+                    line["image_path"] = one.image_path
+                yield json.dumps(line, ensure_ascii=False)
+            ts, id = found[-1].ts, found[-1].id
+
+
+def _opened(source: Path | bytes) -> IO[bytes]:
+    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
 def _progress(file: JournalFile, lines: IO[bytes]) -> tuple[str | None, str | None]:

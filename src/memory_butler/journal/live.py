@@ -101,7 +101,7 @@ class LiveJournal:
         if any(isinstance(one, SearchCall) for one in reading.lookups):
             # Before the transaction, too: the first search of a long log takes seconds.
             with self._file.reading() as db:
-                caught_up(db, self._file.texts_dir, policy).close()
+                caught_up(db, self._file.index, policy).close()
         changes: list[Change] = []
         unmatched: list[Missed] = []
         answers: tuple[Answer, ...] = ()
@@ -168,6 +168,8 @@ class LiveJournal:
         with self._file.reading() as db:
             if self._file.is_past:
                 texts = replace(texts, ambient=past.ambient(db))
+            elif self._file.is_sealed:
+                texts = replace(texts, ambient=state.get(db, state.AMBIENT) or "")
             hot = _hot(db, hot_event_id, policy)
             now = self.clock()
             minds = memory.on_minds(db, now, policy)
@@ -258,8 +260,8 @@ class LiveJournal:
     def search(self, question: str, limit: int = MAX_HITS) -> tuple[Hit, ...]:
         """Messages that have the words of `question`, best match first; `limit` from 1 to 1000."""
         with self._file.reading() as db:
-            folder = self._file.texts_dir
-            return tuple(search(db, folder, question, self._policy, limit=_checked(limit)))
+            kept = self._file.index
+            return tuple(search(db, kept, question, self._policy, limit=_checked(limit)))
 
     def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
         """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
@@ -269,8 +271,8 @@ class LiveJournal:
     def look_up(self, calls: Iterable[Lookup]) -> tuple[Answer, ...]:
         """The answers to look-ups, but for those that the next prompt has anyway."""
         with self._file.reading() as db:
-            folder = self._file.texts_dir
-            found = lookups.answers(db, calls, self.clock(), self._policy, folder=folder)
+            index = self._file.index
+            found = lookups.answers(db, calls, self.clock(), self._policy, index=index)
             known = set(self._recalled(db))
         return tuple(one for one in found if one not in known)
 
@@ -349,7 +351,7 @@ class LiveJournal:
 
     def _recalled(self, db: sqlite3.Connection) -> list[Answer]:
         if self._file.is_past:
-            return past.recalled(db, self._policy, self._file.texts_dir)
+            return past.recalled(db, self._policy, self._file.index)
         text = state.get(db, _RECALLED)
         return lookups.from_json(text.partition(" ")[2]) if text else []
 
@@ -374,10 +376,8 @@ class LiveJournal:
         They take the place of the former answers, unless those belong to the same turn: a reply in
         two messages keeps the look-ups of both.
         """
-        folder = self._file.texts_dir
-        found = lookups.answers(
-            db, reading.lookups, now, self._policy, folder=folder, until=event_id
-        )
+        index = self._file.index
+        found = lookups.answers(db, reading.lookups, now, self._policy, index=index, until=event_id)
         kept: list[Answer] = []
         newest = events.newest_of_users(db, self._policy.assistant_actors)
         turn = newest.id if newest else 0

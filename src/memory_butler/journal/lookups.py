@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final, Literal, assert_never
 
 from memory_butler.domain.text import one_line
@@ -19,7 +18,7 @@ from memory_butler.journal.due import window
 from memory_butler.journal.lifecycle import OnMind, mentioned
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
-from memory_butler.journal.search import said, search
+from memory_butler.journal.search import Index, said, search
 from memory_butler.journal.wording import cut, date_words, indented, memory_line
 from memory_butler.journal.words import stems
 
@@ -157,18 +156,18 @@ def answers(
     now: datetime,
     policy: JournalPolicy,
     *,
-    folder: Path,
+    index: Index,
     until: int | None = None,
 ) -> list[Answer]:
     """The answers to the look-ups of one reply, each asked once, in order.
 
-    `folder` keeps the index of the log; messages from the id `until` on are not searched.
+    `index` is that of the log; messages from the id `until` on are not searched.
     """
     asked = list(dict.fromkeys(lookups))[:MAX_LOOKUPS]
     # A neighbour that is recalled itself need not be told twice.
     recalled = {folded(one.key) for one in asked if isinstance(one, RecallCall)}
     return [
-        _searched(db, lookup, folder, until, policy)
+        _searched(db, lookup, index, until, policy)
         if isinstance(lookup, SearchCall)
         else _answer(db, lookup, recalled, now, policy)
         for lookup in asked
@@ -195,10 +194,10 @@ def mentions(
 
 
 def _searched(
-    db: sqlite3.Connection, call: SearchCall, folder: Path, until: int | None, policy: JournalPolicy
+    db: sqlite3.Connection, call: SearchCall, index: Index, until: int | None, policy: JournalPolicy
 ) -> Answer:
     lines: list[str] = []
-    for hit in search(db, folder, call.question, policy, until=until):
+    for hit in search(db, index, call.question, policy, until=until):
         told = one_line(said(hit.event, policy))
         lines.append(
             cut(f"- {date_words(hit.event.ts, policy)}: {told}", _HIT_TOKENS, policy.count)

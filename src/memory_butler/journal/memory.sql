@@ -15,8 +15,10 @@ SELECT content FROM working_memory WHERE type = 'secret' AND status <> 'resolved
 
 -- name: insert
 INSERT INTO working_memory
-    (event_id, type, content, subject, actor, due, created_at, refreshed_at)
-VALUES (:event_id, :type, :content, :subject, :actor, :due, :at, :at) RETURNING id
+    (id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at)
+VALUES ((SELECT coalesce(max(id), 0) + 1 FROM working_memory), :event_id, :type, :content, :subject,
+    :actor, 'active', :due, :at, :at)
+RETURNING id
 
 -- name: refresh
 UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due)
@@ -30,7 +32,7 @@ UPDATE working_memory SET status = :status, resolved_at = :at
 WHERE id = :id AND status = 'active'
 
 -- name: refer
-INSERT INTO working_memory_refs (wm_id, fragment_key) VALUES (?, ?) ON CONFLICT DO NOTHING
+INSERT OR IGNORE INTO working_memory_refs (wm_id, fragment_key) VALUES (?, ?)
 
 -- name: keys
 SELECT key FROM fragments

@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from memory_butler.journal import events, lookups, state
@@ -21,13 +20,16 @@ from memory_butler.journal.lifecycle import normalised, subject_of
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
+from memory_butler.journal.sealing import of_opened, set_aside
+from memory_butler.journal.search import Index
 from memory_butler.journal.tags import Remember, read
 
 SQL = load("past")
 
+# What the views below read from.
+_TABLES: Final = ("moment", "refreshed")
 _SHADOWS: Final = (
-    "moment",
-    "refreshed",
+    *_TABLES,
     "events",
     "working_memory",
     "fragments",
@@ -51,7 +53,9 @@ def seen(
     """
     db.execute("SAVEPOINT seen")
     for name in _SHADOWS:
-        db.execute(SQL[name])
+        if name not in _TABLES:
+            set_aside(db, name)
+        db.execute(of_opened(db, SQL[name]))
     db.execute(SQL["forget_moment"])
     db.execute(SQL["stand_at"], (to_text(moment),))
     db.execute(SQL["forget_refreshed"])
@@ -68,11 +72,11 @@ def _find_refreshes(db: sqlite3.Connection, moment: datetime, policy: JournalPol
     names = (*policy.assistant_actors, *policy.user_actors)
     at = to_text(moment)
     for id, type, content, subject, created_at in db.execute(
-        SQL["refreshed_since"], {"at": at}
+        of_opened(db, SQL["refreshed_since"]), {"at": at}
     ).fetchall():
         refreshed_at, due = created_at, None
         tagged = {"type": type, "since": created_at, "at": at}
-        for ts, message in db.execute(SQL["tagged_between"], tagged).fetchall():
+        for ts, message in db.execute(of_opened(db, SQL["tagged_between"]), tagged).fetchall():
             for one in read(message, names).changes:
                 if isinstance(one, Remember) and _is_of(one, type, content, subject):
                     refreshed_at = ts
@@ -87,7 +91,7 @@ def _is_of(tag: Remember, type: str, content: str, subject: str | None) -> bool:
     return same and (type != "desc" or subject_of(tag) == subject)
 
 
-def recalled(db: sqlite3.Connection, policy: JournalPolicy, folder: Path) -> list[Answer]:
+def recalled(db: sqlite3.Connection, policy: JournalPolicy, index: Index) -> list[Answer]:
     """The answers that waited for the next prompt, within a block of `seen`.
 
     Those to the companion's latest messages, without one of a user between them, each answered
@@ -106,9 +110,7 @@ def recalled(db: sqlite3.Connection, policy: JournalPolicy, folder: Path) -> lis
     for reply in reversed(replies):
         if calls := read(reply.content, names).lookups:
             with seen(db, reply.ts, policy):
-                answers = lookups.answers(
-                    db, calls, reply.ts, policy, folder=folder, until=reply.id
-                )
+                answers = lookups.answers(db, calls, reply.ts, policy, index=index, until=reply.id)
             found |= {one.call: one for one in answers}
     return list(found.values())
 

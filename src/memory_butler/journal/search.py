@@ -2,30 +2,38 @@
 
 The index is made of the log alone and lies in a file of its own, so that it can be thrown away: it
 is caught up by every search, and made anew after an erasure. It holds what the conversation shows:
-neither thinking nor secrets.
+neither thinking nor secrets. That of a sealed journal is searched in this process's memory, and its
+file is sealed as a whole, because it holds the words in clear.
 """
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+
+from memory_butler.files import replaced
 from memory_butler.journal import events
 from memory_butler.journal.items import Event
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.sealing import Cipher
 from memory_butler.journal.tags import Piece, read
 from memory_butler.journal.wording import conversation_line, shown_pieces
 from memory_butler.journal.words import telling
 
 INDEX: Final = "search.sqlite"
+SEALED_INDEX: Final = "search.sealed"
 MAX_HITS: Final = 5
 # Words of a question; more of them find nothing better.
 MAX_WORDS: Final = 12
 # Messages that are indexed in one transaction.
 _BATCH: Final = 1_000
 _BUSY_SECONDS: Final = 10.0
+# Messages that a sealed index may lag behind in its file: so many are indexed again in some 50 ms.
+_KEPT_EVERY: Final = 200
 # So many messages of a question are ranked, the newest; by FTS5's own BM25.
 MAX_RANKED: Final = 1_000
 _SOME: Final = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
@@ -43,6 +51,34 @@ _CREATE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Where the index of a journal lies, and what seals it; None: nothing does."""
+
+    folder: Path
+    cipher: Cipher | None = None
+
+    def opened(self) -> sqlite3.Connection:
+        """The index as it was kept last, or an empty one."""
+        if self.cipher is None:
+            return _open(self.folder / INDEX)
+        index = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        # One that is not what was kept is made anew.
+        with suppress(OSError, InvalidTag, ValueError):
+            sealed = (self.folder / SEALED_INDEX).read_bytes()
+            index.deserialize(self.cipher.open(sealed, SEALED_INDEX))
+        for statement in _CREATE:
+            index.execute(statement)
+        return index
+
+    def keep(self, index: sqlite3.Connection, added: int) -> None:
+        """Keep a sealed index that has grown by `added` messages; a plain one is its own file."""
+        if self.cipher is None or added < _KEPT_EVERY:
+            return
+        with replaced(self.folder / SEALED_INDEX) as file:
+            file.write(self.cipher.seal(index.serialize(), SEALED_INDEX))
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A message that was found, and what was said right before and after it."""
 
@@ -53,7 +89,7 @@ class Hit:
 
 def search(
     db: sqlite3.Connection,
-    folder: Path,
+    kept: Index,
     question: str,
     policy: JournalPolicy,
     *,
@@ -63,14 +99,14 @@ def search(
     """Messages that have the words of `question`, best match first, at most `limit`.
 
     Messages with all of the words come first; where they are too few, those with some. `db` is the
-    journal, as it is seen; messages from the id `until` on are left out. `folder` keeps the index.
+    journal, as it is seen; messages from the id `until` on are left out. `kept` is its index.
     The first search of a long log reads all of it, later ones what has been added.
     """
     words = list(dict.fromkeys(telling(question, policy.languages)))[:MAX_WORDS]
     if not words:
         return []
     end = events.newest_id(db) if until is None else until - 1
-    with closing(caught_up(db, folder, policy, until=end)) as index:
+    with closing(caught_up(db, kept, policy, until=end)) as index:
         ids = list(_matches(index, words, limit, end))
     hits = []
     for id in ids:
@@ -83,33 +119,44 @@ def search(
 
 
 def caught_up(
-    db: sqlite3.Connection, folder: Path, policy: JournalPolicy, *, until: int | None = None
+    db: sqlite3.Connection, kept: Index, policy: JournalPolicy, *, until: int | None = None
 ) -> sqlite3.Connection:
     """The index with what has reached the log since the last time, up to the id `until`; open.
 
-    Looking at the past adds nothing to it: what was said since is hidden there.
+    Looking at the past keeps nothing: what was said since is hidden there.
     """
-    index = _open(folder / INDEX)
-    if db.execute("SELECT 1 FROM temp.sqlite_master WHERE name = 'events'").fetchone():
+    index = kept.opened()
+    past = is_past(db)
+    if past and kept.cipher is None:
         return index
     end = events.newest_id(db)
-    if _until(index) > end:
+    if not past and _until(index) > end:
         # The journal was replaced by an older copy.
         index.close()
-        forget(folder)
-        index = _open(folder / INDEX)
+        forget(kept.folder)
+        index = kept.opened()
     try:
+        had = _until(index)
         _catch_up(index, db, end if until is None else min(until, end), policy)
+        if not past:
+            kept.keep(index, _until(index) - had)
     except BaseException:
         index.close()
         raise
     return index
 
 
+def is_past(db: sqlite3.Connection) -> bool:
+    """Whether the journal is looked at as it was known at a moment."""
+    query = "SELECT 1 FROM temp.sqlite_schema WHERE name = 'moment'"
+    return db.execute(query).fetchone() is not None
+
+
 def forget(folder: Path) -> None:
     """Throw the index away; the next search makes it anew."""
     for side in ("", "-wal", "-shm", "-journal"):
         (folder / f"{INDEX}{side}").unlink(missing_ok=True)
+    (folder / SEALED_INDEX).unlink(missing_ok=True)
 
 
 def said(event: Event, policy: JournalPolicy) -> str:

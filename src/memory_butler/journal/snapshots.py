@@ -5,9 +5,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from memory_butler.domain.errors import IntegrityViolation
-from memory_butler.journal.search import INDEX
+from memory_butler.journal.search import INDEX, SEALED_INDEX
+
+_NO_PART: Final = ("-wal", "-shm", "-journal", INDEX, SEALED_INDEX)
 
 
 def copy_all(data_dir: Path, target: Path) -> list[str]:
@@ -50,7 +53,7 @@ def _files(folder: Path) -> Iterator[Path]:
     """Journals and their texts; SQLite's own companions of a file (-wal, -shm) are no part, nor is
     the index of a search, which is made again."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.endswith(("-wal", "-shm", "-journal", INDEX)):
+        if path.is_file() and not path.name.endswith(_NO_PART):
             yield path
 
 

@@ -2,7 +2,8 @@
 
 Keys in use: `recalled` (the answers to the last reply's look-ups), `run:<id>` and `compiled_until`
 (how far into the log a maintenance run, and the last one completed, could see), `ambient_pending`
-(a map that is committed and not yet in its file), `report:<id>` (the report of a maintenance
+(a map that is committed and not yet in its file), `ambient` (the map of a sealed journal, which has
+no such file), `report:<id>` (the report of a maintenance
 run), `ambient:<id>` (the prose that a run brought, where it brought any), `import:<digest>` (how
 far an import has come), `handed_over_to`, `handing_over` and `session_ended` (how far another
 memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
@@ -17,6 +18,8 @@ from memory_butler.journal.items import to_text
 from memory_butler.journal.queries import load
 
 SQL = load("state")
+
+AMBIENT = "ambient"
 
 
 def get(db: sqlite3.Connection, key: str) -> str | None:

@@ -2,8 +2,7 @@
 SELECT value FROM state WHERE key = ?
 
 -- name: put
-INSERT INTO state (key, value, updated_at) VALUES (:key, :value, :at)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
+INSERT OR REPLACE INTO state (key, value, updated_at) VALUES (:key, :value, :at)
 
 -- name: drop
 DELETE FROM state WHERE key = ?

@@ -61,6 +61,11 @@ def write_ambient(folder: Path, text: str) -> None:
     _replace(folder / AMBIENT, text)
 
 
+def remove_ambient(folder: Path) -> None:
+    """Remove `ambient.md`; one that is not there is no error."""
+    (folder / AMBIENT).unlink(missing_ok=True)
+
+
 def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with replaced(path) as file:
@@ -87,6 +92,20 @@ def replace_beginning(folder: Path, former: str, words: str) -> Path | None:
         return None
     _replace(path, text)
     return path
+
+
+def describe(folder: Path, description: str) -> bool:
+    """Put what a companion is at the end of its wake context; False where there is nothing to put.
+
+    Raises:
+        Unavailable: it cannot be read or written.
+    """
+    path = folder / WAKE
+    text = _read(path) or first_wake(folder.name)
+    if not description or description in text:
+        return bool(description)
+    _replace(path, f"{text.rstrip()}\n\n{description}\n")
+    return True
 
 
 def begin_wake(folder: Path) -> Path | None:

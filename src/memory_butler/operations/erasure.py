@@ -19,7 +19,7 @@ MAX_SHOWN = 200
 
 
 class EraseInput(Input):
-    """What is to be erased: a memory, an entity, a session, or everything of the tenant."""
+    """What is to be erased: a memory, entity, session, message, or everything of the tenant."""
 
     memory_type: MemoryType | None = Field(None, description="With memory_id.")
     memory_id: UUID | None = Field(None, description="This memory.")
@@ -27,6 +27,12 @@ class EraseInput(Input):
         None, description="This entity, all that were merged into it, and every fact about them."
     )
     session_id: UUID | None = Field(None, description="The episodes of this session.")
+    companion: str | None = Field(None, description="With message_id.")
+    message_id: int | None = Field(
+        None,
+        ge=1,
+        description="This message of the companion, and the episodes of sessions that hold it.",
+    )
     everything: bool = Field(False, description="All that the tenant has, its tokens too.")
     sources: bool = Field(
         False, description="The episodes that an erased fact or rule was drawn from, too."
@@ -78,7 +84,14 @@ def target_of(given: EraseInput) -> Target:
     memory = None
     if given.memory_type is not None and given.memory_id is not None:
         memory = (given.memory_type, given.memory_id)
-    return Target(memory, given.entity_id, given.session_id, given.everything, given.sources)
+    if (given.companion is None) != (given.message_id is None):
+        raise InvalidInput("give companion and message_id together")
+    message = None
+    if given.companion is not None and given.message_id is not None:
+        message = (given.companion, given.message_id)
+    return Target(
+        memory, given.entity_id, given.session_id, given.everything, given.sources, message
+    )
 
 
 def previewed(found: Preview) -> EraseOutput:

@@ -229,7 +229,7 @@ def destroy(data_dir: Path, *, timeout: float = 60.0) -> None:
             cluster = clusters.recorded(data_dir)
             if cluster is not None:
                 _stop(cluster)
-                if postmaster.answers(cluster.socket_dir):
+                if postmaster.keeps_answering(cluster.socket_dir):
                     raise Conflict(_foreign(cluster))
                 for folder in (cluster.socket_dir, cluster.place):
                     if folder.exists():
@@ -347,7 +347,7 @@ def _clear_stale(cluster: Cluster) -> None:
     if claim is None:
         return
     socket_dir = claim.socket_dir or cluster.socket_dir
-    if postmaster.answers(socket_dir):
+    if postmaster.keeps_answering(socket_dir):
         # Not verifiable, yet alive: in another container, for one. Two servers on one cluster
         # would destroy it.
         raise Unavailable(_foreign(cluster))

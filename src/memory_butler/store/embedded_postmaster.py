@@ -9,11 +9,9 @@ names it, it is not a zombie, its command line is `postgres -D <that cluster>`, 
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +23,7 @@ SOCKET_NAME = f".s.PGSQL.{PORT}"
 _BIRTH_TOLERANCE_SECONDS = 30.0
 _POLL_SECONDS = 0.01
 _PROBE_SECONDS = 2.0
+_DYING_SECONDS = 1.0  # between a killed server's loss of its command line and that of its socket
 
 Settled = Literal["ready", "gone", "timeout"]
 
@@ -76,7 +75,7 @@ def read_pid_file(pgdata: Path) -> PidFile | None:
 
 def inspect(pid: int) -> Process | None:
     """Look a process up; None when it does not exist or may not be seen."""
-    return _inspect_proc(pid) if sys.platform == "linux" else inspect_with_ps(pid)
+    return _inspect_proc(pid) if sys.platform == "linux" else inspect_with_psutil(pid)
 
 
 def _inspect_proc(pid: int) -> Process | None:
@@ -99,26 +98,18 @@ def _inspect_proc(pid: int) -> Process | None:
     )
 
 
-def inspect_with_ps(pid: int) -> Process | None:
-    """The same through `ps`, for systems without /proc (macOS)."""
+def inspect_with_psutil(pid: int) -> Process | None:
+    """The same for systems without /proc: psutil takes longer to import than all of this to run."""
+    import psutil
+
     try:
-        answer = subprocess.run(  # noqa: S603
-            ["/bin/ps", "-ww", "-o", "stat=,lstart=,command=", "-p", str(pid)],
-            env={"LC_ALL": "C"},
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            timeout=_PROBE_SECONDS,
-            check=True,
-        ).stdout
-        # "Ss   Mon Nov 21 22:23:00 2025 /path/postgres -D /data"
-        state, *date, command = answer.strip().split(maxsplit=6)
-        # `ps` prints local time without naming the zone.
-        local = datetime.strptime(" ".join(date), "%a %b %d %H:%M:%S %Y")  # noqa: DTZ007
-    except (OSError, subprocess.SubprocessError, ValueError):
+        process = psutil.Process(pid)
+        zombie = process.status() == psutil.STATUS_ZOMBIE
+        command = "" if zombie else " ".join(process.cmdline())
+        started_at = process.create_time()
+    except (psutil.Error, OSError):
         return None
-    started_at = local.timestamp()
-    return Process(pid, state.startswith("Z"), command, started_at, f"lstart:{started_at:.0f}")
+    return Process(pid, zombie, command, started_at, f"created:{started_at:.2f}")
 
 
 def _runs_postgres_on(command: str, pgdata: Path) -> bool:
@@ -173,6 +164,16 @@ def answers(socket_dir: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+def keeps_answering(socket_dir: Path) -> bool:
+    """Whether anything accepts connections there for longer than a server takes to die."""
+    deadline = time.monotonic() + _DYING_SECONDS
+    while answers(socket_dir):
+        if time.monotonic() >= deadline:
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
 
 
 def wait_until_settled(pgdata: Path, process: Process, deadline: float) -> Settled:

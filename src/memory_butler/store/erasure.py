@@ -106,6 +106,12 @@ async def messages(tx: Transaction, episode_ids: Sequence[UUID]) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["messages"], tx.tenant, list(episode_ids)))
 
 
+async def of_message(tx: Transaction, companion: str, id: int) -> list[UUID]:
+    """The episodes of the sessions that hold a message of a journal."""
+    found = await tx.connection.fetch(SQL["of_message"], tx.tenant, companion, id)
+    return [row["id"] for row in found]
+
+
 async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> dict[str, int]:
     """Erase them and all that speaks of them; rows a table."""
     found: dict[str, int] = await tx.connection.fetchval(

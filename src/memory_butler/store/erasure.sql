@@ -33,6 +33,14 @@ WHERE tenant_id = $1 AND id = ANY($2) AND jsonb_typeof(metadata->'journal') = 's
   AND jsonb_typeof(metadata->'last_event') = 'number'
 ORDER BY 1, 2
 
+-- name: of_message
+SELECT id FROM episodes
+WHERE tenant_id = $1 AND metadata->>'journal' = $2
+  AND jsonb_typeof(metadata->'first_event') = 'number'
+  AND jsonb_typeof(metadata->'last_event') = 'number'
+  AND $3 BETWEEN (metadata->>'first_event')::bigint AND (metadata->>'last_event')::bigint
+ORDER BY id
+
 -- name: facts_about
 SELECT id FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2)
 

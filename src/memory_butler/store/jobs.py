@@ -1,45 +1,17 @@
-"""Ticks of the schedule in the database, and where PgQueuer keeps its tables."""
+"""Ticks of the schedule in the database."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import asyncpg
 
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
-from memory_butler.store.schema import QUEUE_SCHEMA
 from memory_butler.store.transaction import untenanted
-
-if TYPE_CHECKING:
-    from pgqueuer.domain.settings import DBSettings
-    from pgqueuer.queries import Queries
 
 SQL = load("jobs")
 
 Work = Literal["consolidation", "decay", "cleanup"]
-
-
-def queue_settings() -> "DBSettings":
-    """PgQueuer in a schema of its own, whatever the environment says."""
-    # Imported when the schedule is made or migrated: a command line call needs neither.
-    from pgqueuer.domain.settings import DBSettings
-
-    return DBSettings(db_schema=QUEUE_SCHEMA)
-
-
-def queue(pool: asyncpg.Pool) -> "Queries":
-    """PgQueuer's access to its tables, over our pool."""
-    from pgqueuer.adapters.persistence import qb
-    from pgqueuer.db import AsyncpgPoolDriver
-    from pgqueuer.queries import Queries
-
-    settings = queue_settings()
-    return Queries(
-        AsyncpgPoolDriver(pool),
-        qbe=qb.QueryBuilderEnvironment(settings),
-        qbq=qb.QueryQueueBuilder(settings),
-        qbs=qb.QuerySchedulerBuilder(settings),
-    )
 
 
 async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> bool:
@@ -53,6 +25,12 @@ async def last(pool: asyncpg.Pool, job: str) -> datetime | None:
     async with untenanted(pool) as connection:
         found: datetime | None = await connection.fetchval(SQL["last"], job)
     return found
+
+
+async def skip(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> None:
+    """Note a tick that nobody is to run, unless another server has noted or taken it."""
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["skip"], job, tick, now)
 
 
 async def end(

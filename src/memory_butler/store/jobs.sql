@@ -8,11 +8,17 @@ RETURNING true
 -- name: last
 SELECT max(scheduled_for) FROM job_runs WHERE job = $1
 
+-- name: skip
+INSERT INTO job_runs (job, scheduled_for, started_at, finished_at, status)
+VALUES ($1, $2, $3, $3, 'skipped')
+ON CONFLICT DO NOTHING
+
 -- name: end
 UPDATE job_runs SET status = $3, detail = $4, finished_at = $5 WHERE job = $1 AND scheduled_for = $2
 
 -- name: latest
 SELECT job, scheduled_for, started_at, finished_at, status, detail FROM job_runs
+WHERE status <> 'skipped'
 ORDER BY started_at DESC, job LIMIT $1
 
 -- name: forget_before

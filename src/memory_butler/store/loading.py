@@ -20,6 +20,8 @@ from memory_butler.store.sections import TEXT_FORMAT, Rows, copy_in
 _TAIL: Final = 1_000
 # What is made beforehand, since only an administrator may, or is there in any database.
 _NOT_OURS: Final = ("EXTENSION", "SCHEMA")
+# Such as only older backups have: their upgrade drops it.
+_FORMER_SCHEMA: Final = "pgqueuer"
 # Everything else that a database of ours consists of.
 _KINDS: Final = (
     "ACL",
@@ -139,6 +141,9 @@ async def _restore(scratch_dsn: str, source: Path, owner: str, rows: Iterable[Ro
     """
     listed = await dump.run("pg_restore", None, ["--list", str(source)])
     wanted = [line for line in listed.splitlines() if _is_wanted(line)]
+    if f" SCHEMA - {_FORMER_SCHEMA} " in listed:
+        async with dump.connected(scratch_dsn) as admin:
+            await admin.execute(f"CREATE SCHEMA {_FORMER_SCHEMA} AUTHORIZATION {quoted(owner)}")
     chosen, script = source.with_suffix(".list"), source.with_suffix(".sql")
     try:
         chosen.write_text("\n".join(wanted), encoding="utf-8")

@@ -14,12 +14,11 @@ from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 DATABASE = "butler_memory"
-QUEUE_SCHEMA = "pgqueuer"
 HISTORY_SCHEMA = "memory_history"
 
 # The newest revision, and the oldest that it upgrades; they are numbered in their order. A test
 # holds them against the migrations: to read those at every start would take longer than the start.
-HEAD = "mem_033"
+HEAD = "mem_034"
 OLDEST = "mem_030"
 
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
@@ -127,8 +126,7 @@ async def _make_roles(
         await connection.execute(f"ALTER ROLE {runtime} PASSWORD '{scram_verifier(password)}'")
     await connection.execute(f"GRANT {owner} TO CURRENT_USER")
     await connection.execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {owner}")
-    for name in (QUEUE_SCHEMA, HISTORY_SCHEMA):
-        await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name} AUTHORIZATION {owner}")
+    await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {HISTORY_SCHEMA} AUTHORIZATION {owner}")
     return password
 
 

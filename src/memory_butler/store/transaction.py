@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -30,6 +30,8 @@ Ready = Callable[["asyncpg.Connection[asyncpg.Record]"], Awaitable[None]]
 CONNECT_TIMEOUT = 10.0
 COMMAND_TIMEOUT = 60.0
 ACQUIRE_TIMEOUT = 5.0
+RELEASE_TIMEOUT = 5.0  # only the end of a cancelled statement is waited for
+CLOSE_TIMEOUT = 10.0
 BEGIN_TIMEOUT = 10.0  # a beginning waits for nobody's locks
 
 # What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
@@ -100,6 +102,21 @@ class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
         self.turns = asyncio.Semaphore(max_size)
         self.seal_key: bytes | None = None
         self.to_seal: set[str] = set()
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Give a connection back. One that does not end its cancelled statement is dropped.
+
+        The driver now and then waits a whole command time-out for such an end, although the server
+        has long sent it.
+        """
+        with suppress(TimeoutError):
+            await super().release(connection, timeout=timeout or RELEASE_TIMEOUT)
+
+    async def close(self) -> None:
+        """Close every connection; what is still in use by then is cut off."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await super().close()
 
 
 async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:

@@ -14,7 +14,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
 from memory_butler.telemetry import metrics
-from memory_butler.telemetry.tracing import span
+from memory_butler.telemetry.memory_spans import operation_span
 
 log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ async def call(
     # Whatever is logged below, by whomever, says for whom and in which operation.
     with (
         structlog.contextvars.bound_contextvars(operation=operation.name, tenant=principal.tenant),
-        span(operation.name, tenant=principal.tenant),
+        operation_span(operation.name, principal.tenant, given) as told,
         _measured(operation.name) as measured,
     ):
         try:
@@ -39,12 +39,14 @@ async def call(
             log.error("memory is unavailable", reason=str(error))
             if operation.when_unavailable is None:
                 raise
+            told.failed(error.code)
             return operation.when_unavailable(given, error)  # type: ignore[no-any-return]
         except MemoryButlerError as error:
             measured.outcome = "refused"
             log.info("refused", code=error.code)
             raise
         measured.outcome = "ok"
+        told.answered(output)
         return output
 
 

@@ -29,6 +29,7 @@ from memory_butler.surfaces.public_door import PublicDoor
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
+from memory_butler.surfaces.trace_context import TraceContext
 from memory_butler.surfaces.web import Dashboard
 
 # Room for the longest message of a journal (a million characters, which JSON may write in six bytes
@@ -102,7 +103,8 @@ def behind_the_door(
     is_public: Callable[[Scope], bool] = lambda _: False,
 ) -> ASGIApp:
     """The application as others reach it: bounded and guarded, each request with an id."""
-    with_token = OverloadLimit(BodyLimit(app, MAX_BODY_BYTES), overload.MAX_TOGETHER)
+    limited = BodyLimit(TraceContext(app), MAX_BODY_BYTES)
+    with_token = OverloadLimit(limited, overload.MAX_TOGETHER)
     guard = Guard(
         PublicDoor(with_token, app, PUBLIC_PATHS, time.monotonic),
         authenticate=authenticate,

@@ -4,7 +4,7 @@ Off unless the block `exporting` runs: then a span is a shared empty block. Attr
 counts, never what was asked or stored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
@@ -12,15 +12,21 @@ from memory_butler.domain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
-    from opentelemetry.trace import Tracer
+    from opentelemetry.trace import Span, Tracer
 
 Attribute = str | int | float | bool
 
 _NOTHING: Final = nullcontext()
+_CONTEXT: Final = frozenset({b"traceparent", b"tracestate"})
 _tracer: "Tracer | None" = None
 
 
-def span(name: str, **attributes: Attribute) -> AbstractContextManager[object]:
+def is_on() -> bool:
+    """Whether spans are made."""
+    return _tracer is not None
+
+
+def span(name: str, **attributes: Attribute) -> "AbstractContextManager[Span | None]":
     """A span around a block; nothing when tracing is off."""
     if _tracer is None:
         return _NOTHING
@@ -28,6 +34,29 @@ def span(name: str, **attributes: Attribute) -> AbstractContextManager[object]:
     return _tracer.start_as_current_span(
         name, attributes=attributes, record_exception=False, set_status_on_exception=False
     )
+
+
+def continued(headers: Iterable[tuple[bytes, bytes]]) -> AbstractContextManager[None]:
+    """A block as part of the trace that a request's headers name, if they do (W3C Trace Context).
+
+    What is not of that form is left out.
+    """
+    if _tracer is None:
+        return _NOTHING
+    carrier = {name.decode(): one.decode("latin-1") for name, one in headers if name in _CONTEXT}
+    return _continuing(carrier) if carrier else _NOTHING
+
+
+@contextmanager
+def _continuing(carrier: dict[str, str]) -> Iterator[None]:
+    from opentelemetry import context
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    token = context.attach(TraceContextTextMapPropagator().extract(carrier))
+    try:
+        yield
+    finally:
+        context.detach(token)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import base64
 import binascii
 import fcntl
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -125,6 +125,10 @@ class Keyring:
         self._refuse_other(content)
         return self._unwrap(id, content.keys[id])
 
+    def is_current(self) -> bool:
+        """Whether the keyring is there, and still needs this master key."""
+        return is_there(self.folder) and self._content().master == self.master.id
+
     def check(self) -> int:
         """Unwrap every key; how many there are.
 
@@ -205,6 +209,14 @@ class HeldKeys:
         """The key of an id, one of them or else the keyring's."""
         own = (key for key in self.by_tenant.values() if key.id == id)
         return next(own, None) or self.keyring.key(id)
+
+
+# Where it is not known yet whether keys are needed: asked when they are; None: none are set up.
+KeySource = Callable[[], Keyring | None]
+
+
+def no_keys() -> None:
+    """Where no keys are set up."""
 
 
 def is_there(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The schedule of a server, run for real by PgQueuer, with ticks of a second."""
+"""The schedule of a server, with ticks of a second."""
 
 import asyncio
 import time
@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import asyncpg
 import pytest
 
 from conftest import Connection, Database
@@ -17,7 +16,8 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs import schedule
 from memory_butler.engine.jobs.catalogue import BY_NAME
-from memory_butler.engine.jobs.schedule import running
+from memory_butler.engine.jobs.schedule import keeping, running, unrecorded
+from memory_butler.engine.jobs.ticks import waits
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.engine.remember import store_fact
 from memory_butler.store import jobs
@@ -93,16 +93,12 @@ async def test_three_servers_on_one_database_run_each_tick_once(
             servers.push_async_callback(pool.close)
             await servers.enter_async_context(running(scheduled(replace(memory, pool=pool))))
         await until(lambda: len(ran) >= 2)
-    runs = await admin.fetch("SELECT * FROM job_runs")
+    runs = await jobs.latest(memory.pool, 10)
     assert len(runs) == len({run["scheduled_for"] for run in runs}) == len(ran)
 
 
 async def test_missed_ticks_are_caught_up_by_one_run(
-    memory: Memory,
-    principal: Principal,
-    admin: Connection,
-    pool: asyncpg.Pool,
-    only: Callable[[Work], None],
+    memory: Memory, principal: Principal, admin: Connection, only: Callable[[Work], None]
 ) -> None:
     ran: list[str] = []
 
@@ -113,23 +109,22 @@ async def test_missed_ticks_are_caught_up_by_one_run(
     only(work)
     await store_fact(memory, principal, "user", "name", "Jo")
     nightly = scheduled(memory, "0 3 * * *")
-    table = jobs.queue_settings().schedules_table
-    async with running(nightly):  # the first start makes the entry, and runs nothing
-        async with asyncio.timeout(20):
-            # Nothing tells of it.
-            while not await admin.fetchval(f"SELECT count(*) FROM pgqueuer.{table}"):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+    async with running(nightly), asyncio.timeout(20):  # the first start runs nothing
+        # Nothing tells of it.
+        while not await admin.fetchval("SELECT count(*) FROM job_runs"):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
     assert ran == []
-    await admin.execute(f"UPDATE pgqueuer.{table} SET next_run = now() - interval '3 days'")
+    assert await jobs.latest(memory.pool, 10) == []
+    await admin.execute("UPDATE job_runs SET scheduled_for = scheduled_for - interval '3 days'")
     async with running(nightly):
         await until(lambda: bool(ran))
+    async with running(nightly):
         await asyncio.sleep(0.3)
     assert ran == ["default"]
-    (run,) = await admin.fetch("SELECT * FROM job_runs")
+    (run,) = await jobs.latest(memory.pool, 10)
     assert timedelta(0) <= datetime.now(UTC) - run["scheduled_for"] < timedelta(days=1)
     assert run["scheduled_for"].hour == 3
-    again = await admin.fetchval(f"SELECT next_run > now() FROM pgqueuer.{table}")
-    assert again is True
+    assert run["status"] == "succeeded"
 
 
 async def test_a_job_that_fails_does_not_end_the_schedule(
@@ -167,15 +162,13 @@ async def test_an_outage_does_not_end_the_schedule(
     await store_fact(memory, principal, "user", "name", "Jo")
     async with running(scheduled(memory)):
         await until(lambda: bool(ran))
-        # A tick whose end cannot be noted is taken up again after 30 seconds: this one's shall be.
-        await asyncio.sleep(0.4)
         before = len(ran)
         await admin.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = $1 AND pid <> pg_backend_pid()",
             database.name,
         )
-        await until(lambda: len(ran) > before + 1, seconds=60)
+        await until(lambda: len(ran) > before + 1)
 
 
 async def test_even_an_unforeseen_error_does_not_end_the_schedule(
@@ -192,15 +185,14 @@ async def test_even_an_unforeseen_error_does_not_end_the_schedule(
 
     only(work)
     monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.2)
-    make = schedule._manager
     broken = iter([True])
 
-    def failing(*given: Any) -> Any:
+    async def failing(*given: Any) -> bool:
         if next(broken, False):
             raise RuntimeError("a table is missing")
-        return make(*given)
+        return await waits(*given)
 
-    monkeypatch.setattr(schedule, "_manager", failing)
+    monkeypatch.setattr(schedule, "waits", failing)
     await store_fact(memory, principal, "user", "name", "Jo")
     async with running(scheduled(memory)):
         await until(lambda: bool(ran))
@@ -233,7 +225,7 @@ async def test_a_server_stops_within_bounds_while_a_job_runs(
     assert time.monotonic() - stopping < 3
     assert state == ["begun", "cut off"]
     # What was cut off is not called done.
-    assert [run["status"] for run in await admin.fetch("SELECT * FROM job_runs")] == ["running"]
+    assert [run["status"] for run in await jobs.latest(memory.pool, 10)] == ["running"]
 
 
 async def test_a_server_stops_at_once_when_no_job_runs(memory: Memory) -> None:
@@ -241,3 +233,17 @@ async def test_a_server_stops_at_once_when_no_job_runs(memory: Memory) -> None:
         await asyncio.sleep(0.5)
         stopping = time.monotonic()
     assert time.monotonic() - stopping < 2
+
+
+async def test_what_is_not_recorded_runs_in_each_process_from_its_next_tick_on() -> None:
+    began = utc_now()
+    ticks: list[datetime] = []
+
+    async def note(tick: datetime) -> None:
+        ticks.append(tick)
+
+    entry = unrecorded(utc_now, "journals", EVERY_SECOND, note)
+    async with keeping([entry], utc_now):
+        await until(lambda: len(ticks) >= 2)
+    assert began < ticks[0] < ticks[1]
+    assert len(set(ticks)) == len(ticks)

@@ -18,6 +18,7 @@ from memory_butler.companions.opening import opened
 from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal_config import JournalConfig
 from memory_butler.operations.registry import OPERATIONS
+from memory_butler.vault.keyring import no_keys
 from surfaces.isolation.asking import Answer, AnyOperation, Arguments, Way, ways
 
 BY_NAME: Final = {one.name: one for one in OPERATIONS}
@@ -178,7 +179,9 @@ def move_in(tenant: Tenant, data_dir: Path) -> None:
     tell("journal_log", companion="ada", content=f"Hello! <plan>{text}</plan>")
     tell("token_create", "token", name=f"for {tenant.marker}")
     tell("events_list", "event")
-    with opened(data_dir, tenant.name, "ada", JournalConfig(), now=lambda: NOW) as companion:
+    with opened(
+        data_dir, tenant.name, "ada", JournalConfig(), no_keys, now=lambda: NOW
+    ) as companion:
         companion.desk.apply("manual", [PutFragment("garden", text, sources=(1,))])
 
 

@@ -104,7 +104,7 @@ async def test_a_bug_is_a_problem_too(served: Served, monkeypatch: pytest.Monkey
     async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("password=geheim")
 
-    monkeypatch.setattr("memory_butler.operations.insight.memory_statistics", broken)
+    monkeypatch.setattr("memory_butler.operations.stats.memory_statistics", broken)
     async with served.rest() as rest:
         answer = await rest.get("/api/memory/stats")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")

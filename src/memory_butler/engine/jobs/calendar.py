@@ -43,7 +43,7 @@ def is_cron(expression: str) -> bool:
 
 def previous(cron: str, now: datetime) -> datetime:
     """The tick that is due: the latest one that has passed, the same on every server."""
-    # A second of tolerance, because PgQueuer wakes within the second before as well.
+    # A second of tolerance: who sleeps until a tick may wake a moment before it.
     moment: datetime = croniter(cron, now + timedelta(seconds=1)).get_prev(datetime)
     return moment.astimezone(UTC)
 

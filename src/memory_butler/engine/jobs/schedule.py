@@ -1,7 +1,8 @@
-"""The schedule of a server: PgQueuer wakes it, and the database decides who runs a tick.
+"""The one clock of a process: it wakes for each entry when a tick is due, and says which.
 
-Any number of servers may run this on one database. PgQueuer hands a due schedule to one of them,
-and keeps it due while nobody is there, so that ticks missed meanwhile are caught up by one run.
+Any number of servers may run this on one database. A recorded entry asks the database which tick
+was dealt with last, so that one server takes each tick, and one run makes good what was missed
+while nobody was there.
 """
 
 import asyncio
@@ -9,36 +10,72 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import asyncpg
 import structlog
 
+from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.engine.jobs.calendar import is_cron, previous
+from memory_butler.engine.jobs.calendar import following, is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
-from memory_butler.engine.jobs.ticks import run_tick
+from memory_butler.engine.jobs.ticks import run_tick, waits
 from memory_butler.engine.memory import Memory
-from memory_butler.store import jobs
 from memory_butler.store.transaction import OUTAGES
-
-if TYPE_CHECKING:
-    from pgqueuer.core.sm import SchedulerManager
-    from pgqueuer.models import Schedule
 
 log = structlog.get_logger()
 
+# The longest sleep: so late at most is it noticed that the clock was set, or the machine slept.
+_LOOK_SECONDS = 60.0
 _RESTART_SECONDS = 15.0
 _STOP_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What runs by itself: its name, when (a cron expression in UTC), and what a tick does."""
+    """What runs by itself.
+
+    Attributes:
+        name: what the logs call it.
+        cron: when, in UTC.
+        waits: whether the latest tick that has passed is still to be run.
+        run: what a tick does.
+    """
 
     name: str
     cron: str
+    waits: Callable[[datetime], Awaitable[bool]]
     run: Callable[[datetime], Awaitable[object]]
+
+
+def recorded(
+    pool: asyncpg.Pool,
+    clock: Callable[[], datetime],
+    name: str,
+    cron: str,
+    run: Callable[[datetime], Awaitable[object]],
+) -> Entry:
+    """An entry whose ticks the database records: of all servers one runs each."""
+    return Entry(name, cron, lambda tick: waits(pool, name, tick, clock()), run)
+
+
+def unrecorded(
+    clock: Callable[[], datetime],
+    name: str,
+    cron: str,
+    run: Callable[[datetime], Awaitable[object]],
+) -> Entry:
+    """An entry that every process runs for itself, from its next tick on."""
+    latest = clock()
+
+    async def is_later(tick: datetime) -> bool:
+        return tick > latest
+
+    async def note_and_run(tick: datetime) -> None:
+        nonlocal latest
+        latest = tick
+        await run(tick)
+
+    return Entry(name, cron, is_later, note_and_run)
 
 
 @asynccontextmanager
@@ -51,14 +88,12 @@ async def running(memory: Memory) -> AsyncIterator[None]:
     if not memory.config.schedule.enabled:
         yield
         return
-    async with keeping(memory.pool, [_entry(memory, job) for job in JOBS], memory.clock):
+    async with keeping([_entry(memory, job) for job in JOBS], memory.clock):
         yield
 
 
 @asynccontextmanager
-async def keeping(
-    pool: asyncpg.Pool, entries: Sequence[Entry], clock: Callable[[], datetime]
-) -> AsyncIterator[None]:
+async def keeping(entries: Sequence[Entry], clock: Callable[[], datetime]) -> AsyncIterator[None]:
     """Run these entries when they are due, for as long as the block lasts.
 
     Raises:
@@ -70,75 +105,38 @@ async def keeping(
                 f"modules.memory.schedule.{entry.name}: {entry.cron!r} is not a cron expression"
             )
     stop = asyncio.Event()
-    task = asyncio.create_task(_run(pool, entries, clock, stop), name="schedule")
+    kept = [asyncio.create_task(_keep(one, clock, stop), name=one.name) for one in entries]
     try:
         yield
     finally:
         stop.set()
-        # A job that does not end soon is cut off: each is safe to interrupt, and found again.
-        with suppress(asyncio.CancelledError, TimeoutError):
-            await asyncio.wait_for(task, _STOP_SECONDS)
+        if kept:
+            # What does not end soon is cut off: each is safe to interrupt, and found again.
+            _, late = await asyncio.wait(kept, timeout=_STOP_SECONDS)
+            await asyncio.gather(*map(cancelled, late))
 
 
-async def _run(
-    pool: asyncpg.Pool,
-    entries: Sequence[Entry],
-    clock: Callable[[], datetime],
-    stop: asyncio.Event,
-) -> None:
-    """Keep a scheduler alive: after an outage of the database it is started anew."""
+async def _keep(entry: Entry, clock: Callable[[], datetime], stop: asyncio.Event) -> None:
+    """Run one entry tick by tick, whatever happens to the database or the entry meanwhile."""
     while not stop.is_set():
         try:
-            await _until_stopped(_manager(pool, entries, clock), stop)
+            tick = previous(entry.cron, clock())
+            if await entry.waits(tick):
+                await entry.run(tick)
+            seconds = (following(entry.cron, clock()) - clock()).total_seconds()
         except OUTAGES as error:
-            log.warning("the schedule lost the database", reason=type(error).__name__)
-            await _pause(stop)
+            log.warning("an entry lost the database", entry=entry.name, reason=type(error).__name__)
+            seconds = _RESTART_SECONDS
         except Exception:
             # Whatever it is: a server whose jobs silently run no more is worse.
-            log.exception("the schedule failed, and is started anew")
-            await _pause(stop)
-
-
-async def _until_stopped(manager: "SchedulerManager", stop: asyncio.Event) -> None:
-    closing = asyncio.create_task(_close(manager, stop))
-    try:
-        await manager.run()
-    finally:
-        closing.cancel()
-
-
-async def _pause(stop: asyncio.Event) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), _RESTART_SECONDS)
-
-
-async def _close(manager: "SchedulerManager", stop: asyncio.Event) -> None:
-    await stop.wait()
-    manager.shutdown.set()
-
-
-def _manager(
-    pool: asyncpg.Pool, entries: Sequence[Entry], clock: Callable[[], datetime]
-) -> "SchedulerManager":
-    # Imported once the server answers: it costs a tenth of the whole start.
-    from pgqueuer.core.sm import SchedulerManager
-
-    manager = SchedulerManager(jobs.queue(pool))
-    for entry in entries:
-        manager.schedule(entry.name, entry.cron)(_handler(entry, clock))
-    return manager
+            log.exception("an entry of the schedule failed", entry=entry.name)
+            seconds = _RESTART_SECONDS
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), min(seconds, _LOOK_SECONDS))
 
 
 def _entry(memory: Memory, job: Job) -> Entry:
-    return Entry(
-        job.name, job.cron(memory.config.schedule), lambda tick: run_tick(memory, job, tick)
+    cron = job.cron(memory.config.schedule)
+    return recorded(
+        memory.pool, memory.clock, job.name, cron, lambda tick: run_tick(memory, job, tick)
     )
-
-
-def _handler(
-    entry: Entry, clock: Callable[[], datetime]
-) -> Callable[["Schedule"], Awaitable[None]]:
-    async def handle(_: "Schedule") -> None:
-        await entry.run(previous(entry.cron, clock()))
-
-    return handle

@@ -38,9 +38,16 @@ async def take(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> 
     return await jobs.begin(pool, name, tick, now)
 
 
-async def last_taken(pool: asyncpg.Pool, name: str) -> datetime | None:
-    """The latest tick of an entry that was taken; None if none was, or long ago."""
-    return await jobs.last(pool, name)
+async def waits(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> bool:
+    """Whether a tick of an entry is still to be taken.
+
+    The first call for an entry notes the tick before as one to skip: an entry made at noon should
+    not begin with yesterday's morning. From then on a tick that was missed is made good.
+    """
+    last = await jobs.last(pool, name)
+    if last is None:
+        await jobs.skip(pool, name, tick, now)
+    return last is not None and last < tick
 
 
 async def conclude(

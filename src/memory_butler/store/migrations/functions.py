@@ -23,9 +23,7 @@ FIRST = (
     "words_of",
     "terms_of",
     "every_term",
-    "any_of_terms",
     "prefix_terms",
-    "pgqueuer/fn_pgqueuer_changed",
 )
 
 _CONFIDENT = (
@@ -109,7 +107,6 @@ _PAST_FACTS = (
 _EVERY = ("episodes", "facts", "rules")
 # Which tables a text with `{table}` is for.
 _TABLES = {
-    "search": _EVERY,
     "worded": _EVERY,
     "nearest": _EVERY,
     "find": ("facts", "rules"),

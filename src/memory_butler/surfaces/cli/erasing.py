@@ -19,6 +19,7 @@ from memory_butler.surfaces.cli.problems import complain
 ERASE_EXAMPLES = epilog(
     "memory-butler erase --entity 6f1c… --sources --preview",
     "memory-butler erase --memory fact 6f1c… --yes",
+    "memory-butler erase --message luna 4711",
     "memory-butler erase --everything --tenant acme",
 )
 VERIFY_EXAMPLES = epilog(
@@ -40,6 +41,13 @@ def erase(
     ] = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="The episodes of a session.")
+    ] = None,
+    message: Annotated[
+        tuple[str, int] | None,
+        typer.Option(
+            metavar="COMPANION ID",
+            help="A message of a journal, and the episodes of the sessions that hold it.",
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--everything", help="All that the tenant has, its tokens too.")
@@ -70,6 +78,7 @@ def erase(
         None if session is None else _id("--session", session),
         everything,
         sources,
+        message,
     )
     who, admin = place.principal(), checked(admin_dsn)
 

@@ -16,6 +16,7 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.trust import TrustName
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -138,8 +139,8 @@ class _Source:
 
 @contextmanager
 def _opened(path: str, format: str | None, butler: str | None, place: Place) -> Iterator[_Source]:
-    from memory_butler.engine.foreign.formats import detect, format_named, open_export
     from memory_butler.engine.import_format import read_lines
+    from memory_butler.engine.importers.formats import detect, format_named, open_export
 
     tenant = place.principal().tenant
     foreign = None
@@ -319,6 +320,7 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
             "superseded": report.superseded,
             "already_there": report.already_there,
             "masked": report.masked,
+            "left_out": dict(sorted(report.left_out.items())),
             "bad": report.bad,
             "bad_lines": [
                 {"line": line.number, "reason": line.reason}
@@ -341,5 +343,8 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
         print(f"{report.already_there} lines were there already.")
     if report.masked:
         print(f"{report.masked} had a secret, which was masked; --allow-secrets keeps it.")
+    if report.left_out:
+        kinds_left = (counted(count, what) for what, count in sorted(report.left_out.items()))
+        print(f"Left out: {', '.join(kinds_left)}.")
     if report.bad:
         print(f"{report.bad} bad lines were left out.")

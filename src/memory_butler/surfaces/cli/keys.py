@@ -1,4 +1,4 @@
-"""Keys: encryption of backups and exports, and what to keep so that they can be read again."""
+"""Keys: encryption of journals, backups and exports, and what to keep to read them again."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place
 from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.progress import progress
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
@@ -21,15 +22,19 @@ INIT_EXAMPLES = epilog(
 ROTATE_EXAMPLES = epilog(
     "memory-butler keys rotate", "memory-butler keys rotate --to /mnt/usb/new-master.key"
 )
+SEAL_EXAMPLES = epilog(
+    "memory-butler keys seal-journals", "memory-butler keys seal-journals --undo"
+)
 EXPORT_EXAMPLES = epilog("memory-butler keys export keyring-copy.json")
 IMPORT_EXAMPLES = epilog("memory-butler keys import keyring-copy.json")
 
 
 def init(place: Place) -> None:
-    """Set up keys: from then on backups and exports are encrypted.
+    """Set up keys: from then on new journals, backups and exports are encrypted.
 
     It makes a master key, unless one is configured, and a keyring. Whoever loses one of the two has
-    lost every encrypted backup and export.
+    lost every encrypted journal, backup and export. Journals that are there already are encrypted
+    by `keys seal-journals`.
     """
     from memory_butler.engine.keys import set_up
 
@@ -49,7 +54,7 @@ def status(place: Place, as_json: AsJson = False) -> None:
         if as_json:
             print(json.dumps({"set_up": False}, indent=2))
         else:
-            print("No keys: backups and exports are not encrypted. `memory-butler keys init`")
+            print("No keys: journals and backups are not encrypted. `memory-butler keys init`")
         return
     keys.check()
     content = read(keys.folder)
@@ -72,6 +77,39 @@ def status(place: Place, as_json: AsJson = False) -> None:
         print(f"  {id}  destroyed {gone.at:%Y-%m-%d} by the erasure {gone.erasure}")
     if not content.exported:
         complain("The keyring has changed since it was exported: memory-butler keys export FILE")
+
+
+def seal_journals(
+    place: Place,
+    undo: Annotated[bool, typer.Option("--undo", help="Make them plain files again.")] = False,
+) -> None:
+    """Encrypt the journals that are there, each with the key of its tenant.
+
+    It may be cut off, and run again. Servers may go on; who writes waits for some seconds.
+    """
+    from memory_butler.companions.opening import everyone
+    from memory_butler.engine.keys import KeysWhenAsked
+    from memory_butler.journal.converting import seal, unseal
+    from memory_butler.journal.file import journal_path
+
+    settings = place.settings()
+    keys = KeysWhenAsked(settings)
+    if keys() is None:
+        raise ConfigurationError("no keys are set up: `memory-butler keys init` does it")
+    change, does = (unseal, "plain") if undo else (seal, "encrypted")
+    failed = 0
+    for tenant, name in everyone(settings.data_dir):
+        path = journal_path(settings.data_dir, tenant, name)
+        try:
+            with progress(f"{tenant}/{name}", "row") as told:
+                done = change(path, keys, told)
+        except MemoryButlerError as error:
+            complain(f"{tenant}/{name}: {error}")
+            failed += 1
+            continue
+        print(f"{tenant}/{name}: {does}" if done else f"{tenant}/{name}: was {does} already")
+    if failed:
+        raise Unavailable(f"{failed} journals are left as they were: run this again")
 
 
 def rotate(
@@ -143,15 +181,16 @@ def _warn(settings: "Settings", folder: Path) -> None:
     from memory_butler.engine.keys import master_place
     from memory_butler.vault.keyring import FILE
 
-    print("Backups, exports and spools of butlers are encrypted from now on.")
+    print("New journals, backups, exports and spools of butlers are encrypted from now on.")
     print(f"  The master key: {master_place(settings)}")
     print(f"  The keyring:    {folder / FILE}")
     for line in (
-        "LOSING A KEY IS LOSING THE DATA: without both, nobody can read an encrypted backup again. "
-        "Neither is in a backup.",
+        "LOSING A KEY IS LOSING THE DATA: without both, nobody can read an encrypted journal or "
+        "backup again. Neither is in a backup.",
         "1. Copy the master key to a safe place, apart from the backups.",
         "2. Run `memory-butler keys export FILE` after the first backup, and after each new tenant "
         "or erasure. Keep the newest copy only.",
-        "Memories in the database and in journals stay readable on this machine.",
+        "3. Run `memory-butler keys seal-journals`, if there are journals already.",
+        "Memories in the database stay readable on this machine.",
     ):
         complain(line)

@@ -10,7 +10,6 @@ from typer.main import get_command
 from memory_butler.surfaces.cli import (
     auditing,
     backing_up,
-    care,
     connecting,
     database,
     demonstrating,
@@ -18,6 +17,7 @@ from memory_butler.surfaces.cli import (
     erasing,
     exporting,
     importing,
+    installation,
     journal,
     keys,
     maintaining,
@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli import (
     operations,
     scanning,
     serving,
+    writing_rules,
 )
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, PANELS, RUN, STORE, TALK
@@ -61,9 +62,12 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         located(connecting.connect)
     )
     add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
-    add("doctor", rich_help_panel=RUN)(located(care.doctor))
+    add("doctor", rich_help_panel=RUN)(located(installation.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
+    add("write-rules", rich_help_panel=STORE, epilog=writing_rules.EXAMPLES)(
+        located(writing_rules.write_rules)
+    )
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
         located(scanning.scan_secrets)
     )
@@ -90,13 +94,32 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         context_settings={"ignore_unknown_options": True},
     )(located(database.psql))
     add("db-url", rich_help_panel=OPERATE, epilog=database.URL_EXAMPLES)(located(database.url))
-    add("version", rich_help_panel=OPERATE)(care.version)
+    add("version", rich_help_panel=OPERATE)(installation.version)
 
     journal.add_to(app, TALK)
 
+    _add_groups(app)
+    for addition in additions:
+        addition(app)
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
+    by_hand = set(group.commands)
+    operations.add_commands(group)
+    group.commands = dict(
+        sorted(
+            group.commands.items(),
+            key=lambda one: (PANELS.index(one[1].rich_help_panel), one[0] in by_hand),  # type: ignore[attr-defined]
+        )
+    )
+    return group
+
+
+def _add_groups(app: typer.Typer) -> None:
+    """What has commands of its own: `memory-butler keys init`."""
     key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
     key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
     key.command("status")(located(keys.status))
+    key.command("seal-journals", epilog=keys.SEAL_EXAMPLES)(located(keys.seal_journals))
     key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
     key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
     key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
@@ -116,27 +139,13 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     app.add_typer(db, name="db", rich_help_panel=OPERATE)
 
     model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)
-    model.command("pull")(located(care.pull))
+    model.command("pull")(located(installation.pull))
     app.add_typer(model, name="model", rich_help_panel=OPERATE)
-
-    for addition in additions:
-        addition(app)
-    group = get_command(app)
-    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
-    by_hand = set(group.commands)
-    operations.add_commands(group)
-    group.commands = dict(
-        sorted(
-            group.commands.items(),
-            key=lambda one: (PANELS.index(one[1].rich_help_panel), one[0] in by_hand),  # type: ignore[attr-defined]
-        )
-    )
-    return group
 
 
 def _show_version(asked: bool) -> None:
     if asked:
-        care.version()
+        installation.version()
         raise typer.Exit
 
 

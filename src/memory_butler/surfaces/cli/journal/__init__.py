@@ -19,6 +19,8 @@ def add_to(app: typer.Typer, panel: str) -> None:
     group.command("recall", epilog=looking.RECALL_EXAMPLES)(located(looking.recall))
     group.command("assemble", epilog=looking.ASSEMBLE_EXAMPLES)(located(looking.assemble))
     group.command("import", epilog=keeping.IMPORT_EXAMPLES)(located(keeping.import_))
+    group.command("export", epilog=keeping.EXPORT_EXAMPLES)(located(keeping.export))
+    group.command("delete", epilog=keeping.DELETE_EXAMPLES)(located(keeping.delete))
     group.command("maintain", epilog=keeping.MAINTAIN_EXAMPLES)(located(keeping.maintain))
     group.command("runs")(located(keeping.runs))
     group.command("undo", epilog=keeping.UNDO_EXAMPLES)(located(keeping.undo))

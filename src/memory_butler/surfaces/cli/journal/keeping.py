@@ -1,4 +1,4 @@
-"""Keeping a journal: importing a former conversation, compiling what was said, taking that back."""
+"""Keeping a journal: in, out and away with it, compiling what was said, taking that back."""
 
 import sys
 from collections.abc import Sequence
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.journal.introduction import MAX_NAME_CHARS
+from memory_butler.journal.texts import WAKE
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
@@ -21,10 +23,17 @@ from memory_butler.surfaces.cli.journal.opened import (
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 
 if TYPE_CHECKING:
+    from memory_butler.companions.former import Card
     from memory_butler.journal.fragments import Difference, RunType
     from memory_butler.journal.maintenance.run import Proposal
 
-IMPORT_EXAMPLES = epilog("memory-butler journal import conversation.jsonl")
+IMPORT_EXAMPLES = epilog(
+    "memory-butler journal import chatgpt-export.zip",
+    "memory-butler journal import luna.png --companion luna",
+    "memory-butler journal import conversation.jsonl",
+)
+EXPORT_EXAMPLES = epilog("memory-butler journal export luna.jsonl --companion luna")
+DELETE_EXAMPLES = epilog("memory-butler journal delete --companion luna")
 MAINTAIN_EXAMPLES = epilog(
     "memory-butler journal maintain weekly --dry-run",
     "memory-butler journal maintain bootstrap --yes",
@@ -34,24 +43,38 @@ UNDO_EXAMPLES = epilog("memory-butler journal runs", "memory-butler journal undo
 
 def import_(
     place: Place,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="An export, a transcript, a character card, or JSON Lines."
+        ),
+    ],
     whose: Whose = DEFAULT,
 ) -> None:
-    """Add a former conversation to the log: a line is an object with actor, content, ts.
+    """Add a former conversation to the log, or make the companion the character of a card.
 
-    `ts` (ISO 8601, with time zone) and `image_path` may be left out. Interrupted, run the same
-    command again: it goes on where it stopped, and nothing comes in twice.
+    It reads the data exports of ChatGPT and Claude, transcripts of Claude Code, chats and character
+    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts and image_path.
+    Interrupted, run it again: it goes on where it stopped, and nothing comes in twice.
     """
+    from memory_butler.companions.former import Roles, former_lines, read_card
     from memory_butler.journal.importing import import_lines
 
     def say(lines: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{lines:,} lines", end="", file=sys.stderr, flush=True)
 
-    if not file.is_file():
+    if not file.exists():
         raise InvalidInput(f"there is no file {file}")
+    if (card := read_card(file)) is not None:
+        _become(place, whose, card)
+        return
     with companion(place, whose, create=True) as one:
-        done = import_lines(one.file, file, progress=say)
+        roles = Roles(one.policy.user_actors[0], one.policy.assistant_actors[0])
+        lines = former_lines(file, roles, one.policy.zone)
+        if lines is None and not file.is_file():
+            raise InvalidInput(f"{file} holds no conversation of a known program")
+        done = import_lines(one.file, file if lines is None else lines, progress=say)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     known = f", {done.known:,} were there already" if done.known else ""
@@ -59,6 +82,81 @@ def import_(
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
         print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+
+
+def _become(place: Place, whose: str, card: "Card") -> None:
+    from dataclasses import replace
+
+    from memory_butler.journal.introduction import introduce, introduction_of, name_of
+    from memory_butler.journal.texts import describe
+
+    with companion(place, whose, create=True) as one:
+        given = introduction_of(one.file)
+        taken = [given.user] if given.user else []
+        given = replace(given, name=name_of(card.name[:MAX_NAME_CHARS], taken))
+        written = introduce(one.file, given, one.live.clock())
+        described = written is not None and describe(one.file.texts_dir, card.description)
+        greets = bool(card.greeting) and not one.live.events(limit=1)
+        if greets:
+            one.live.log(card.greeting, one.policy.assistant_actors[0])
+        place_of_text = one.file.texts_dir / WAKE
+    print(f"The companion {whose} is {given.name} now.")
+    if not described:
+        print(f"{place_of_text} is yours: put what the card says of it there yourself:\n")
+        print(card.description)
+    if greets:
+        print("Its greeting is the first message of the log.")
+
+
+def export(
+    place: Place,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to; - is standard output.")
+    ] = Path("-"),
+    whose: Whose = DEFAULT,
+) -> None:
+    """Write every message of the log as a line of JSON, which `journal import` reads.
+
+    Of working memory and fragments it has nothing: `memory-butler backup` keeps the whole journal.
+    """
+    from memory_butler.files import replaced
+    from memory_butler.journal.importing import export_lines
+
+    count = 0
+    with companion(place, whose) as one:
+        if str(file) == "-":
+            for line in export_lines(one.file):
+                print(line)
+            return
+        with replaced(file) as out:
+            for line in export_lines(one.file):
+                out.write(line.encode() + b"\n")
+                count += 1
+    print(f"Wrote {counted(count, 'message')} to {file}.")
+
+
+def delete(
+    place: Place,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    whose: Whose = DEFAULT,
+) -> None:
+    """Delete a companion's journal for good: messages, working memory, fragments, texts.
+
+    Episodes that its sessions became in memory stay: `memory-butler erase --session` takes these.
+    One message alone: `memory-butler erase --message`, which also certifies it.
+    """
+    from memory_butler.journal.erasing import erase_journal
+
+    with companion(place, whose) as one:
+        path, (messages, _) = one.file.path, one.live.extent()
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InvalidInput("not a terminal, so nobody can confirm: add --yes")
+        if not typer.confirm(f"Delete the journal of {whose}, {counted(messages, 'message')}?"):
+            print("Nothing was deleted.")
+            return
+    erase_journal(path)
+    print(f"Deleted the journal of {whose}, {counted(messages, 'message')}.")
 
 
 def maintain(

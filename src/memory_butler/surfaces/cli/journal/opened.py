@@ -55,6 +55,7 @@ def companion(
 ) -> "Iterator[Companion]":
     """The journal that a command is about."""
     from memory_butler.companions.opening import opened
+    from memory_butler.engine.keys import KeysWhenAsked
     from memory_butler.journal.live import utc_now
 
     now = utc_now()
@@ -66,6 +67,7 @@ def companion(
         place.principal().tenant,
         name,
         settings.memory.journal,
+        KeysWhenAsked(settings),
         create=create,
         known_at=seen.known_at if seen else None,
     ) as one:

@@ -243,6 +243,9 @@ def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
         write(os.path.join(spool_folder(), f"{name}-{episode['episode_id']}.json"), episode)
         state.data["kept_to"] = end
         state.save(durable=True)
+    if given["hook_event_name"] == "SessionEnd" and state.data["prompt"]:
+        state.data["prompt"] = ""  # only a session that goes on needs it
+        state.save()
     flush(memory, given)
 
 

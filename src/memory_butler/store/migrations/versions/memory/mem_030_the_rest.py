@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    make_tables("tables_of_tenants", "tables_of_all", "queue", "grants")
+    make_tables("tables_of_tenants", "tables_of_all", "grants")
 
 
 def downgrade() -> None:

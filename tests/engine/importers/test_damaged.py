@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.foreign.test_formats import MAKERS
+from engine.importers.test_formats import MAKERS
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.formats import detect, format_named, open_export
 from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine, read_lines
+from memory_butler.engine.importers.formats import detect, format_named, open_export
 
 _ODD: st.SearchStrategy[Any] = st.sampled_from(
     [

@@ -2,28 +2,35 @@
 
 A line `- [category] text #tag (context)` is an observation, and becomes a fact about the note's
 subject; `- relation [[Other note]]` is a relation, and becomes one too. All that is written in a
-note besides is an episode: it may hold what nobody has put into a fact yet.
+note besides is an episode: it may hold what nobody has put into a fact yet, and so is fenced code.
+
+A note is known by its permalink, or by its path. Its title is what its facts are about, unless
+several notes have the same.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory_butler.engine.foreign.source import Document, Found, moment, present
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.engine.import_format import BadLine, EpisodeLine, FactLine
+from memory_butler.engine.importers.source import Document, Found, moment, present
 
 MAX_NOTE_BYTES: Final = 8 * 1024 * 1024
+_BEGINNING_BYTES: Final = 65_536
 
 _FIELD: Final = re.compile(r"^(\w++):(.*)$")
 _OBSERVATION: Final = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\]\[]{2,})\]\s+(?P<text>\S.*)$")
 _RELATION: Final = re.compile(
     r"^\s*+[-*]\s++(?P<relation>[^\s\[\]][^\[\]]*+)(?<=\s)\[\[(?P<target>[^\]]++)\]\]"
 )
+_FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
 _TAG: Final = re.compile(r"(?<!\S)#([\w/-]+)")
 
 
@@ -39,12 +46,32 @@ def recognises(document: Document) -> bool:
     """Whether it is a note: it names its permalink, or makes an observation."""
     if not document.name.endswith(".md"):
         return False
-    with document.open() as file:
-        fields, _, lines = _parted(file.read(65_536).decode("utf-8-sig", "replace").splitlines())
+    fields, lines = _beginning(document)
     return "permalink" in fields or any(_OBSERVATION.match(line) for line in lines)
 
 
-def read(document: Document, butler: str) -> Iterator[Found]:
+def reader(documents: Sequence[Document]) -> Callable[[Document, str], Iterator[Found]]:
+    """What reads one of these notes."""
+    titles = Counter(_title(_beginning(one)[0], one).casefold() for one in documents)
+    shared = frozenset(title for title, notes in titles.items() if notes > 1)
+    return partial(_read_note, shared)
+
+
+def _beginning(document: Document) -> tuple[dict[str, str], list[str]]:
+    try:
+        with document.open() as file:
+            text = file.read(_BEGINNING_BYTES).decode("utf-8-sig", "replace")
+    except (OSError, InvalidInput):  # told when the note is read
+        text = ""
+    fields, _, lines = _parted(text.splitlines())
+    return fields, lines
+
+
+def _title(fields: dict[str, str], document: Document) -> str:
+    return fields.get("title") or PurePosixPath(document.name).stem
+
+
+def _read_note(shared: frozenset[str], document: Document, butler: str) -> Iterator[Found]:
     """The note's prose, then its statements."""
     with document.open() as file:
         data = file.read(MAX_NOTE_BYTES + 1)
@@ -53,7 +80,9 @@ def read(document: Document, butler: str) -> Iterator[Found]:
         yield Found(1, "", BadLine(1, said, document.name), document.size)
         return
     fields, first, lines = _parted(data.decode("utf-8-sig", "replace").splitlines())
-    title = fields.get("title") or PurePosixPath(document.name).stem
+    title = _title(fields, document)
+    own = fields.get("permalink") or document.name
+    subject = own.removesuffix(".md") if title.casefold() in shared else title
     written = moment(fields.get("created") or fields.get("date")) or _changed(document)
     metadata = {"imported_from": "basic-memory", "note": document.name}
     prose, statements = _read(lines, first, title)
@@ -66,7 +95,7 @@ def read(document: Document, butler: str) -> Iterator[Found]:
             occurred_at=written,
             metadata=metadata,
         )
-        yield Found(first, f"basic-memory/{document.name}/{digest}", line, document.size)
+        yield Found(first, f"basic-memory/{own}/{digest}", line, document.size)
     often = Counter(one.category for one in statements)
     for one in statements:
         digest = sha256(f"{one.category}/{one.content}".encode()).hexdigest()[:8]
@@ -74,14 +103,14 @@ def read(document: Document, butler: str) -> Iterator[Found]:
         predicate = one.category if often[one.category] == 1 else f"{one.category} {digest}"
         fact = FactLine(
             kind="fact",
-            subject=title,
+            subject=subject,
             predicate=predicate,
             content=one.content,
             source_butler=butler,
             metadata=metadata,
             **present(tags=one.tags or None, valid_from=written),
         )
-        key = f"basic-memory/{document.name}/{digest}"
+        key = f"basic-memory/{own}/{digest}"
         yield Found(one.number, key, fact, document.size)
 
 
@@ -97,9 +126,15 @@ def _parted(lines: list[str]) -> tuple[dict[str, str], int, list[str]]:
 
 
 def _read(lines: list[str], first: int, title: str) -> tuple[str, list[_Statement]]:
-    prose, statements = [], []
+    prose: list[str] = []
+    statements: list[_Statement] = []
+    fence = ""
     for number, line in enumerate(lines, first):
-        if match := _OBSERVATION.match(line):
+        if mark := _FENCE.match(line):
+            fence = "" if fence == mark[1] else fence or mark[1]
+        if fence or mark:
+            prose.append(line)
+        elif match := _OBSERVATION.match(line):
             tags = _TAG.findall(match["text"])
             statements.append(_Statement(number, match["category"].strip(), match["text"], tags))
         elif match := _RELATION.match(line):

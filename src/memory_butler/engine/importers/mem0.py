@@ -1,15 +1,23 @@
 """Memories of mem0, as its `get_all` or an export of its platform gives them.
 
 Each is a sentence that mem0 took to be true, so each becomes a fact: of its user, and with its id
-in the predicate, because mem0 has no predicates and two sentences must not supersede each other.
+in the predicate, because mem0 has no predicates and two sentences must not supersede each other. A
+memory that mem0 has updated since comes in once more, and supersedes its former text.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, read_json
 from memory_butler.engine.import_format import BadLine, FactLine
+from memory_butler.engine.importers.source import (
+    Document,
+    Found,
+    moment,
+    own_id,
+    present,
+    read_json,
+)
 
 
 def memories(found: Any) -> list[Any] | None:
@@ -39,7 +47,13 @@ def read(document: Document, butler: str) -> Iterator[Found]:
             bad = BadLine(number, "it has no memory or no id", document.name)
             yield Found(number, "", bad, reached)
             continue
-        yield Found(number, f"mem0/{one['id']}", _fact(one, butler), reached)
+        yield Found(number, _key(one), _fact(one, butler), reached)
+
+
+def _key(found: dict[str, Any]) -> str:
+    updated = found.get("updated_at")
+    version = f"/{updated}" if updated and updated != found.get("created_at") else ""
+    return f"mem0/{found['id']}{version}"
 
 
 def _fact(found: dict[str, Any], butler: str) -> FactLine:
@@ -63,5 +77,5 @@ def _fact(found: dict[str, Any], butler: str) -> FactLine:
                 metadata=found.get("metadata") or None,
             ),
         },
-        **present(tags=tags, valid_from=since),
+        **present(tags=tags, valid_from=since, valid_until=moment(found.get("expiration_date"))),
     )

@@ -9,7 +9,7 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.statistics import memory_statistics
+from memory_butler.engine.stats import memory_statistics
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import AsOf, Input, KnownAt, Moment, Output, Rounded
 

@@ -33,7 +33,7 @@ def doctor(
 
     settings, problem = _settings(place)
     findings = complete(diagnose(settings, problem, deep=deep))
-    findings.append(_journals(settings))
+    findings += [_journals(settings), *_hooks()]
     if as_json:
         rows = [
             {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
@@ -61,22 +61,58 @@ def _settings(place: Place) -> "tuple[Settings, str | None]":
 
 
 def _journals(settings: "Settings") -> "Finding":
-    """Whether every journal can be read to its last page; the damaged ones by name."""
+    """Whether every journal can be read to its last page, and opened; those not by name."""
     from memory_butler.domain.errors import IntegrityViolation
     from memory_butler.engine.diagnosis import Finding
-    from memory_butler.journal import snapshots
+    from memory_butler.engine.keys import KeysWhenAsked
+    from memory_butler.journal import sealing, snapshots
 
+    keys = KeysWhenAsked(settings)
     files = sorted((settings.data_dir / "journal").rglob("*.sqlite"))
-    damaged = []
+    damaged, locked, plain, sealed = [], [], [], 0
     for file in files:
+        name = file.relative_to(settings.data_dir).as_posix()
         try:
             snapshots.check(file)
+            mark = sealing.mark_in(file)
+            if mark is not None:
+                sealing.key_of(file, mark.key, keys)
+                sealed += 1
+            if mark is None or not mark.scrubbed:
+                plain.append(name)
         except IntegrityViolation:
-            damaged.append(file.relative_to(settings.data_dir).as_posix())
+            damaged.append(name)
+        except ConfigurationError as error:
+            locked.append(str(error))
     if damaged:
         advice = "move it away, and restore it from the newest backup; the others are not touched"
         return Finding("journals", "failed", f"damaged: {', '.join(damaged)}", advice)
-    return Finding("journals", "ok", f"{len(files)}, each read through")
+    if locked:
+        return Finding("journals", "failed", "; ".join(locked), "see docs/backup.md, Encryption")
+    said = f"{len(files)}, each read through; {sealed} encrypted"
+    if plain and (sealed or _has_keys(settings)):
+        said += f", not or not wholly: {', '.join(plain)}"
+        return Finding("journals", "warning", said, "memory-butler keys seal-journals")
+    return Finding("journals", "ok", said)
+
+
+def _hooks() -> "list[Finding]":
+    """What waits in the spool of Claude Code's hooks, which have no key to encrypt it."""
+    from memory_butler.engine.diagnosis import Finding
+    from memory_butler.integrations.clients import waiting_in_hooks
+
+    waiting = waiting_in_hooks()
+    if not waiting:
+        return []
+    said = f"{len(waiting)} episodes of Claude Code wait in {waiting[0].parent}, not encrypted"
+    return [Finding("hooks", "warning", said, "memory-butler serve; the next session sends them")]
+
+
+def _has_keys(settings: "Settings") -> bool:
+    from memory_butler.engine.keys import folder_of
+    from memory_butler.vault.keyring import is_there
+
+    return is_there(folder_of(settings.data_dir))
 
 
 def _print(findings: "list[Finding]") -> None:

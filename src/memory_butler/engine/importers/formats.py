@@ -1,6 +1,6 @@
 """The formats of other programs that can be imported, and telling which one a path holds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -9,13 +9,16 @@ from uuid import UUID
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign import basic_memory, chatgpt, claude_ai, claude_code, mem0
-from memory_butler.engine.foreign.source import Document, Found, documents, read_json
 from memory_butler.engine.import_format import BadLine, Candidate, memory_id
+from memory_butler.engine.importers import basic_memory, chatgpt, claude_ai, claude_code, mem0
+from memory_butler.engine.importers.source import Document, Found, documents, read_json
 
 _NOBODY: Final = UUID(int=0)
 # A folder whose first files are of no known format is of none.
 _LOOKED_AT: Final = 100
+
+
+Read = Callable[[Document, str], Iterator[Found]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +28,33 @@ class Format:
     Attributes:
         name: as one says it at the command line; also the butler whose memories they become.
         suffix: of the files that hold it.
+        reader: of all documents of an export, what reads one of them.
     """
 
     name: str
     suffix: str
     said: str
     recognises: Callable[[Document], bool]
-    read: Callable[[Document, str], Iterator[Found]]
+    reader: Callable[[Sequence[Document]], Read]
 
 
-def _of_conversations(recognises: Callable[[Any], bool]) -> Callable[[Document], bool]:
+def _named(recognises: Callable[[Any], bool], *names: str) -> Callable[[Document], bool]:
+    """What tells a JSON document by its name, or its folder's, and by the first thing in it."""
+
     def recognises_document(document: Document) -> bool:
-        name = document.name.rpartition("/")[2]
-        if not name.startswith("conversations") or not name.endswith(".json"):
+        parts = document.name.split("/")
+        if not parts[-1].endswith(".json") or not any(one.startswith(names) for one in parts):
             return False
         found = read_json(document)
-        return isinstance(found, list) and bool(found) and recognises(found[0])
+        first = found[0] if isinstance(found, list) and found else found
+        return recognises(first)
 
     return recognises_document
+
+
+def _one_by_one(read: Read) -> Callable[[Sequence[Document]], Read]:
+    """For a document that is read without a look at the others."""
+    return lambda _: read
 
 
 def _is_mem0(document: Document) -> bool:
@@ -58,29 +70,31 @@ FORMATS: Final[tuple[Format, ...]] = (
         ".jsonl",
         "transcripts of Claude Code, usually ~/.claude/projects",
         claude_code.recognises,
-        claude_code.read,
+        _one_by_one(claude_code.read),
     ),
     Format(
         "chatgpt",
         ".json",
         "the data export of ChatGPT, the zip or its conversations.json",
-        _of_conversations(chatgpt.recognises),
-        chatgpt.read,
+        _named(chatgpt.recognises, "conversations"),
+        _one_by_one(chatgpt.read),
     ),
     Format(
         "claude",
         ".json",
         "the data export of Claude, the zip or its conversations.json",
-        _of_conversations(claude_ai.recognises),
-        claude_ai.read,
+        _named(claude_ai.recognises, "conversations", "memories", "projects"),
+        _one_by_one(claude_ai.read),
     ),
-    Format("mem0", ".json", "what mem0's get_all returns, as JSON", _is_mem0, mem0.read),
+    Format(
+        "mem0", ".json", "what mem0's get_all returns, as JSON", _is_mem0, _one_by_one(mem0.read)
+    ),
     Format(
         "basic-memory",
         ".md",
         "a folder of notes of basic-memory",
         basic_memory.recognises,
-        basic_memory.read,
+        basic_memory.reader,
     ),
 )
 
@@ -117,16 +131,18 @@ class Export:
     def candidates(self, tenant: str, butler: str | None = None) -> Iterator[Candidate]:
         """Everything in it, with the ids that it gets: the same whenever it is exported again."""
         before = 0
+        read = self.format.reader(self.documents)
         for document in self.documents:
-            for found in self._read(document, butler or self.format.name):
+            for found in self._read(read, document, butler or self.format.name):
                 id = memory_id(tenant, found.key) if found.key else _NOBODY
                 at = before + found.reached
                 yield Candidate(found.number, id, found.line, at, document.name)
             before += document.size
 
-    def _read(self, document: Document, butler: str) -> Iterator[Found]:
+    @staticmethod
+    def _read(read: Read, document: Document, butler: str) -> Iterator[Found]:
         try:
-            yield from self.format.read(document, butler)
+            yield from read(document, butler)
         except OSError as error:
             said = f"it cannot be read: {error.strerror}"
             yield Found(1, "", BadLine(1, said, document.name), document.size)

@@ -10,7 +10,7 @@ from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.engine.statistics import memory_statistics
+from memory_butler.engine.stats import memory_statistics
 
 pytestmark = pytest.mark.anyio
 

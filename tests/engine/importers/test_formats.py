@@ -1,5 +1,6 @@
 """What becomes of other programs' exports: the fixtures are written by hand."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from engine.foreign import exports
+from engine.importers import exports
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.formats import FORMATS, detect, format_named, open_export
-from memory_butler.engine.foreign.source import MAX_FILES
-from memory_butler.engine.import_format import BadLine, Candidate, EpisodeLine, FactLine
+from memory_butler.engine.import_format import (
+    BadLine,
+    Candidate,
+    EpisodeLine,
+    FactLine,
+    LeftOut,
+)
+from memory_butler.engine.importers.formats import FORMATS, detect, format_named, open_export
+from memory_butler.engine.importers.source import MAX_FILES
 
 MAKERS: dict[str, Callable[[Path], Path]] = {
     "claude-code": exports.claude_code,
@@ -41,6 +48,10 @@ def bad(found: list[Candidate]) -> list[tuple[int, str]]:
     return [(one.line.number, one.line.reason) for one in found if isinstance(one.line, BadLine)]
 
 
+def left_out(found: list[Candidate]) -> list[str]:
+    return [one.line.what for one in found if isinstance(one.line, LeftOut)]
+
+
 def test_every_format_has_a_fixture() -> None:
     assert set(MAKERS) == {format.name for format in FORMATS}
 
@@ -61,7 +72,7 @@ def test_ids_are_the_same_in_every_reading_and_others_in_another_tenant(
 
     def ids(tenant: str) -> list[UUID]:
         found = export.candidates(tenant)
-        return [one.id for one in found if not isinstance(one.line, BadLine)]
+        return [one.id for one in found if not isinstance(one.line, BadLine | LeftOut)]
 
     assert len(set(ids("a"))) == len(ids("a")) > 0
     assert ids("a") == ids("a")
@@ -90,7 +101,7 @@ def test_claude_code(tmp_path: Path) -> None:
     assert str(first.session_id) == exports.SESSION
     assert first.butler == "claude-code"
     assert (first.metadata or {})["cwd"] == "/home/someone/shop"
-    assert [number for number, _ in bad(found)] == [4, 12]
+    assert [number for number, _ in bad(found)] == [4, 14]
     assert all("JSON" in reason for _, reason in bad(found))
 
 
@@ -102,11 +113,14 @@ def test_the_butler_can_be_named(tmp_path: Path) -> None:
 def test_chatgpt_keeps_the_branch_that_the_person_kept(tmp_path: Path) -> None:
     found = read(exports.chatgpt(tmp_path))
     assert said(found) == [
+        ("user", None, "About me: Preferred name: Robin\n\nHow to answer me: Be brief."),
         ("user", 0, "Which tea has no caffeine?"),
         ("assistant", 1, "Rooibos has none."),
         ("user", 2, "And this one?"),
+        ("user", 3, "How long should it draw?"),  # spoken
     ]
-    line = found[0].line
+    assert left_out(found) == ["attachment"]
+    line = found[1].line
     assert isinstance(line, EpisodeLine)
     assert line.occurred_at == datetime(2026, 1, 9, 9, 13, 20, 500_000, UTC)
     assert (line.metadata or {})["title"] == "Tea"
@@ -118,9 +132,15 @@ def test_claude(tmp_path: Path) -> None:
     assert said(found) == [
         ("user", 0, "My sister moved to Porto."),
         ("assistant", 1, "Noted."),
+        ("assistant", None, "Personal context\n\nHas a sister in Porto."),
+        ("assistant", None, "Personal context\n\nPlays chess."),
+        ("assistant", None, "The garden faces north."),
+        ("user", None, "Project Garden: Plan the beds\n\nInstructions: Answer in German."),
     ]
-    line = found[0].line
-    assert isinstance(line, EpisodeLine)
+    assert left_out(found) == ["attachment", "attachment", "project document"]
+    assert bad(found) == []
+    line = next(one.line for one in found if isinstance(one.line, EpisodeLine))
+    assert (line.metadata or {})["attachments"] == ["map.txt", "house.png"]
     assert line.occurred_at == datetime(2026, 2, 1, 10, 0, 0, 123_456, UTC)
 
 
@@ -134,6 +154,53 @@ def test_mem0(tmp_path: Path) -> None:
     assert facts[0].predicate != facts[1].predicate  # neither supersedes the other
     assert facts[0].valid_from == datetime(2025, 11, 1, 15, 0, tzinfo=UTC)
     assert [number for number, _ in bad(found)] == [2]
+
+
+def test_an_updated_memory_of_mem0_supersedes_its_former_text(tmp_path: Path) -> None:
+    export = exports.mem0(tmp_path)
+    before = read(export)[0]
+    found = json.loads(export.read_text())
+    found["results"][0] |= {
+        "memory": "Allergic to nuts and to sesame",
+        "updated_at": "2026-01-02T08:00:00-07:00",
+        "expiration_date": "2027-01-01",
+    }
+    export.write_text(json.dumps(found))
+    after, *_, other = read(export)
+    assert isinstance(before.line, FactLine)
+    assert isinstance(after.line, FactLine)
+    assert before.id != after.id
+    key = (before.line.subject, before.line.predicate)
+    assert (after.line.subject, after.line.predicate) == key
+    assert after.line.valid_from == datetime(2026, 1, 2, 15, 0, tzinfo=UTC)
+    assert after.line.valid_until == datetime(2027, 1, 1, tzinfo=UTC)
+    assert other.id == read(export)[-1].id
+
+
+def test_notes_of_one_title_are_kept_apart(tmp_path: Path) -> None:
+    for folder in ("alpha", "beta"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "status.md").write_text(f"- [phase] in {folder}\n")
+    facts = [one.line for one in read(tmp_path) if isinstance(one.line, FactLine)]
+    assert [(one.subject, one.predicate, one.content) for one in facts] == [
+        ("alpha/status", "phase", "in alpha"),
+        ("beta/status", "phase", "in beta"),
+    ]
+
+
+def test_a_note_that_moved_is_known_by_its_permalink(tmp_path: Path) -> None:
+    folder = exports.basic_memory(tmp_path)
+    before = {one.id for one in read(folder)}
+    (folder / "kitchen" / "coffee.md").rename(folder / "drinks.md")
+    assert {one.id for one in read(folder)} == before
+
+
+def test_fenced_code_makes_no_statement(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text(
+        "- [tool] ripgrep\n\n```yaml\n- [example] not said\n- uses [[Nothing]]\n```\n"
+    )
+    facts = [one.line.content for one in read(tmp_path) if isinstance(one.line, FactLine)]
+    assert facts == ["ripgrep"]
 
 
 def test_basic_memory(tmp_path: Path) -> None:

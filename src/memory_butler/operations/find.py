@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.everything import find
+from memory_butler.engine.browse.find import find
 from memory_butler.engine.memory import Memory
+from memory_butler.operations.entities import ListedEntity
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.register import ListedEntity
 from memory_butler.operations.views import AsOf, Episode, Fact, Input, KnownAt, Output, Rule, found
 
 

@@ -6,18 +6,26 @@ from datetime import datetime
 from typing import Any
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.foreign.source import Document, Found, present, read_json, session
-from memory_butler.engine.import_format import BadLine, EpisodeLine
+from memory_butler.engine.import_format import BadLine, EpisodeLine, LeftOut
+from memory_butler.engine.importers.source import Document, Found, present, read_json, session
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that was said."""
+    """Something that was said.
+
+    Attributes:
+        text: empty where there were attachments alone.
+        attachments: the names of files that came with it.
+        repeated: it stands in many conversations, under the same id, and is read once.
+    """
 
     id: str
     speaker: str
     text: str
     at: datetime | None
+    attachments: tuple[str, ...] = ()
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,7 @@ def read_conversations(
     except InvalidInput as error:
         yield Found(1, "", BadLine(1, str(error), document.name), document.size)
         return
+    read: set[str] = set()
     for number, one in enumerate(found, 1):
         reached = document.size * number // len(found)
         try:
@@ -58,7 +67,18 @@ def read_conversations(
             said = f"the conversation is not understood: {type(error).__name__} {error}"
             yield Found(number, "", BadLine(number, said, document.name), reached)
             continue
-        for turn, message in enumerate(conversation.messages):
+        turn = 0
+        for message in conversation.messages:
+            for _ in message.attachments:
+                yield Found(number, "", LeftOut("attachment"), reached)
+            if not message.text or message.id in read:
+                continue
+            if message.repeated:
+                read.add(message.id)
+                yield Found(
+                    number, f"{format}/{message.id}", _once(message, butler, format), reached
+                )
+                continue
             line = EpisodeLine(
                 kind="episode",
                 id=message.id,
@@ -69,9 +89,25 @@ def read_conversations(
                 metadata={
                     "imported_from": format,
                     "conversation": conversation.id,
-                    **present(title=conversation.title or None),
+                    **present(
+                        title=conversation.title or None,
+                        attachments=list(message.attachments) or None,
+                    ),
                 },
                 **present(occurred_at=message.at, session_id=session(conversation.id)),
             )
+            turn += 1
             key = f"{format}/{conversation.id}/{message.id}"
             yield Found(number, key, line, reached)
+
+
+def _once(message: Message, butler: str, format: str) -> EpisodeLine:
+    return EpisodeLine(
+        kind="episode",
+        id=message.id,
+        content=message.text,
+        butler=butler,
+        speaker=message.speaker,
+        metadata={"imported_from": format},
+        **present(occurred_at=message.at),
+    )

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, cast
 from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.import_format import AnyLine, BadLine
+from memory_butler.engine.import_format import AnyLine, BadLine, LeftOut
 
 # An export of one JSON document is read whole; Python needs some five times its size for it.
 MAX_DOCUMENT_BYTES: Final = 2 * 1024**3
@@ -65,7 +65,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a reader found, or what is wrong there.
+    """What a reader found, what is wrong there, or what it leaves out.
 
     Attributes:
         number: the line, or in a file without lines the place in its list, counted from 1.
@@ -75,7 +75,7 @@ class Found:
 
     number: int
     key: str
-    line: AnyLine | BadLine
+    line: AnyLine | BadLine | LeftOut
     reached: int
 
 

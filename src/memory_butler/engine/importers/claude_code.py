@@ -1,17 +1,19 @@
 """Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, an object a line.
 
 Kept is what was said: the text of the user and of the assistant. Left out are tool calls and what
-they returned, thinking, the work of subagents, and what the program itself put in.
+they returned, thinking, the work of subagents, and what the program itself put in, such as that a
+limit was reached.
 """
 
 import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memory_butler.engine.foreign.source import Document, Found, moment, own_id, present, session
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine, EpisodeLine
+from memory_butler.engine.importers.source import Document, Found, moment, own_id, present, session
 
 _SPEAKERS: Final = {"user": "user", "assistant": "assistant"}
+_SYNTHETIC: Final = "<synthetic>"  # in place of a model: the program answered itself
 _PUT_IN: Final = ("<system-reminder>", "</system-reminder>")
 # A slash command, what a local command printed, and the note of an interrupted turn.
 _NOT_SAID: Final = (
@@ -83,6 +85,8 @@ def _line(
     id = entry.get("uuid")
     if not isinstance(message, dict) or not isinstance(id, str) or not id:
         return BadLine(number, "it has no message or no uuid", document.name)
+    if entry.get("isApiErrorMessage") or message.get("model") == _SYNTHETIC:
+        return None
     said = spoken(message.get("content"))
     if not said:
         return None

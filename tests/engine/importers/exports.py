@@ -26,12 +26,14 @@ def _line(kind: str, uuid: str, content: Any, **more: Any) -> str:
 
 
 def claude_code(folder: Path) -> Path:
-    """A session as Claude Code writes it, with two broken lines (4 and 12)."""
+    """A session as Claude Code writes it, with two broken lines (4 and 14)."""
     text = [{"type": "text", "text": "It returns Decimal now, and the tests pass."}]
     thinking = {"type": "thinking", "thinking": "Let me see.", "signature": "x"}
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest"}}
     result = [{"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]
     reminder = "<system-reminder>Mind the list.</system-reminder>"
+    limit = [{"type": "text", "text": "You've hit your limit; it resets at 11:30."}]
+    synthetic = {"role": "assistant", "model": "<synthetic>", "content": limit}
     lines = [
         json.dumps({"type": "summary", "summary": "Prices as Decimal", "leafUuid": "a2"}),
         json.dumps({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}),
@@ -44,6 +46,8 @@ def claude_code(folder: Path) -> Path:
         _line("user", "a6", "Caveat text", isMeta=True),
         _line("assistant", "a7", [{"type": "text", "text": "I looked."}], isSidechain=True),
         _line("user", "a8", "Summary so far", isCompactSummary=True),
+        _line("assistant", "b1", limit, isApiErrorMessage=True, error="rate_limit"),
+        _line("assistant", "b2", limit, message=synthetic),
         "[1, 2]",
         _line("user", "a9", "Ship it on Friday.", timestamp="2026-01-10T09:00:00Z"),
     ]
@@ -67,10 +71,36 @@ def _node(id: str, parent: str | None, role: str = "", *parts: Any, **more: Any)
     return {"id": id, "message": message, "parent": parent, "children": []}
 
 
+def _instructions() -> dict[str, Any]:
+    return {
+        "id": "sys",
+        "author": {"role": "user", "name": None, "metadata": {}},
+        "create_time": None,
+        "content": {
+            "content_type": "user_editable_context",
+            "user_profile": "Preferred name: Robin",
+            "user_instructions": "Be brief.",
+        },
+        "metadata": {
+            "is_visually_hidden_from_conversation": True,
+            "user_context_message_data": {
+                "about_user_message": "Preferred name: Robin",
+                "about_model_message": "Be brief.",
+            },
+        },
+        "recipient": "all",
+    }
+
+
 def chatgpt(folder: Path) -> Path:
     """A zip as ChatGPT sends it: a kept branch, an abandoned one, and a conversation it broke."""
     hidden = {"metadata": {"is_visually_hidden_from_conversation": True}}
     image = {"content_type": "image_asset_pointer", "asset_pointer": "file://x"}
+    transcript = {
+        "content_type": "audio_transcription",
+        "text": "How long should it draw?",
+        "direction": "in",
+    }
     nodes = [
         _node("root", None),
         _node("sys", "root", "system", "", **hidden),
@@ -78,8 +108,12 @@ def chatgpt(folder: Path) -> Path:
         _node("old", "q1", "assistant", "Green tea."),
         _node("new", "q1", "assistant", "Rooibos has none."),
         _node("q2", "new", "user", image, "And this one?"),
-        _node("call", "q2", "assistant", "search()", recipient="browser"),
+        _node("spoken", "q2", "user", transcript, {"content_type": "audio_asset_pointer"}),
+        _node("call", "spoken", "assistant", "search()", recipient="browser"),
     ]
+    nodes[5]["message"]["content"]["content_type"] = "multimodal_text"
+    nodes[6]["message"]["content"]["content_type"] = "multimodal_text"
+    nodes[1]["message"] = _instructions()
     conversation = {
         "title": "Tea",
         "create_time": 1767950000.0,
@@ -90,7 +124,12 @@ def chatgpt(folder: Path) -> Path:
     path = folder / "export.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("user.json", "{}")
-        archive.writestr("conversations.json", json.dumps([conversation, {"mapping": {"a": 1}}]))
+        again = conversation | {
+            "conversation_id": "11111111-2222-4333-8444-666666666666",
+            "current_node": "sys",
+        }
+        broken = {"mapping": {"a": 1}}
+        archive.writestr("conversations.json", json.dumps([conversation, broken, again]))
     return path
 
 
@@ -103,7 +142,10 @@ def claude(folder: Path) -> Path:
             "content": [{"type": "text", "text": "My sister moved to Porto."}],
             "sender": "human",
             "created_at": "2026-02-01T10:00:00.123456Z",
-            "attachments": [],
+            "attachments": [
+                {"file_name": "map.txt", "file_type": "txt", "extracted_content": "Porto"}
+            ],
+            "files": [{"file_name": "house.png"}],
         },
         {
             "uuid": "m2",
@@ -121,6 +163,22 @@ def claude(folder: Path) -> Path:
     folder.mkdir()
     (folder / "conversations.json").write_text(json.dumps([conversation]))
     (folder / "users.json").write_text("[]")
+    memory = {
+        "conversations_memory": "**Personal context**\n\nHas a sister in Porto.\n\nPlays chess.",
+        "project_memories": {"p1": "The garden faces north."},
+        "account_uuid": "a1",
+    }
+    (folder / "memories.json").write_text(json.dumps([memory]))
+    project = {
+        "uuid": "p1",
+        "name": "Garden",
+        "description": "Plan the beds",
+        "prompt_template": "Answer in German.",
+        "docs": [{"uuid": "d1", "filename": "plan.md", "content": "Beds"}],
+        "created_at": "2026-01-15T09:00:00Z",
+    }
+    (folder / "projects").mkdir()
+    (folder / "projects" / "p1.json").write_text(json.dumps(project))
     return folder
 
 
