@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.journal.introduction import MAX_NAME_CHARS
-from memory_butler.journal.texts import WAKE
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
@@ -87,8 +85,13 @@ def import_(
 def _become(place: Place, whose: str, card: "Card") -> None:
     from dataclasses import replace
 
-    from memory_butler.journal.introduction import introduce, introduction_of, name_of
-    from memory_butler.journal.texts import describe
+    from memory_butler.journal.introduction import (
+        MAX_NAME_CHARS,
+        introduce,
+        introduction_of,
+        name_of,
+    )
+    from memory_butler.journal.texts import WAKE, describe
 
     with companion(place, whose, create=True) as one:
         given = introduction_of(one.file)
