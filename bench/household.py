@@ -738,9 +738,10 @@ class Progress:
 
 
 @asynccontextmanager
-async def opened(guards_off: Sequence[str], clock: Clock) -> AsyncIterator[Memory]:
+async def opened(
+    guards_off: Sequence[str], clock: Clock, config: MemoryModuleConfig
+) -> AsyncIterator[Memory]:
     """An empty memory on a database of its own, its clock the scenario's."""
-    config = MemoryModuleConfig()
     for guard in guards_off:
         config = GUARDS[guard](config)
     with data_folder() as data_dir:
@@ -749,12 +750,15 @@ async def opened(guards_off: Sequence[str], clock: Clock) -> AsyncIterator[Memor
 
 
 async def run_year(
-    events: Sequence[Event], guards_off: Sequence[str] = (), name: str = "memory"
+    events: Sequence[Event],
+    guards_off: Sequence[str] = (),
+    name: str = "memory",
+    config: MemoryModuleConfig = MemoryModuleConfig(),  # noqa: B008 -- it never changes
 ) -> dict[str, Any]:
     """One column: the whole scenario on an empty memory."""
     began = time.monotonic()
     clock, keys = Clock(moment(events[0]["at"])), items_of(events)
-    async with opened(guards_off, clock) as memory:
+    async with opened(guards_off, clock, config) as memory:
         year = Year(memory, Reader(clock, keys), clock, keys)
         await year.play(events, Progress(name, len(events)))
         return year.column(time.monotonic() - began)

@@ -11,6 +11,9 @@ import pytest
 from bench.datasets import DEFAULT_DATA
 from bench.household import bounds, read, run_year
 
+from conftest import PRECISION
+from memory_butler.config import MemoryModuleConfig
+
 SCENARIO = DEFAULT_DATA.parent / "eval" / "household" / "dev_small.jsonl"
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +30,7 @@ def scenario() -> Path:
 
 async def test_a_month_of_a_household(scenario: Path) -> None:
     events = read(scenario)
-    column = await run_year(events)
+    column = await run_year(events, config=MemoryModuleConfig(embedding_precision=PRECISION))
     shares = column["shares"]
     for name in (
         "truths learned",
