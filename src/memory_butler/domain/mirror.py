@@ -7,6 +7,7 @@ out.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -30,6 +31,7 @@ _CONFLICT: Final = "> [!conflict]"
 GLOBAL: Final = "global"
 
 Base = Mapping[str, str]
+_Key = tuple[str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ def plan(base: Base, pages: Sequence[Page], view: View, *, blind: bool = False) 
             seen[id] = seen.get(id, 0) + 1
     changes: list[Change] = []
     fates: dict[tuple[str, int], _Fate] = {}
-    said: set[tuple[str, str]] = set()
+    said = Counter(_key(page, line) for page in pages for line in page.lines if line.id is None)
     for page in pages:
         for line in page.lines:
             if line.id is None:
@@ -275,6 +277,12 @@ def plan(base: Base, pages: Sequence[Page], view: View, *, blind: bool = False) 
         if (held.note, key_of(held.predicate)) not in said:
             changes.append(Change("forget", id=id, subject=held.subject, predicate=held.predicate))
     return Plan(tuple(changes), tuple(problems), fates)
+
+
+def _key(page: Page, line: Line) -> _Key:
+    """What one active fact may hold: a note and a predicate."""
+    said = _said(line.body)
+    return page.note, key_of(said[0] if said is not None else "")
 
 
 def _known(base: Base, line: Line, view: View) -> tuple[_Fate, str]:
@@ -298,14 +306,11 @@ def _known(base: Base, line: Line, view: View) -> tuple[_Fate, str]:
 
 
 def _new(
-    base: Base, page: Page, line: Line, view: View, present: set[str], said: set[tuple[str, str]]
+    base: Base, page: Page, line: Line, view: View, present: set[str], said: Mapping[_Key, int]
 ) -> tuple[_Fate, str]:
-    assert page.note is not None  # noqa: S101 -- new lines are read from notes of the mirror alone
-    predicate = key_of(normal(line.body.partition(":")[0]))
-    key = (page.note, predicate)
-    if key in said:
-        return _Fate("keep"), "another new line has this predicate; one of them is enough"
-    said.add(key)
+    key = _key(page, line)
+    if said[key] > 1:
+        return _Fate("keep"), "several new lines have this predicate; leave one of them"
     for held in view.active.values():
         if (held.note, key_of(held.predicate), held.scope) != (*key, GLOBAL):
             continue
