@@ -100,11 +100,11 @@ def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None
     note = mirror.folder / "Ana.md"
     mirror.run("store-fact", "Ana", "home", "Lives in Braga")
     note.write_text(note.read_text().replace("Lives in Porto", "Lives in Lisbon"))
-    assert "1 conflicts wait" in mirror.sync()
+    assert "1 conflict waits" in mirror.sync()
     text = note.read_text()
     assert "- home: Lives in Braga ^f-" in text
     assert "\n> - home: Lives in Lisbon\n" in text
-    assert "1 conflicts wait" in mirror.sync("--check", code=1)
+    assert "1 conflict waits" in mirror.sync("--check", code=1)
     assert note.read_text() == text
     quoted = [one for one in text.split("\n") if not one.startswith("> [!conflict]")]
     note.write_text("\n".join(quoted).replace("> - home", "- home"))

@@ -17,12 +17,14 @@ from memory_butler.domain.facts import key_of
 
 _ID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _IDS: Final = re.compile(rf"\^f-({_ID})")
-_WITH_ID: Final = re.compile(rf"- (?P<body>\S.*?)\s+\^f-(?P<id>{_ID})\s*")
+_ONE_ID: Final = re.compile(_ID)
 _ITEM: Final = re.compile(r"[-*+] (?P<body>\S.*)")
 _SAYS: Final = re.compile(r"(?P<predicate>[^\W_][^:\[\]<>^]{0,99}):\s+(?P<content>\S.*)")
 _LINK: Final = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!])")
-_BREAK: Final = re.compile(r"\s*<br>\s*")
+_UNSAFE: Final = re.compile(r'[<>:"/\\|?*#^\[\]%]')
+# Links within links, and the like: what is deeper is compared as it stands.
+_DEPTH: Final = 8
 _FENCE: Final = re.compile(r"\s{0,3}(```|~~~)")
 _HEADING: Final = re.compile(r"#{1,2} ")
 _FACTS: Final = "## Facts"
@@ -162,13 +164,15 @@ def digest(body: str) -> str:
 
 def normal(text: str) -> str:
     """The text as both sides compare it: without links, escapes and superfluous spaces."""
-    while True:
-        plain = text.replace("&lt;", "<").replace("! [", "![").replace("^ f-", "^f-")
-        plain = _BREAK.sub("<br>", _LINK.sub(r"\1", " ".join(plain.split())))
-        plain = plain.removeprefix("<br>").removesuffix("<br>").replace("<br><br>", "<br>")
-        if plain == text:
-            return text
-        text = plain
+    for _ in range(_DEPTH):
+        before = text
+        text = text.replace("&lt;", "<").replace("! [", "![").replace("^ f-", "^f-")
+        text = _LINK.sub(r"\1", " ".join(text.split()))
+        text = text.replace(" <br>", "<br>").replace("<br> ", "<br>")
+        text = text.removeprefix("<br>").removesuffix("<br>").replace("<br><br>", "<br>")
+        if text == before:
+            break
+    return text
 
 
 def _plain(text: str) -> str:
@@ -190,8 +194,8 @@ def read(path: str, text: str) -> Page:
             fenced = not fenced
         elif not fenced and _HEADING.match(line):
             listed = line.strip() == _FACTS
-        if not fenced and (match := _WITH_ID.fullmatch(line)):
-            found.append(Line(index, match["body"], match["id"], end))
+        if not fenced and (known := _with_id(line)) is not None:
+            found.append(Line(index, *known, end))
         elif _IDS.search(line):
             unreadable.append((index + 1, "it has the id of a fact, but not the form of one"))
         elif listed and not fenced and subject is not None and (match := _ITEM.fullmatch(line)):
@@ -200,6 +204,15 @@ def read(path: str, text: str) -> Page:
             else:
                 unreadable.append((index + 1, "a fact looks like `- predicate: content`"))
     return Page(path, text, subject, entity, tuple(found), tuple(unreadable))
+
+
+def _with_id(line: str) -> tuple[str, str] | None:
+    """Text and id of a fact's line."""
+    body, _, id = line.rstrip().rpartition("^f-")
+    said = body[2:].strip()
+    if not (body.startswith("- ") and body[-1].isspace() and said and _ONE_ID.fullmatch(id)):
+        return None
+    return said, id
 
 
 def _front_matter(text: str) -> tuple[str | None, str | None, int]:
@@ -213,7 +226,7 @@ def _front_matter(text: str) -> tuple[str | None, str | None, int]:
     if _OURS not in lines[1:end] or not subject:
         return None, None, end + 1
     entity = _scalar(given.get("entity", ""))
-    return subject, entity if re.fullmatch(_ID, entity) else None, end + 1
+    return subject, entity if _ONE_ID.fullmatch(entity) else None, end + 1
 
 
 def _scalar(text: str) -> str:
@@ -484,7 +497,7 @@ _RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORE
 def safe_name(subject: str) -> str:
     """A subject as a file name without its ending; at most 120 bytes, never a path."""
     shown = "".join(one if one.isprintable() else " " for one in subject)
-    name = " ".join(re.sub(r'[<>:"/\\|?*#^\[\]%]', "-", shown).split())
+    name = " ".join(_UNSAFE.sub("-", shown).split())
     name = name.encode(errors="replace")[:120].decode(errors="ignore").strip(" .")
     if _RESERVED.fullmatch(name):
         name += "_"

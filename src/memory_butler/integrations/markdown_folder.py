@@ -18,6 +18,7 @@ from uuid import UUID, uuid4
 
 from memory_butler.client import MemoryClient
 from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError, NotFound
+from memory_butler.domain.facts import key_of
 from memory_butler.domain.mirror import (
     Change,
     Held,
@@ -41,7 +42,7 @@ MAX_NOTE_BYTES: Final = 4_000_000
 _PAGE: Final = 200
 # A folder that lost more at once was more likely moved or half copied than edited.
 _MANY: Final = 10
-_LEFTOVER: Final = re.compile(r"\.(?:.+\.md|\.memory-butler\.json)\.[a-z0-9_]{8}")
+_LEFTOVER: Final = re.compile(r"[a-z0-9_]{8}")
 # What a model keeps as files of its own is whole documents, not lines.
 _NOT_MIRRORED: Final = "memory-file"
 
@@ -112,11 +113,13 @@ async def sync(
             )
         if dry_run:
             after, stored, failed = _supposed(view, merged)
-            refusals: list[Problem] = []
+            refused: list[tuple[Change, str]] = []
         else:
-            stored, refusals, done = await _do(client, merged)
-            failed = {(one.path, one.line - 1) for one in refusals}
-            after = await _with_newest(client, await _view(client), known) if done else view
+            stored, refused = await _do(client, merged)
+            failed = {(one.path, one.index) for one, _ in refused}
+            after = view
+            if merged.changes:
+                after = await _with_newest(client, await _view(client), known)
         outcome = render(
             found.base,
             found.pages,
@@ -128,18 +131,28 @@ async def sync(
             names=Names(found.names),
         )
         late = [] if dry_run else _write(folder, owner, found, outcome)
-        return _report(found, merged, outcome, [*refusals, *late])
+        return _report(found, merged, outcome, refused, late)
 
 
-def _report(found: _Folder, merged: Plan, outcome: Outcome, more: list[Problem]) -> Report:
+def _report(
+    found: _Folder,
+    merged: Plan,
+    outcome: Outcome,
+    refused: list[tuple[Change, str]],
+    late: list[Problem],
+) -> Report:
     texts = {page.path: page.text for page in found.pages} | dict(outcome.texts)
+    told = [
+        Problem(one.path or f"{one.subject} · {one.predicate}", one.index + 1, why)
+        for one, why in refused
+    ]
     problems = sorted(
-        [*found.problems, *merged.problems, *more], key=lambda one: (one.path, one.line)
+        [*found.problems, *merged.problems, *told, *late], key=lambda one: (one.path, one.line)
     )
-    refused = {(one.path, one.line - 1) for one in more}
+    undone = [one for one, _ in refused]
     return Report(
-        tuple(one for one in merged.changes if (one.path, one.index) not in refused),
-        tuple(sorted(outcome.texts.keys() - {one.path for one in more if one.line == 0})),
+        tuple(one for one in merged.changes if one not in undone),
+        tuple(sorted(outcome.texts.keys() - {one.path for one in late})),
         tuple(problems),
         sum(conflicts_in(text) for text in texts.values()),
     )
@@ -245,7 +258,7 @@ def _read_folder(folder: Path, owner: Owner, *, dry_run: bool) -> _Folder:
             if path.is_symlink() and (note or name in folders):
                 problems.append(Problem(shown, 0, "it is a link, which is not followed"))
             elif name.startswith(".") or name in folders or not note:
-                if _LEFTOVER.fullmatch(name) and not dry_run:
+                if _is_leftover(name) and not dry_run:
                     path.unlink(missing_ok=True)  # of a pass that was killed
             else:
                 text = _text(path)
@@ -255,6 +268,13 @@ def _read_folder(folder: Path, owner: Owner, *, dry_run: bool) -> _Folder:
                     pages.append(read(shown, text))
     base = _base(folder, owner, pages, dry_run=dry_run)
     return _Folder(pages, problems, base, names, blind=bool(problems))
+
+
+def _is_leftover(name: str) -> bool:
+    """Whether `files.replaced` made it, for a note or the state file."""
+    of, _, chance = name.removeprefix(".").rpartition(".")
+    ours = name.startswith(".") and (of == STATE or of.endswith(".md"))
+    return ours and _LEFTOVER.fullmatch(chance) is not None
 
 
 def _text(path: Path) -> str | None:
@@ -309,11 +329,10 @@ def _write_state(folder: Path, owner: Owner, base: dict[str, str]) -> None:
 
 async def _do(
     client: MemoryClient, merged: Plan
-) -> tuple[dict[tuple[str, int], str], list[Problem], int]:
+) -> tuple[dict[tuple[str, int], str], list[tuple[Change, str]]]:
     """Do in memory what the person changed, on the person's word; what memory refuses is told."""
     stored: dict[tuple[str, int], str] = {}
-    refused: list[Problem] = []
-    done = 0
+    refused: list[tuple[Change, str]] = []
     for one in merged.changes:
         try:
             match one.act:
@@ -336,11 +355,9 @@ async def _do(
                     stored[one.path, one.index] = str(kept.id)
                 case "forget":
                     await client.forget("fact", UUID(one.id))
-            done += 1
         except (InvalidInput, Conflict, NotFound) as error:
-            refused.append(Problem(one.path, one.index + 1, _first_line(error)))
-    # Also after a refusal: somebody else may have changed it.
-    return stored, refused, done + len(refused)
+            refused.append((one, _first_line(error)))
+    return stored, refused
 
 
 def _first_line(error: MemoryButlerError) -> str:
@@ -365,9 +382,9 @@ def _supposed(
             _replace(newest, old.id, new)
         else:
             stored[one.path, one.index] = new
-            key = (held.note, held.predicate.lower(), scope)
+            key = (held.note, key_of(held.predicate), scope)
             for id, other in list(active.items()):
-                if (other.note, other.predicate.lower(), other.scope) == key:
+                if (other.note, key_of(other.predicate), other.scope) == key:
                     del active[id]
                     _replace(newest, id, new)
         active[new] = held

@@ -1,5 +1,6 @@
 """Facts as Markdown notes that people edit."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +53,8 @@ def sync(
             raise ConfigurationError("sync needs a data directory; set MEMORY_BUTLER_DATA_DIR")
         who = place.principal()
         return await markdown_folder.sync(
-            MemoryClient.of(memory, who),
+            # A standby may not have yet what this pass has just changed.
+            MemoryClient.of(replace(memory, replica=None), who),
             folder,
             markdown_folder.Owner(markdown_folder.installation_id(memory.data_dir), who.tenant),
             dry_run=dry_run or check,
@@ -76,6 +78,9 @@ def _show(report: "Report") -> None:
         line = f":{problem.line}" if problem.line else ""
         complain(f"{problem.path}{line}: left alone: {problem.why}")
     if report.conflicts:
-        complain(f"{report.conflicts} conflicts wait in the notes; search for [!conflict]")
+        count = (
+            "1 conflict waits" if report.conflicts == 1 else f"{report.conflicts} conflicts wait"
+        )
+        complain(f"{count} in the notes; search for [!conflict]")
     if report.in_step:
         print("Up to date.")
