@@ -6,10 +6,12 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.installation import SECONDS, Installation
+from memory_butler.domain.mirror import Outcome
 from memory_butler.integrations import markdown_folder
 
 FOLDER = "integrations.markdown_folder"
@@ -112,6 +114,33 @@ def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None
     assert mirror.facts()["home"] == "Lives in Lisbon"
     assert note.read_text().count("- home:") == 1
     assert mirror.sync("--check") == "Up to date.\n"
+
+
+def test_the_plan_of_a_first_pass_makes_nothing(mirror: Mirror, tmp_path: Path) -> None:
+    planned = mirror.run("sync", str(tmp_path / "new"), "--dry-run")
+    assert planned == "Ana.md: note changed\n"
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_note_saved_during_a_pass_is_left_to_the_next(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = mirror.folder / "Ana.md"
+    note.write_text(note.read_text().replace("Porto", "Lisbon"))
+    real = markdown_folder.render
+
+    def saved_meanwhile(*given: Any, **named: Any) -> Outcome:
+        note.write_text(note.read_text().replace("Lisbon", "Faro"))
+        return real(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(markdown_folder, "render", saved_meanwhile)
+        assert "changed meanwhile" in mirror.sync()
+    assert "Lives in Faro" in note.read_text()
+    mirror.sync()
+    assert mirror.facts()["home"] == "Lives in Lisbon"
+    assert "> - home: Lives in Faro" in note.read_text()
+    assert "- home: Lives in Lisbon ^f-" in note.read_text()
 
 
 def test_what_is_not_safe_is_refused(

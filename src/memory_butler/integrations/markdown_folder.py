@@ -245,6 +245,8 @@ def _read_folder(folder: Path, owner: Owner, *, dry_run: bool) -> _Folder:
 
     def fail(error: OSError) -> None:
         where = Path(error.filename or folder)
+        if dry_run and where == folder and isinstance(error, FileNotFoundError):
+            return  # the first pass makes it
         problems.append(Problem(where.name, 0, f"it cannot be read: {error.strerror}"))
 
     for here, folders, files in os.walk(folder, onerror=fail):
