@@ -12,13 +12,14 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engine.importers import exports
-from memory_butler.companions.former import Card, Roles, former_lines, read_card
+from memory_butler.companions.former import Card, Former, Roles, former_conversation, read_card
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.importing import export_lines, import_lines
 
 ROLES = Roles("user", "assistant")
 LISBON = ZoneInfo("Europe/Lisbon")
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 CARD = {
     "name": "Luna",
     "description": "{{char}} keeps a lighthouse.",
@@ -29,10 +30,14 @@ CARD = {
 }
 
 
+def former(path: Path) -> Former:
+    found = former_conversation(path, ROLES, LISBON, NOW)
+    assert found is not None
+    return found
+
+
 def said(path: Path) -> list[tuple[str, str, str]]:
-    lines = former_lines(path, ROLES, LISBON)
-    assert lines is not None
-    read = [json.loads(line) for line in lines.splitlines()]
+    read = [json.loads(line) for line in former(path).lines.splitlines()]
     return [(one["ts"], one["actor"], one["content"]) for one in read]
 
 
@@ -88,15 +93,14 @@ def test_a_chat_of_sillytavern(tmp_path: Path) -> None:
 def test_other_files_are_none(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"actor": "user", "content": "hi"}\n')
-    assert former_lines(lines, ROLES, LISBON) is None
-    assert former_lines(exports.mem0(tmp_path), ROLES, LISBON) is None
+    assert former_conversation(lines, ROLES, LISBON, NOW) is None
+    assert former_conversation(exports.mem0(tmp_path), ROLES, LISBON, NOW) is None
     assert read_card(lines) is None
     assert read_card(exports.mem0(tmp_path)) is None
 
 
 def test_an_import_that_is_run_again_adds_nothing(tmp_path: Path) -> None:
-    lines = former_lines(exports.claude(tmp_path / "it"), ROLES, LISBON)
-    assert lines is not None
+    lines = former(exports.claude(tmp_path / "it")).lines
     with JournalFile(tmp_path / "a.sqlite") as file:
         assert import_lines(file, lines).added == 2
         assert import_lines(file, lines).added == 0
@@ -146,3 +150,39 @@ def test_a_message_without_a_zone_is_of_the_companions(tmp_path: Path) -> None:
         {"name": "Luna", "mes": "Winter.", "send_date": "2024-01-05 12:00"},
     )
     assert said(path)[0][0] == datetime(2024, 1, 5, 12, tzinfo=UTC).isoformat()
+
+
+def test_what_is_said_twice_in_a_minute_is_kept_twice(tmp_path: Path) -> None:
+    at = "July 5, 2024 3:04pm"
+    lol = {"name": "Robin", "is_user": True, "mes": "lol", "send_date": at}
+    path = chat(tmp_path / "chat.jsonl", lol, {"name": "Luna", "mes": "?", "send_date": at}, lol)
+    lines = former(path).lines
+    with JournalFile(tmp_path / "a.sqlite") as file:
+        assert import_lines(file, lines).added == 3
+        assert import_lines(file, lines + b"\n").added == 0
+        assert [json.loads(one)["content"] for one in export_lines(file)] == ["lol", "?", "lol"]
+        assert import_lines(file, "\n".join(export_lines(file)).encode()).added == 0
+
+
+def test_what_is_damaged_or_left_out_is_told(tmp_path: Path) -> None:
+    found = former(exports.chatgpt(tmp_path))
+    assert [(one.number, one.file) for one in found.bad] == [(2, "conversations.json")]
+    assert found.left_out == {"attachment": 1, "note that was no message": 1}
+
+
+def test_one_odd_message_costs_no_other(tmp_path: Path) -> None:
+    at = {"name": "Luna", "send_date": "2024-07-05T17:20:00Z"}
+    path = chat(
+        tmp_path / "chat.jsonl",
+        at | {"mes": "an emoji cut in two \ud83d"},
+        at | {"mes": "Tomorrow.", "send_date": "9999-01-01"},
+        at | {"mes": "Long.", "send_date": "0001-01-01 00:00+14:00"},
+        at | {"mes": 7},
+        at | {"mes": "Friday.", "send_date": "Friday"},
+        at | {"mes": "At ten.", "send_date": "10:30pm"},
+    )
+    found = former(path)
+    assert [(one.number, "future" in one.reason) for one in found.bad] == [(3, True)]
+    assert [text for _, _, text in said(path)] == [
+        "an emoji cut in two \ufffd", "Long.", "Friday.", "At ten."
+    ]  # fmt: skip

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 import memory_butler
+from conftest import PRECISION
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.consolidation.prompt import skill
 from memory_butler.engine.jobs.catalogue import BY_NAME
@@ -45,7 +47,7 @@ def test_the_memory_butler_is_that_of_the_documents() -> None:
     )
     assert butler.hosts_memory
     # The documents' numbers are the defaults, said aloud.
-    assert butler.settings.memory == type(butler.settings.memory)()
+    assert butler.settings.memory == MemoryModuleConfig(embedding_precision=PRECISION)
     planned = {name: (one.cron, one.prompt) for name, one in butler.table.schedule.items()}
     assert planned == {
         name: (job.cron(butler.settings.memory.schedule), job.prompt)

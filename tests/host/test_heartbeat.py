@@ -1,8 +1,10 @@
 """The heartbeat butler ticks, and the memory butler's schedules fire: two real processes."""
 
+import asyncio
 import time
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
@@ -22,6 +24,7 @@ async def test_a_heartbeat_fires_the_schedules_of_the_memory_butler(household: H
         f'butlers = ["{household.memory.url}", "http://127.0.0.1:1/mcp"]\n'
     )
     with running(household.installation, str(folder)) as pulse:
+        await _miss_two_days(household)
         ends = time.monotonic() + 30
         errors: dict[str, str | None] = {}
         fired: set[str] = set()
@@ -37,6 +40,22 @@ async def test_a_heartbeat_fires_the_schedules_of_the_memory_butler(household: H
     # However often it ticks, a tick of the schedule happens once.
     runs = [(run["job"], run["scheduled_for"]) for run in await _runs(household)]
     assert len(runs) == len(set(runs))
+
+
+async def _miss_two_days(household: Household) -> None:
+    """As if the latest ticks that were dealt with, or skipped when first seen, were of then."""
+    url = await asyncio.to_thread(household.installation.run, "db-url")
+    connection = await asyncpg.connect(url.out.strip())
+    async with asyncio.timeout(30):
+        # Nothing tells of it.
+        while not await connection.fetchval(  # noqa: ASYNC110
+            "SELECT array_agg(job) @> $1 FROM job_runs", [*_JOBS]
+        ):
+            await asyncio.sleep(0.05)
+    await connection.execute(
+        "UPDATE job_runs SET scheduled_for = scheduled_for - interval '2 days'"
+    )
+    await connection.close()
 
 
 _JOBS = {"consolidate", "decay_sweep", "episode_cleanup"}

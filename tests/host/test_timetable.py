@@ -55,8 +55,10 @@ async def test_a_tick_begins_what_is_due_once(
     clock.advance(hours=23)
     assert await timetable.tick() == ["consolidate", "decay_sweep", "episode_cleanup"]
     assert await timetable.tick() == []
+    await asyncio.gather(*timetable._under_way)
     clock.advance(hours=1)
     assert set(await timetable.tick()) == {"noon", "consolidate"}
+    await asyncio.gather(*timetable._under_way)
     clock.advance(days=3)  # missed ticks are made good by one
     assert len(await timetable.tick()) == 4
     await asyncio.gather(*timetable._under_way)

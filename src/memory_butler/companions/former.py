@@ -9,18 +9,21 @@ import binascii
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from dateutil import parser  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.import_format import EpisodeLine
+from memory_butler.engine.import_format import BadLine, EpisodeLine, LeftOut
 from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.importers.source import moment
+from memory_butler.journal import events
 
 MAX_CARD_BYTES: Final = 64 * 1024 * 1024
 MAX_CHAT_BYTES: Final = 512 * 1024 * 1024
@@ -31,6 +34,8 @@ _CARD_CHUNKS: Final = (b"ccv3", b"chara")  # the newer one first
 _OLD_DATE: Final = re.compile(
     r"^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?\d{1,3}ms)?$"
 )
+_SOME_DAY: Final = datetime(2001, 1, 1)  # noqa: DTZ001 -- what is read may have no zone
+_ANOTHER_DAY: Final = datetime(2002, 2, 2)  # noqa: DTZ001
 _CHARACTER: Final = re.compile(r"\{\{char\}\}|<bot>", re.IGNORECASE)
 _USER: Final = re.compile(r"\{\{user\}\}|<user>", re.IGNORECASE)
 
@@ -57,14 +62,31 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Former:
+    """A former conversation.
+
+    Attributes:
+        lines: its messages as JSON Lines, in order of time.
+        bad: what is wrong in its files, and left out.
+        left_out: by kind, how much of it is no message.
+    """
+
+    lines: bytes
+    bad: tuple[BadLine, ...]
+    left_out: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Said:
+    number: int
+    file: str
     at: datetime | None
     actor: str
     text: str
 
 
-def former_lines(path: Path, roles: Roles, zone: tzinfo) -> bytes | None:
-    """JSON Lines of a former conversation; None where the path holds none of a known program.
+def former_conversation(path: Path, roles: Roles, zone: tzinfo, now: datetime) -> Former | None:
+    """The conversation at a path; None where it holds none of a known program.
 
     A message without a time gets that of the one before it, and the first ones that of the first
     which has one.
@@ -72,50 +94,68 @@ def former_lines(path: Path, roles: Roles, zone: tzinfo) -> bytes | None:
     Raises:
         InvalidInput: it cannot be read, or no message of it has a time.
     """
+    bad: list[BadLine] = []
+    left_out: Counter[str] = Counter()
     if path.is_file() and (chat := _tavern_chat(path)) is not None:
-        said = list(_of_tavern(chat, roles, zone))
+        said = list(_of_tavern(chat, path.name, roles, zone))
     else:
         format = detect(path)
         if format is None or format.name not in {"chatgpt", "claude", "claude-code"}:
             return None
-        lines = (one.line for one in open_export(path, format).candidates("journal"))
-        # What is of no turn is no part of a conversation, such as custom instructions.
-        turns = (one for one in lines if isinstance(one, EpisodeLine) and one.turn is not None)
-        said = [
-            _Said(
-                one.occurred_at,
-                roles.user if one.speaker == "user" else roles.companion,
-                one.content,
-            )
-            for one in turns
-        ]
-    return b"".join(
-        json.dumps(
-            {"ts": one.at.astimezone(UTC).isoformat(), "actor": one.actor, "content": one.text}
-        ).encode()
-        + b"\n"
-        for one in sorted(_dated(said), key=_moment_of)
-        if one.at is not None
-    )
+        said = []
+        for found in open_export(path, format).candidates("journal"):
+            match found.line:
+                case BadLine():
+                    bad.append(found.line)
+                case LeftOut(what):
+                    left_out[what] += 1
+                case EpisodeLine(turn=None):
+                    left_out["note that was no message"] += 1
+                case EpisodeLine() as line:
+                    actor = roles.user if line.speaker == "user" else roles.companion
+                    at = line.occurred_at
+                    said.append(_Said(found.number, found.file, at, actor, line.content))
+    lines = []
+    for at, one in sorted(_dated(said, now), key=itemgetter(0)):
+        text = _whole(one.text)
+        if (why := _refused(at, text, one.actor, now)) is not None:
+            bad.append(BadLine(one.number, why, one.file))
+            continue
+        line_of_it = {"ts": at.isoformat(), "actor": one.actor, "content": text}
+        lines.append(json.dumps(line_of_it).encode() + b"\n")
+    return Former(b"".join(lines), tuple(bad), left_out)
 
 
-def _moment_of(one: _Said) -> datetime:
-    assert one.at is not None  # noqa: S101 -- `_dated` gave it one
-    return one.at
+def _refused(at: datetime, text: str, actor: str, now: datetime) -> str | None:
+    """Why a message cannot be in a journal, if so."""
+    if at > now:
+        return f"its time, {at:%Y-%m-%d}, lies in the future"
+    try:
+        events.check(text, actor, None)
+    except InvalidInput as error:
+        return str(error)
+    return None
 
 
-def _dated(said: Iterable[_Said]) -> Iterator[_Said]:
-    found = list(said)
-    known = next((one.at for one in found if one.at is not None), None)
+def _whole(text: str) -> str:
+    """The text with a sign in place of each unpaired surrogate, as of an emoji cut in two."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _dated(found: Sequence[_Said], now: datetime) -> Iterator[tuple[datetime, _Said]]:
+    known = next((one.at for one in found if one.at is not None and one.at <= now), None)
     if known is None and found:
         raise InvalidInput("no message of it has a time, so its place in the journal is unknown")
     for one in found:
-        known = one.at or known
-        yield _Said(known, one.actor, one.text)
+        if one.at is not None and one.at <= now:
+            known = one.at
+        at = one.at or known
+        assert at is not None  # noqa: S101 -- the first ones have that of a later one
+        yield at.astimezone(UTC), one
 
 
-def _tavern_chat(path: Path) -> list[dict[str, Any]] | None:
-    """The entries of a chat of SillyTavern below its first line; None if it is none."""
+def _tavern_chat(path: Path) -> list[tuple[int, dict[str, Any]]] | None:
+    """The entries of a chat of SillyTavern, each with its line; None if it is none."""
     with path.open("rb") as file:
         try:
             first = json.loads(file.readline(MAX_CARD_BYTES))
@@ -128,7 +168,7 @@ def _tavern_chat(path: Path) -> list[dict[str, Any]] | None:
         return list(_entries(file, path.name))
 
 
-def _entries(file: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
+def _entries(file: BinaryIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(file, 2):
         if not line.strip():
             continue
@@ -138,16 +178,18 @@ def _entries(file: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
             raise InvalidInput(f"{name}, line {number} is not JSON") from error
         if not isinstance(entry, dict):
             raise InvalidInput(f"{name}, line {number} is not an object")
-        yield entry
+        yield number, entry
 
 
-def _of_tavern(chat: Iterable[dict[str, Any]], roles: Roles, zone: tzinfo) -> Iterator[_Said]:
-    for entry in chat:
+def _of_tavern(
+    chat: Iterable[tuple[int, dict[str, Any]]], name: str, roles: Roles, zone: tzinfo
+) -> Iterator[_Said]:
+    for number, entry in chat:
         text = entry.get("mes")
         if entry.get("is_system") or not isinstance(text, str) or not text.strip():
             continue
         actor = roles.user if entry.get("is_user") else roles.companion
-        yield _Said(_sent(entry.get("send_date"), zone), actor, text)
+        yield _Said(number, name, _sent(entry.get("send_date"), zone), actor, text)
 
 
 def _sent(value: Any, zone: tzinfo) -> datetime | None:
@@ -160,10 +202,12 @@ def _sent(value: Any, zone: tzinfo) -> datetime | None:
     if old:
         value = "{}-{}-{} {}:{}:{}".format(*old.groups())
     try:
-        read: datetime = parser.parse(value)
+        read: datetime = parser.parse(value, default=_SOME_DAY)
+        if read != parser.parse(value, default=_ANOTHER_DAY):
+            return None  # a time without its day
+        return (read if read.tzinfo is not None else read.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return read if read.tzinfo is not None else read.replace(tzinfo=zone)
 
 
 def read_card(path: Path) -> Card | None:
@@ -200,7 +244,7 @@ def read_card(path: Path) -> Card | None:
 def _card(found: Mapping[str, Any]) -> Card | None:
     if not isinstance(found.get("name"), str) or "first_mes" not in found:
         return None
-    name = found["name"].strip()
+    name = " ".join("".join(sign for sign in found["name"] if sign not in "<>[]:").split())
     told = (found.get(key) for key in ("description", "personality", "scenario"))
     described = (text.strip() for text in told if isinstance(text, str) and text.strip())
     greeting = found.get("first_mes")
@@ -213,7 +257,7 @@ def _card(found: Mapping[str, Any]) -> Card | None:
 
 def _addressed(text: str, name: str) -> str:
     """The text with its placeholders filled."""
-    return _USER.sub("the user", _CHARACTER.sub(lambda _: name, text))
+    return _USER.sub("the user", _CHARACTER.sub(lambda _: name, _whole(text)))
 
 
 def _chunk(png: bytes) -> bytes | None:

@@ -106,7 +106,7 @@ def read_header(line: bytes) -> Header | None:
     """
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or found.get("kind") != KIND:
         return None

@@ -265,7 +265,7 @@ async def _answer(
         async with memory.reading(principal.tenant) as tx:
             ordered = await found(tx)
             first = [one.match for one in ordered[: reranker.candidates if reranker else 0]]
-            rows = await _look(tx, first, asked.now)
+            rows = await _look(tx, first, asked.now) if first else {}
         if reranker is not None:
             read = await reranked(reranker, asked.text, first, rows)
             rest = [one.match for one in ordered[len(first) :]]

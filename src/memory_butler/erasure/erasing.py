@@ -67,6 +67,7 @@ class Preview:
 
     scope: Scope
     journals: tuple[str, ...]
+    message: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ async def preview(memory: Memory, principal: Principal, target: Target) -> Previ
     found: tuple[str, ...] = ()
     if target.everything and memory.data_dir is not None:
         found = tuple(opening.names(memory.data_dir, principal.tenant))
-    return Preview(scope, found)
+    return Preview(scope, found, target.message)
 
 
 async def erase(

@@ -6,7 +6,7 @@ of an entry happens once, whoever comes first (SCH-04).
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from memory_butler.engine.jobs.ticks import conclude, every_tenant, take, waits
 from memory_butler.engine.memory import Memory
 from memory_butler.host.butler import Butler
 from memory_butler.host.sessions import Sessions
+from memory_butler.store.transaction import OUTAGES
 
 log = structlog.get_logger()
 
@@ -70,7 +71,9 @@ class Timetable:
         return begun
 
     async def fire(self, entry: TimedWork, due: datetime) -> bool:
-        """Begin an entry's work for a tick; False if that was begun before."""
+        """Begin an entry's work for a tick; False if that was begun before, or the last goes on."""
+        if any(task.get_name() == entry.key for task in self._under_way):
+            return False
         if not await take(self.pool, entry.key, due, self.clock()):
             return False
         task = asyncio.create_task(self._work(entry, due), name=entry.key)
@@ -94,8 +97,10 @@ class Timetable:
         except Exception as error:
             log.exception("an entry of the schedule failed", entry=entry.name)
             detail, failed = {DEFAULT_TENANT: {"error": type(error).__name__}}, True
-        with suppress(asyncio.CancelledError):
+        try:
             await conclude(self.pool, entry.key, due, self.clock(), detail, failed=failed)
+        except OUTAGES as error:
+            log.warning("an entry's end was not noted", entry=entry.name, why=type(error).__name__)
 
 
 def entries_of(butler: Butler, sessions: Sessions, memory: Memory | None) -> list[TimedWork]:

@@ -210,6 +210,8 @@ def _checked(path: str) -> str:
     Nothing is resolved: a path is a name in memory, and reaches no file of the machine. What looks
     like a way out is refused all the same, and so is what memory would not store as it is.
     """
+    if not isinstance(path, str):
+        raise ToolError(f"Error: the path {path!r} must be a text that starts with {ROOT}")
     parts = path.rstrip("/").split("/")
     if parts[:2] != ROOT.split("/"):
         raise ToolError(f"Error: the path {path} must start with {ROOT}")
@@ -225,6 +227,10 @@ def _checked(path: str) -> str:
 def _worth_keeping(text: str) -> str:
     if not text.strip():
         raise ToolError("Error: memory keeps no empty file; write something, or delete the file")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError("Error: the text has an unpaired surrogate; leave it out") from error
     return text
 
 

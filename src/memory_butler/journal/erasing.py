@@ -1,7 +1,7 @@
 """Erasing messages from a journal: the one way past the triggers that keep its log (C-106)."""
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -97,4 +97,6 @@ def erase_journal(path: Path) -> bool:
         for text in folder.iterdir():
             if text.is_file():
                 text.unlink()
+        with suppress(OSError):  # somebody's own folder in it stays
+            folder.rmdir()
     return there

@@ -158,12 +158,12 @@ def user_turns(
     return [to_moment(row[0]) for row in reversed(rows)]
 
 
-def holds(
+def held(
     db: sqlite3.Connection, ts: datetime, content: str, actor: str, image_path: str | None
-) -> bool:
-    """Whether this very message is in the log already."""
+) -> int:
+    """How often this very message is in the log already."""
     parameters = {"ts": to_text(ts), "content": content, "actor": actor, "image_path": image_path}
-    return db.execute(SQL["same"], parameters).fetchone() is not None
+    return int(db.execute(SQL["same"], parameters).fetchone()[0])
 
 
 def _event(row: Sequence[Any]) -> Event:

@@ -57,7 +57,7 @@ WHERE ts > :since
 ORDER BY ts DESC LIMIT :limit
 
 -- name: same
-SELECT true FROM events
+SELECT count(*) FROM events
 WHERE ts = :ts AND actor IS :actor AND content = :content AND image_path IS :image_path
 
 -- name: page

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -46,10 +47,14 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that was read; `digest` is of the file up to and including it."""
+    """A line that was read; `digest` is of the file up to and including it.
+
+    `nth`: how many such lines the file has so far, with this one.
+    """
 
     number: int
     digest: str
+    nth: int
     content: str
     actor: str
     ts: datetime | None
@@ -66,8 +71,9 @@ def import_lines(
 
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
-    wherever it lies. A message with a `ts` that the log holds already, same in everything, is
-    skipped; one without gets the time of the import. `progress` is told the lines that are in.
+    wherever it lies. A message with a `ts` that the log holds already, same in everything and as
+    often, is skipped; one without gets the time of the import. `progress` is told the lines that
+    are in.
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import
@@ -143,16 +149,21 @@ def _digested(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
 
 
 def _parsed(stream: IO[bytes], done: int, now: datetime) -> Iterator[_Line]:
+    seen: Counter[bytes] = Counter()
     for number, digest, line in _digested(stream):
-        if number <= done or not line.strip():
+        if not line.strip():
+            continue
+        key = hashlib.sha256(line).digest()
+        seen[key] += 1
+        if number <= done:
             continue
         try:
-            yield _message(number, digest, line, now)
+            yield _message(number, digest, seen[key], line, now)
         except InvalidInput as error:
             raise InvalidInput(f"line {number}: {error}") from error
 
 
-def _message(number: int, digest: str, line: bytes, now: datetime) -> _Line:
+def _message(number: int, digest: str, nth: int, line: bytes, now: datetime) -> _Line:
     try:
         given: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -164,7 +175,7 @@ def _message(number: int, digest: str, line: bytes, now: datetime) -> _Line:
         raise InvalidInput("actor, content, ts and image_path must be strings")
     actor, content, ts, image_path = texts
     events.check(content, actor, image_path)
-    return _Line(number, digest, content, actor, _moment(ts, now), image_path)
+    return _Line(number, digest, nth, content, actor, _moment(ts, now), image_path)
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:
@@ -186,7 +197,7 @@ def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
     ts = line.ts
     if ts is None:
         ts = events.next_ts(db, now)
-    elif events.holds(db, ts, line.content, line.actor, line.image_path):
+    elif events.held(db, ts, line.content, line.actor, line.image_path) >= line.nth:
         return False
     events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
     return True

@@ -156,8 +156,6 @@ class Cipher:
         info = f"memory-butler journal {key.id} {file}".encode()
         derived = HKDF(SHA256(), 96, salt=None, info=info).derive(key.secret)
         self._contents, self._names = AESGCM(derived[:32]), AESSIV(derived[32:])
-        # What could not be opened last: SQLite tells no more than that a function failed.
-        self.damaged: str | None = None
         # As SQL functions they are called for every row of a table.
         self.named = lru_cache(_NAMES)(self._named)
         self.name_of = lru_cache(_NAMES)(self._name_of)
@@ -180,24 +178,14 @@ class Cipher:
         return self.seal(str(value).encode(), place)
 
     def opened(self, value: bytes, place: str) -> str:
-        """A value from the file; one that cannot be opened is noted as `damaged`."""
-        try:
-            return self.open(value, place).decode()
-        except (InvalidTag, ValueError, TypeError):
-            self.damaged = place.partition("|")[0]
-            raise
+        """A value from the file; raises as `open` does."""
+        return self.open(value, place).decode()
 
     def _named(self, name: str | None) -> bytes | None:
         return None if name is None else self._names.encrypt(name.encode(), None)
 
     def _name_of(self, token: bytes | None) -> str | None:
-        if token is None:
-            return None
-        try:
-            return self._names.decrypt(token, None).decode()
-        except (InvalidTag, ValueError, TypeError):
-            self.damaged = "a name"
-            raise
+        return None if token is None else self._names.decrypt(token, None).decode()
 
 
 # Kept for a process, and with it the names: every use of a journal opens its file anew.
@@ -212,6 +200,8 @@ class Sealing:
     keys: KeySource
     cipher: Cipher | None = None
     _schema: int | None = field(default=None, init=False)
+    # What could not be opened last: SQLite tells no more than that a function failed.
+    _damaged: str | None = field(default=None, init=False)
 
     def is_current(self, db: sqlite3.Connection) -> bool:
         """Whether nobody has changed the schema since `look`; within a transaction."""
@@ -234,7 +224,7 @@ class Sealing:
             self.cipher = None
         if mark is not None:
             self.cipher = _cipher(key_of(self.path, mark.key, self.keys), mark.file)
-            _register(db, self.cipher)
+            _register(db, self.cipher, self._note_damage)
             _open_up(db)
         self._schema = schema
 
@@ -244,12 +234,15 @@ class Sealing:
         Raises:
             IntegrityViolation: something could not.
         """
-        if self.cipher is not None and self.cipher.damaged is not None:
-            place, self.cipher.damaged = self.cipher.damaged, None
+        place, self._damaged = self._damaged, None
+        if place is not None:
             raise IntegrityViolation(
                 f"the journal {self.path.stem} is damaged: what is sealed as {place} is not what "
                 "was written there; restore it from a backup"
             )
+
+    def _note_damage(self, place: str) -> None:
+        self._damaged = place
 
 
 def key_of(path: Path, id: str, keys: KeySource) -> DataKey:
@@ -374,12 +367,32 @@ def _mark_of(db: sqlite3.Connection) -> Mark | None:
     return Mark(key, file, bool(scrubbed))
 
 
-def _register(db: sqlite3.Connection, cipher: Cipher) -> None:
-    """Make the SQL functions of the views and triggers known to a connection."""
+def _register(
+    db: sqlite3.Connection, cipher: Cipher, note_damage: Callable[[str], None] = lambda _: None
+) -> None:
+    """Make the SQL functions of the views and triggers known to a connection.
+
+    `note_damage` is told the place of what cannot be opened.
+    """
+
+    def opened(value: bytes, place: str) -> str:
+        try:
+            return cipher.opened(value, place)
+        except (InvalidTag, ValueError, TypeError):
+            note_damage(place.partition("|")[0])
+            raise
+
+    def name_of(token: bytes | None) -> str | None:
+        try:
+            return cipher.name_of(token)
+        except (InvalidTag, ValueError, TypeError):
+            note_damage("a name")
+            raise
+
     db.create_function("sealed", 2, cipher.sealed)
-    db.create_function("opened", 2, cipher.opened, deterministic=True)
+    db.create_function("opened", 2, opened, deterministic=True)
     db.create_function("named", 1, cipher.named, deterministic=True)
-    db.create_function("name_of", 1, cipher.name_of, deterministic=True)
+    db.create_function("name_of", 1, name_of, deterministic=True)
 
 
 def _open_up(db: sqlite3.Connection) -> None:

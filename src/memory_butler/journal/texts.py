@@ -3,6 +3,7 @@
 People write the first two; the desk writes `ambient.md`.
 """
 
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -112,7 +113,8 @@ def begin_wake(folder: Path) -> Path | None:
     """Write `wake-context.md` where there is none, for its author to change; where it lies."""
     path = folder / WAKE
     try:
-        with path.open("x", encoding="utf-8") as file:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
             file.write(first_wake(folder.name))
     except FileExistsError:
         return None

@@ -20,11 +20,20 @@ async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> 
         return await connection.fetchval(SQL["begin"], job, tick, now) is not None
 
 
-async def last(pool: asyncpg.Pool, job: str) -> datetime | None:
-    """The latest tick of a job that was taken."""
+async def last(pool: asyncpg.Pool, job: str, tick: datetime) -> datetime | None:
+    """The latest tick of a job, up to this one, that was taken or skipped.
+
+    A later one is of a server whose clock was ahead.
+    """
     async with untenanted(pool) as connection:
-        found: datetime | None = await connection.fetchval(SQL["last"], job)
+        found: datetime | None = await connection.fetchval(SQL["last"], job, tick)
     return found
+
+
+async def give_back(pool: asyncpg.Pool, job: str, tick: datetime) -> None:
+    """Forget that a tick was taken, unless it has ended."""
+    async with untenanted(pool) as connection:
+        await connection.execute(SQL["give_back"], job, tick)
 
 
 async def skip(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> None:
@@ -53,7 +62,7 @@ async def latest(pool: asyncpg.Pool, limit: int) -> list[Row]:
 
 
 async def forget_before(pool: asyncpg.Pool, moment: datetime) -> None:
-    """Drop the record of older runs."""
+    """Drop the record of older runs, but for the latest of each job, by which ticks are missed."""
     async with untenanted(pool) as connection:
         await connection.execute(SQL["forget_before"], moment)
 

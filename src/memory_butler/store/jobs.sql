@@ -6,7 +6,10 @@ ON CONFLICT DO NOTHING
 RETURNING true
 
 -- name: last
-SELECT max(scheduled_for) FROM job_runs WHERE job = $1
+SELECT max(scheduled_for) FROM job_runs WHERE job = $1 AND scheduled_for <= $2
+
+-- name: give_back
+DELETE FROM job_runs WHERE job = $1 AND scheduled_for = $2 AND status = 'running'
 
 -- name: skip
 INSERT INTO job_runs (job, scheduled_for, started_at, finished_at, status)
@@ -22,7 +25,9 @@ WHERE status <> 'skipped'
 ORDER BY started_at DESC, job LIMIT $1
 
 -- name: forget_before
-DELETE FROM job_runs WHERE started_at < $1
+DELETE FROM job_runs r
+WHERE r.started_at < $1
+  AND EXISTS (SELECT FROM job_runs n WHERE n.job = r.job AND n.scheduled_for > r.scheduled_for)
 
 -- name: tenants_with_work
 SELECT tenants_with_work($1, $2)

@@ -247,3 +247,61 @@ async def test_what_is_not_recorded_runs_in_each_process_from_its_next_tick_on()
         await until(lambda: len(ticks) >= 2)
     assert began < ticks[0] < ticks[1]
     assert len(set(ticks)) == len(ticks)
+
+
+async def test_a_tick_that_an_outage_cut_off_is_run_again(
+    memory: Memory,
+    principal: Principal,
+    only: Callable[[Work], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+
+    async def work(_: Memory, who: Principal) -> dict[str, Any]:
+        ran.append(who.tenant)
+        return {}
+
+    only(work)
+    monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.05)
+    find, away = jobs.tenants_with_work, iter([True])
+
+    async def tenants(*given: Any) -> list[str]:
+        if next(away, False):
+            raise ConnectionResetError
+        return await find(*given)
+
+    monkeypatch.setattr(jobs, "tenants_with_work", tenants)
+    await store_fact(memory, principal, "user", "name", "Jo")
+    # A single tick is due, and none soon after.
+    hourly = scheduled(memory, "0 * * * *")
+    now = utc_now().replace(minute=30)
+    hourly = replace(hourly, clock=lambda: now)
+    await jobs.skip(memory.pool, "decay_sweep", now.replace(minute=0) - timedelta(hours=1), now)
+    async with running(hourly):
+        await until(lambda: bool(ran))
+    (run,) = await jobs.latest(memory.pool, 10)
+    assert (run["scheduled_for"].minute, run["status"]) == (0, "succeeded")
+
+
+async def test_a_clock_that_was_ahead_stops_nothing(memory: Memory) -> None:
+    now = utc_now().replace(minute=30)
+    tick = now.replace(minute=0, second=0, microsecond=0)
+    await jobs.begin(memory.pool, "decay_sweep", tick + timedelta(days=30), now)
+    assert not await waits(memory.pool, "decay_sweep", tick, now)  # the first in order: skipped
+    later = tick + timedelta(hours=1)
+    assert await waits(memory.pool, "decay_sweep", later, now + timedelta(hours=1))
+
+
+async def test_the_latest_run_of_a_job_is_never_forgotten(
+    memory: Memory, admin: Connection
+) -> None:
+    now = utc_now()
+    for job, days in (("yearly", 400), ("yearly", 200), ("nightly", 100), ("nightly", 1)):
+        moment = now - timedelta(days=days)
+        await jobs.begin(memory.pool, job, moment, moment)
+    await jobs.forget_before(memory.pool, now - timedelta(days=90))
+    left = await admin.fetch("SELECT job, scheduled_for FROM job_runs ORDER BY job")
+    assert [(row["job"], (now - row["scheduled_for"]).days) for row in left] == [
+        ("nightly", 1),
+        ("yearly", 200),
+    ]

@@ -18,7 +18,7 @@ from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.jobs.calendar import following, is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
-from memory_butler.engine.jobs.ticks import run_tick, waits
+from memory_butler.engine.jobs.ticks import give_back, run_tick, waits
 from memory_butler.engine.memory import Memory
 from memory_butler.store.transaction import OUTAGES
 
@@ -54,8 +54,30 @@ def recorded(
     cron: str,
     run: Callable[[datetime], Awaitable[object]],
 ) -> Entry:
-    """An entry whose ticks the database records: of all servers one runs each."""
-    return Entry(name, cron, lambda tick: waits(pool, name, tick, clock()), run)
+    """An entry whose ticks the database records: of all servers one runs each.
+
+    A tick whose run met an outage is given back, and run again.
+    """
+    cut_off: datetime | None = None
+
+    async def is_wanted(tick: datetime) -> bool:
+        return tick == cut_off or await waits(pool, name, tick, clock())
+
+    async def run_to_its_end(tick: datetime) -> None:
+        nonlocal cut_off
+        if tick == cut_off:
+            await give_back(pool, name, tick)
+        cut_off = tick
+        try:
+            await run(tick)
+        except OUTAGES:
+            raise
+        except Exception:
+            cut_off = None
+            raise
+        cut_off = None
+
+    return Entry(name, cron, is_wanted, run_to_its_end)
 
 
 def unrecorded(
@@ -68,6 +90,8 @@ def unrecorded(
     latest = clock()
 
     async def is_later(tick: datetime) -> bool:
+        nonlocal latest
+        latest = min(latest, clock())  # the clock may have been ahead
         return tick > latest
 
     async def note_and_run(tick: datetime) -> None:

@@ -44,10 +44,15 @@ async def waits(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) ->
     The first call for an entry notes the tick before as one to skip: an entry made at noon should
     not begin with yesterday's morning. From then on a tick that was missed is made good.
     """
-    last = await jobs.last(pool, name)
+    last = await jobs.last(pool, name, tick)
     if last is None:
         await jobs.skip(pool, name, tick, now)
     return last is not None and last < tick
+
+
+async def give_back(pool: asyncpg.Pool, name: str, tick: datetime) -> None:
+    """Let a tick that was taken and not ended be taken again."""
+    await jobs.give_back(pool, name, tick)
 
 
 async def conclude(

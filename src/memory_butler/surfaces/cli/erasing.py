@@ -153,6 +153,8 @@ def _show_preview(found: Any) -> None:
             print(f"goes   {name}: {id}")
     for name in found.journals:
         print(f"goes   journal: {name}")
+    if found.message is not None:
+        print("goes   message: {1} of {0}".format(*found.message))
     for one in found.scope.kept:
         print(f"stays  {one.kind}: {one.id}, {one.why}")
     said = ", ".join(counted(len(ids), _ONE[name]) for name, ids in kinds.items())
@@ -161,7 +163,8 @@ def _show_preview(found: Any) -> None:
 
 def _show_certificate(said: Mapping[str, Any]) -> None:
     target = said["target"]
-    what = " ".join(str(target[name]) for name in ("by", "memory_type", "id") if name in target)
+    named = ("by", "memory_type", "companion", "id")
+    what = " ".join(str(target[name]) for name in named if name in target)
     rows = ", ".join(f"{count} {name}" for name, count in sorted(said["rows"].items()) if count)
     print(f"Erased by {what}, of tenant {said['tenant']}: {rows or 'nothing'}.")
     for one in said["journals"]:

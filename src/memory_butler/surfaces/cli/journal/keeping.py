@@ -1,13 +1,19 @@
 """Keeping a journal: in, out and away with it, compiling what was said, taking that back."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    InvalidInput,
+    MemoryButlerError,
+    NotFound,
+)
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
@@ -19,10 +25,13 @@ from memory_butler.surfaces.cli.journal.opened import (
     model,
 )
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
+from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
-    from memory_butler.companions.former import Card
+    from memory_butler.companions.former import Card, Former
     from memory_butler.journal.fragments import Difference, RunType
+    from memory_butler.journal.importing import Imported
     from memory_butler.journal.maintenance.run import Proposal
 
 IMPORT_EXAMPLES = epilog(
@@ -55,31 +64,74 @@ def import_(
     cards of SillyTavern, and JSON Lines of actor, content and, if known, ts and image_path.
     Interrupted, run it again: it goes on where it stopped, and nothing comes in twice.
     """
-    from memory_butler.companions.former import Roles, former_lines, read_card
+    from memory_butler.companions.former import read_card
+
+    if not file.exists():
+        raise InvalidInput(f"there is no file {file}")
+    with _left_as_it_was(place, whose):
+        if (card := read_card(file)) is not None:
+            _become(place, whose, card)
+            return
+        found, done = _taken_in(place, whose, file)
+    known = f", {done.known:,} were there already" if done.known else ""
+    resumed = f" after line {done.resumed:,}" if done.resumed else ""
+    print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
+    if done.added:
+        print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+    if found is None:
+        return
+    if found.left_out:
+        kinds = (counted(count, what) for what, count in sorted(found.left_out.items()))
+        print(f"Left out: {', '.join(kinds)}.")
+    for bad in found.bad:
+        complain(f"{bad.file}, line {bad.number}: {bad.reason}")
+    if found.bad:
+        raise typer.Exit(BY_CODE["invalid_input"].exit_code)
+
+
+def _taken_in(place: Place, whose: str, file: Path) -> "tuple[Former | None, Imported]":
+    from memory_butler.companions.former import Roles, former_conversation
     from memory_butler.journal.importing import import_lines
 
     def say(lines: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{lines:,} lines", end="", file=sys.stderr, flush=True)
 
-    if not file.exists():
-        raise InvalidInput(f"there is no file {file}")
-    if (card := read_card(file)) is not None:
-        _become(place, whose, card)
-        return
     with companion(place, whose, create=True) as one:
         roles = Roles(one.policy.user_actors[0], one.policy.assistant_actors[0])
-        lines = former_lines(file, roles, one.policy.zone)
-        if lines is None and not file.is_file():
+        found = former_conversation(file, roles, one.policy.zone, one.live.clock())
+        if found is None and not file.is_file():
             raise InvalidInput(f"{file} holds no conversation of a known program")
-        done = import_lines(one.file, file if lines is None else lines, progress=say)
+        source = file if found is None else found.lines
+        done = import_lines(one.file, source, progress=say)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    known = f", {done.known:,} were there already" if done.known else ""
-    resumed = f" after line {done.resumed:,}" if done.resumed else ""
-    print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
-    if done.added:
-        print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+    return found, done
+
+
+@contextmanager
+def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
+    """Delete a journal that the block made, where it fails before anything is in it."""
+    from memory_butler.journal.erasing import erase_journal
+    from memory_butler.journal.file import journal_path
+
+    path = journal_path(place.settings().data_dir, place.principal().tenant, whose)
+    there = path.exists()
+    try:
+        yield
+    except MemoryButlerError:
+        if not there and path.exists() and not _messages(place, whose):
+            erase_journal(path)
+        raise
+
+
+def _messages(place: Place, whose: str) -> int:
+    """How many messages a journal has; 0 where it cannot be opened for want of its key."""
+    try:
+        with companion(place, whose) as one:
+            return one.live.extent()[0]
+    except ConfigurationError:
+        return 0
 
 
 def _become(place: Place, whose: str, card: "Card") -> None:
@@ -96,7 +148,7 @@ def _become(place: Place, whose: str, card: "Card") -> None:
     with companion(place, whose, create=True) as one:
         given = introduction_of(one.file)
         taken = [given.user] if given.user else []
-        given = replace(given, name=name_of(card.name[:MAX_NAME_CHARS], taken))
+        given = replace(given, name=name_of(card.name[:MAX_NAME_CHARS], taken) or given.name)
         written = introduce(one.file, given, one.live.clock())
         described = written is not None and describe(one.file.texts_dir, card.description)
         greets = bool(card.greeting) and not one.live.events(limit=1)
@@ -149,17 +201,20 @@ def delete(
     One message alone: `memory-butler erase --message`, which also certifies it.
     """
     from memory_butler.journal.erasing import erase_journal
+    from memory_butler.journal.file import journal_path
 
-    with companion(place, whose) as one:
-        path, (messages, _) = one.file.path, one.live.extent()
+    path = journal_path(place.settings().data_dir, place.principal().tenant, whose)
+    if not path.is_file():
+        raise NotFound(f"no companion {whose!r}")
+    told = counted(_messages(place, whose), "message")
     if not yes:
         if not sys.stdin.isatty():
             raise InvalidInput("not a terminal, so nobody can confirm: add --yes")
-        if not typer.confirm(f"Delete the journal of {whose}, {counted(messages, 'message')}?"):
+        if not typer.confirm(f"Delete the journal of {whose}, {told}?"):
             print("Nothing was deleted.")
             return
     erase_journal(path)
-    print(f"Deleted the journal of {whose}, {counted(messages, 'message')}.")
+    print(f"Deleted the journal of {whose}, {told}.")
 
 
 def maintain(

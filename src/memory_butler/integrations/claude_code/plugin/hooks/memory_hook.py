@@ -42,6 +42,9 @@ BARE = "# Memory Context"
 # Set in the sessions that a butler of ours runs.
 BUTLERS_SESSION = "MEMORY_BUTLER_CONTEXT_FILE"
 # What stands in a transcript as the user's, but was not said by the user.
+# What marks an entry that neither the user nor the model said, and the model of such a one.
+NOBODYS = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
+SYNTHETIC = "<synthetic>"
 NOT_SAID = ("<command-", "<local-command", "<bash-", "[Request interrupted")
 # A command of a plugin or of the user's with words of the user's after it. One word alone is a
 # choice among settings, such as "/model opus".
@@ -267,7 +270,7 @@ def since(path: str, begin: int, began: str) -> tuple[list[str], str, int]:
                 message = entry["message"]
                 if entry.get("timestamp", began) < began:
                     continue
-                if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
+                if any(map(entry.get, NOBODYS)) or message.get("model") == SYNTHETIC:
                     continue
                 text = spoken(message["content"])
             except (ValueError, KeyError, TypeError):

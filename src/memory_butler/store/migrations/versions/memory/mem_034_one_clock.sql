@@ -7,7 +7,7 @@ ALTER TABLE job_runs ADD CONSTRAINT job_runs_status_known
 DROP SCHEMA IF EXISTS pgqueuer CASCADE;
 
 -- The searches of both retrievers in one, which `worded_…` and `nearest_…` have replaced.
-DROP FUNCTION search_episodes(vector, text, text, double precision, timestamptz, integer, integer);
-DROP FUNCTION search_facts(vector, text, text, double precision, timestamptz, integer, integer);
-DROP FUNCTION search_rules(vector, text, text, double precision, timestamptz, integer, integer);
-DROP FUNCTION any_of_terms(text);
+DROP FUNCTION IF EXISTS search_episodes(vector, text, text, double precision, timestamptz, integer, integer);
+DROP FUNCTION IF EXISTS search_facts(vector, text, text, double precision, timestamptz, integer, integer);
+DROP FUNCTION IF EXISTS search_rules(vector, text, text, double precision, timestamptz, integer, integer);
+DROP FUNCTION IF EXISTS any_of_terms(text);
