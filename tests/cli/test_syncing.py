@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.installation import SECONDS, Installation
-from memory_butler.domain.mirror import Outcome
+from memory_butler.domain import mirror as mirror_rules
 from memory_butler.integrations import markdown_folder
 
 FOLDER = "integrations.markdown_folder"
@@ -127,9 +127,9 @@ def test_a_note_saved_during_a_pass_is_left_to_the_next(
 ) -> None:
     note = mirror.folder / "Ana.md"
     note.write_text(note.read_text().replace("Porto", "Lisbon"))
-    real = markdown_folder.render
+    real = mirror_rules.render
 
-    def saved_meanwhile(*given: Any, **named: Any) -> Outcome:
+    def saved_meanwhile(*given: Any, **named: Any) -> mirror_rules.Outcome:
         note.write_text(note.read_text().replace("Lisbon", "Faro"))
         return real(*given, **named)
 
