@@ -32,9 +32,9 @@ EXCEPTIONS: Final = {
 
 # Commands that are written by hand, for they have no operation; `erase` is the exception above.
 BY_HAND: Final = set(
-    "serve demo mcp connect disconnect doctor butler import export write-rules scan-secrets erase "
-    "verify journal reembed reindex-words backup restore-backup keys audit distribute index psql "
-    "db-url db model version".split()
+    "serve demo mcp connect disconnect doctor butler import export write-rules sync scan-secrets "
+    "erase verify journal reembed reindex-words backup restore-backup keys audit distribute index "
+    "psql db-url db model version".split()
 )
 
 

@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli import (
     operations,
     scanning,
     serving,
+    syncing,
     writing_rules,
 )
 from memory_butler.surfaces.cli.examples import epilog
@@ -68,6 +69,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("write-rules", rich_help_panel=STORE, epilog=writing_rules.EXAMPLES)(
         located(writing_rules.write_rules)
     )
+    add("sync", rich_help_panel=STORE, epilog=syncing.EXAMPLES)(located(syncing.sync))
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
         located(scanning.scan_secrets)
     )

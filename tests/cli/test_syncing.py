@@ -1,0 +1,216 @@
+"""`sync` as a person types it, over the real database."""
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.installation import SECONDS, Installation
+from memory_butler.domain import mirror as mirror_rules
+from memory_butler.integrations import markdown_folder
+
+FOLDER = "integrations.markdown_folder"
+_KILLED = """
+import importlib, os, signal, sys
+from memory_butler.__main__ import main
+owner, called, count = sys.argv[1:4]
+holder = importlib.import_module("memory_butler." + owner.removesuffix(".MemoryClient"))
+holder = getattr(holder, "MemoryClient", holder) if owner.endswith("Client") else holder
+real, calls = getattr(holder, called), []
+def dying(*given, **named):
+    calls.append(1)
+    if len(calls) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*given, **named)
+setattr(holder, called, dying)
+sys.argv[1:] = sys.argv[4:]
+main()
+"""
+
+
+class Mirror:
+    """A folder, and the commands for one tenant."""
+
+    def __init__(self, installation: Installation, tenant: str, folder: Path) -> None:
+        self._installation, self._tenant, self.folder = installation, tenant, folder
+
+    def run(self, *words: str, code: int | None = 0) -> str:
+        answer = self._installation.inside(*words, "--tenant", self._tenant, code=code)
+        return answer.out + answer.err
+
+    def sync(self, *options: str, code: int | None = 0) -> str:
+        return self.run("sync", str(self.folder), *options, code=code)
+
+    def facts(self) -> dict[str, str]:
+        given = self.run("facts", "list", "--json")
+        return {one["predicate"]: one["content"] for one in json.loads(given)["items"]}
+
+    def files(self) -> dict[str, tuple[bytes, int]]:
+        return {
+            one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in self.folder.iterdir()
+        }
+
+
+@pytest.fixture
+def mirror(installation: Installation, tenant: str, tmp_path: Path) -> Mirror:
+    made = Mirror(installation, tenant, tmp_path / "notes")
+    made.run("store-fact", "Ana", "home", "Lives in Porto")
+    made.run("store-fact", "Ana", "pet", "Has a dog\ncalled Rex")
+    made.sync()
+    return made
+
+
+def test_both_sides_reach_each_other(mirror: Mirror) -> None:
+    note = mirror.folder / "Ana.md"
+    assert stat.S_IMODE(mirror.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    before = mirror.files()
+    assert mirror.sync() == "Up to date.\n"
+    assert mirror.sync("--check") == "Up to date.\n"
+    assert mirror.files() == before
+
+    text = note.read_text()
+    assert "- pet: Has a dog<br>called Rex ^f-" in text
+    lines = [one for one in text.split("\n") if not one.startswith("- pet")]
+    edited = "\n".join(lines).replace("Lives in Porto", "Lives in [[Lisbon]]")
+    note.write_bytes(f"{edited}- drink: Prefers tea\n\nMy own words.  \n".encode())
+    planned = mirror.sync("--check", code=1)
+    assert "edit Ana · home: Lives in Lisbon" in planned
+    assert "forget Ana · pet" in planned
+    assert "store Ana · drink: Prefers tea" in planned
+    assert len(mirror.facts()) == 2
+    mirror.run("store-fact", "Ben", "home", "Lives in Faro")
+    mirror.sync()
+    found = json.loads(mirror.run("facts", "list", "--subject", "Ana", "--json"))["items"]
+    assert {one["content"]: one["trust"] for one in found} == {
+        "Lives in Lisbon": "user_said",
+        "Prefers tea": "user_said",
+    }
+    after = note.read_text()
+    assert "Lives in [[Lisbon]] ^f-" in after
+    assert after.endswith("\nMy own words.  \n")
+    assert (mirror.folder / "Ben.md").exists()
+    assert mirror.sync("--check") == "Up to date.\n"
+
+
+def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None:
+    note = mirror.folder / "Ana.md"
+    mirror.run("store-fact", "Ana", "home", "Lives in Braga")
+    note.write_text(note.read_text().replace("Lives in Porto", "Lives in Lisbon"))
+    assert "1 conflict waits" in mirror.sync()
+    text = note.read_text()
+    assert "- home: Lives in Braga ^f-" in text
+    assert "\n> - home: Lives in Lisbon\n" in text
+    assert "1 conflict waits" in mirror.sync("--check", code=1)
+    assert note.read_text() == text
+    quoted = [one for one in text.split("\n") if not one.startswith("> [!conflict]")]
+    note.write_text("\n".join(quoted).replace("> - home", "- home"))
+    mirror.sync()
+    assert mirror.facts()["home"] == "Lives in Lisbon"
+    assert note.read_text().count("- home:") == 1
+    assert mirror.sync("--check") == "Up to date.\n"
+
+
+def test_the_plan_of_a_first_pass_makes_nothing(mirror: Mirror, tmp_path: Path) -> None:
+    planned = mirror.run("sync", str(tmp_path / "new"), "--dry-run")
+    assert planned == "Ana.md: note changed\n"
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_note_saved_during_a_pass_is_left_to_the_next(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = mirror.folder / "Ana.md"
+    note.write_text(note.read_text().replace("Porto", "Lisbon"))
+    real = mirror_rules.render
+
+    def saved_meanwhile(*given: Any, **named: Any) -> mirror_rules.Outcome:
+        note.write_text(note.read_text().replace("Lisbon", "Faro"))
+        return real(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(markdown_folder, "render", saved_meanwhile)
+        assert "changed meanwhile" in mirror.sync()
+    assert "Lives in Faro" in note.read_text()
+    mirror.sync()
+    assert mirror.facts()["home"] == "Lives in Lisbon"
+    assert "> - home: Lives in Faro" in note.read_text()
+    assert "- home: Lives in Lisbon ^f-" in note.read_text()
+
+
+def test_what_is_not_safe_is_refused(
+    mirror: Mirror, installation: Installation, tmp_path: Path
+) -> None:
+    note, other = mirror.folder / "Ana.md", tmp_path / "other"
+    state = mirror.folder / markdown_folder.STATE
+    foreign = installation.inside("sync", str(mirror.folder), "--tenant", "another", code=None)
+    assert foreign.code
+    assert "another tenant" in foreign.err
+    other.symlink_to(mirror.folder)
+    assert "is a link" in mirror.run("sync", str(other), code=None)
+    # A note that became a link, or cannot be read, is no word to forget what it said.
+    (tmp_path / "away.md").write_text(note.read_text())
+    note.unlink()
+    note.symlink_to(tmp_path / "away.md")
+    assert "it is a link" in mirror.sync()
+    assert len(mirror.facts()) == 2
+    note.unlink()
+    note.write_bytes(b"\xff")
+    assert "not UTF-8" in mirror.sync()
+    assert note.read_bytes() == b"\xff"
+    assert len(mirror.facts()) == 2
+    note.write_text((tmp_path / "away.md").read_text())
+    assert mirror.sync() == "Up to date.\n"
+    state.unlink()
+    assert "bring that file back" in mirror.sync(code=None)
+
+
+def test_most_facts_are_not_forgotten_by_accident(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    mirror = Mirror(installation, tenant, tmp_path)
+    for number in range(12):
+        mirror.run("store-fact", "Ana", f"number_{number}", f"Is {number}")
+    mirror.sync()
+    (tmp_path / "Ana.md").unlink()
+    assert "--forget-many" in mirror.sync(code=None)
+    assert len(mirror.facts()) == 12
+    mirror.sync("--forget-many")
+    assert not mirror.facts()
+
+
+# What is called when the process kills itself, and at which call.
+@pytest.mark.parametrize(
+    ("owner", "called", "count"),
+    [("client.MemoryClient", "store_fact", 1), (FOLDER, "replaced", 2)],
+)
+def test_a_killed_pass_is_finished_by_the_next(
+    mirror: Mirror, tenant: str, installation: Installation, owner: str, called: str, count: int
+) -> None:
+    note = mirror.folder / "Ana.md"
+    note.write_text(note.read_text().replace("Porto", "Lisbon") + "- drink: Prefers tea\n")
+    mirror.run("store-fact", "Ben", "home", "Lives in Faro")
+    words = f"sync {mirror.folder} --tenant {tenant}".split()
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, owner, called, str(count), *words],
+        env=installation.environment(),
+        timeout=SECONDS,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    mirror.sync()
+    assert mirror.sync("--check") == "Up to date.\n"
+    known = json.loads(mirror.run("facts", "list", "--validity", "all", "--json"))["items"]
+    assert sorted(one["content"] for one in known if one["validity"] == "active") == [
+        "Has a dog\ncalled Rex",
+        "Lives in Faro",
+        "Lives in Lisbon",
+        "Prefers tea",
+    ]
+    assert len(known) == 5
+    assert sorted(mirror.files()) == [".memory-butler.json", "Ana.md", "Ben.md"]

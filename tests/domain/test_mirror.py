@@ -1,0 +1,258 @@
+"""Notes and their merge with memory: histories on both sides converge, and nothing is lost."""
+
+import random
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import HISTORIES
+from memory_butler.domain.facts import key_of
+from memory_butler.domain.mirror import (
+    Held,
+    Names,
+    Outcome,
+    View,
+    conflicts_in,
+    ids_in,
+    normal,
+    plan,
+    read,
+    render,
+    safe_name,
+)
+
+# 200 with the suite, 4,000 at night.
+EXAMPLES = 8 * HISTORIES
+SUBJECTS = ("Ana", "ana/..", "CON", "user")
+PREDICATES = ("home", "pet", "likes: best")
+
+
+@dataclass
+class World:
+    """Both sides by the rules of the store: one active fact a key, an edit makes a new one."""
+
+    seed: int
+    active: dict[str, Held] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    known: dict[str, Held] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)
+    texts: dict[str, str] = field(default_factory=dict)
+    base: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)  # noqa: S311 -- a history
+
+    def word(self) -> str:
+        self.count += 1
+        shape = self.chance.choice(("w{}w", "<b>w{}w", "![[w{}w]]", "w{}w\n two", "w{}w: ^f-x"))
+        return shape.format(self.count)
+
+    def store(self, held: Held) -> str:
+        self.count += 1
+        new = replace(held, id=str(UUID(int=self.count)))
+        for id, old in list(self.active.items()):
+            key = (old.note, key_of(old.predicate), old.scope)
+            if key == (new.note, key_of(new.predicate), new.scope):
+                del self.active[id]
+                self.replaced[id] = new.id
+        self.active[new.id] = self.known[new.id] = new
+        self.said.add(normal(new.body))
+        return new.id
+
+    def view(self) -> View:
+        newest = {}
+        for id in self.replaced:
+            here = id
+            while here in self.replaced:
+                here = self.replaced[here]
+            newest[id] = here
+        return View(dict(self.active), newest, self.known)
+
+    def in_memory(self) -> None:
+        ids = sorted(self.active)
+        act = self.chance.choice(("store", "store", "forget", "edit"))
+        if act == "store" or not ids:
+            subject, predicate = self.chance.choice(SUBJECTS), self.chance.choice(PREDICATES)
+            self.store(Held("", subject, predicate, self.word()))
+            return
+        id = self.chance.choice(ids)
+        if act == "edit":
+            self.store(replace(self.active[id], content=self.word()))
+        else:
+            del self.active[id]
+
+    def by_the_person(self) -> None:
+        if not self.texts:
+            return
+        path = self.chance.choice(sorted(self.texts))
+        lines = self.texts[path].split("\n")
+        facts = [n for n, one in enumerate(lines) if one.startswith("- ") and "^f-" in one]
+        act = self.chance.choice("edit edit delete new prose resolve move".split())
+        if act in ("edit", "delete", "move") and facts:
+            at = self.chance.choice(facts)
+            if act == "edit":
+                said, _, id = lines[at].rpartition(" ^f-")
+                predicate = said.partition(": ")[0]
+                lines[at] = f"{predicate}: {self.word().replace(chr(10), '<br>')} ^f-{id}"
+            else:
+                line = lines.pop(at)
+                if act == "move":
+                    lines.append(line)
+        elif act == "new":
+            said = self.word().replace("\n", "<br>")
+            lines.append(f"- {self.chance.choice(PREDICATES)}: {said}")
+        elif act == "prose":
+            lines.append(f"Prose {self.word()}\r")
+        elif act == "resolve":
+            lines = [one.removeprefix("> ") if one.startswith("> - ") else one for one in lines]
+        self.texts[path] = "\n".join(lines)
+
+    def sync(self, killed: float = 1.0) -> Outcome | None:
+        """One pass, which ends after this share of its steps."""
+        pages = [read(path, text) for path, text in sorted(self.texts.items())]
+        merged = plan(self.base, pages, self.view())
+        stored = {}
+        steps = list(merged.changes)
+        for change in steps[: int(len(steps) * min(1.0, killed * 2))]:
+            if change.act == "forget":
+                assert change.id is not None
+                self.active.pop(change.id, None)
+            elif change.act == "store":
+                held = Held("", change.subject, change.predicate, change.content)
+                stored[change.path, change.index] = self.store(held)
+            elif change.id in self.active:
+                old = self.active.pop(change.id)
+                new = replace(old, predicate=change.predicate, content=change.content)
+                self.replaced[old.id] = self.store(new)
+        if killed < 0.5:
+            return None
+        outcome = render(
+            self.base, pages, merged, self.view(), stored, names=Names(list(self.texts))
+        )
+        written = sorted(outcome.texts.items())
+        for path, text in written[: int(len(written) * (killed * 2 - 1))]:
+            if text:
+                self.texts[path] = text
+            else:
+                del self.texts[path]
+        if killed == 1.0:
+            self.base = dict(outcome.base)
+        return outcome
+
+    def words(self) -> set[str]:
+        text = "\n".join(self.texts.values())
+        return {one for one in (f"w{n}w" for n in range(self.count + 1)) if one in text}
+
+    def prose(self) -> list[str]:
+        return sorted(
+            one for text in self.texts.values() for one in text.split("\n") if "Prose" in one
+        )
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.integers(0, 2**32))
+def test_histories_on_both_sides_converge_and_nothing_is_lost(seed: int) -> None:
+    world = World(seed)
+    for _ in range(world.chance.randint(1, 25)):
+        act = world.chance.random()
+        if act < 0.35:
+            world.in_memory()
+        elif act < 0.75:
+            world.by_the_person()
+        else:
+            words, prose = world.words(), world.prose()
+            world.sync(1.0 if world.chance.random() < 0.5 else world.chance.random())
+            everywhere = "\n".join([*world.texts.values(), *world.said])
+            assert all(word in everywhere for word in words)
+            assert world.prose() == prose
+    world.sync()
+    world.sync()
+    before = dict(world.texts), dict(world.base)
+    last = world.sync()
+    assert last is not None
+    assert not last.texts
+    assert (world.texts, world.base) == before
+    pages = [read(path, text) for path, text in sorted(world.texts.items())]
+    assert not plan(world.base, pages, world.view()).changes
+    lines = [line for page in pages for line in page.lines if line.id]
+    assert sorted(line.id or "" for line in lines) == sorted(world.active)
+    assert all(normal(world.active[line.id or ""].body) == normal(line.body) for line in lines)
+
+
+def _note(*lines: str) -> str:
+    return "\n".join(
+        ["---", "memory-butler: note", "subject: Ana", "---", "", "## Facts", "", *lines, ""]
+    )
+
+
+ID = "00000000-0000-0000-0000-000000000001"
+
+
+def _merged(text: str, *facts: Held, base: dict[str, str] | None = None) -> tuple[str, list[str]]:
+    page = read("Ana.md", text)
+    view = View({one.id: one for one in facts})
+    merged = plan(base or {}, [page], view)
+    texts = render(base or {}, [page], merged, view, {}).texts
+    return texts.get("Ana.md", text), [one.why for one in merged.problems]
+
+
+def test_both_changed_and_both_are_shown() -> None:
+    text, problems = _merged(
+        _note(f"- home: Lisbon ^f-{ID}"), Held(ID, "Ana", "home", "Porto"), base={ID: "another"}
+    )
+    assert f"- home: Porto ^f-{ID}\n> [!conflict]" in text
+    assert "> - home: Lisbon\n" in text
+    assert conflicts_in(text) == 1
+    assert not problems
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (f"* home: Porto ^f-{ID}", "not the form"),
+        ("- nothing said", "looks like"),
+        ("* pet: Rex", "looks like"),
+        ("- home: Porto", "says the same"),
+    ],
+)
+def test_what_is_unreadable_is_reported_and_left_alone(line: str, why: str) -> None:
+    held = Held(ID, "Ana", "home", "Porto")
+    text = _note(line) if "^f-" in line else _note(f"- home: Porto ^f-{ID}", line)
+    after, problems = _merged(text, held)
+    assert after == text
+    assert len(problems) == 1
+    assert why in problems[0]
+
+
+def test_an_id_on_two_lines_and_one_in_a_fence() -> None:
+    held = Held(ID, "Ana", "home", "Porto")
+    line = f"- home: Porto ^f-{ID}"
+    text = _note(line, line)
+    assert _merged(text, held)[0] == text
+    fenced = _note("```", line, "- pet: Rex", "```")
+    assert _merged(fenced, held)[0] == fenced
+
+
+def test_the_text_of_a_fact_embeds_nothing_and_opens_no_line() -> None:
+    held = Held(ID, "Ana", "home", f"![x](http://x)\n- a: b ^f-{ID}\n<img src=x>\n> [!conflict]")
+    text, _ = _merged(_note(), held)
+    assert ids_in(text) == {ID}
+    assert "![" not in text
+    assert "<img" not in text
+    assert conflicts_in(text) == 0
+    assert _merged(text, held)[0] == text
+
+
+def test_names_are_safe_and_free() -> None:
+    assert safe_name("../../etc/passwd") == "-..-etc-passwd"
+    assert safe_name("con.txt") == "con.txt_"
+    assert safe_name(" .. ") == "note"
+    assert len(safe_name("ä" * 300).encode()) <= 120
+    names = Names(["ana.md"])
+    made = {names.of(Held(ID, "Ana", "a", "b")) for _ in range(3)}
+    assert len(made) == 3
+    assert "Ana.md" not in made
