@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from memory_butler.client import MemoryClient
@@ -202,16 +202,10 @@ async def _view(client: MemoryClient) -> View:
             return View(active)
 
 
-def _held(one: object, content: str) -> Held:
-    entity = getattr(one, "entity_id", None)
-    return Held(
-        str(getattr(one, "id")),  # noqa: B009 -- a listed fact, or one that was looked at
-        getattr(one, "subject"),  # noqa: B009
-        getattr(one, "predicate"),  # noqa: B009
-        content,
-        getattr(one, "scope"),  # noqa: B009
-        None if entity is None else str(entity),
-    )
+def _held(one: Any, content: str) -> Held:
+    """A listed fact, or one that was looked at."""
+    entity = None if one.entity_id is None else str(one.entity_id)
+    return Held(str(one.id), one.subject, one.predicate, content, one.scope, entity)
 
 
 async def _with_newest(client: MemoryClient, view: View, known: set[str]) -> View:
