@@ -167,7 +167,7 @@ def test_what_is_said_twice_in_a_minute_is_kept_twice(tmp_path: Path) -> None:
 def test_what_is_damaged_or_left_out_is_told(tmp_path: Path) -> None:
     found = former(exports.chatgpt(tmp_path))
     assert [(one.number, one.file) for one in found.bad] == [(2, "conversations.json")]
-    assert found.left_out == {"attachment": 1, "note that was no message": 1}
+    assert found.left_out == {"attachment": 1, "note": 1}
 
 
 def test_one_odd_message_costs_no_other(tmp_path: Path) -> None:

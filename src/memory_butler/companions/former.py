@@ -110,7 +110,7 @@ def former_conversation(path: Path, roles: Roles, zone: tzinfo, now: datetime) -
                 case LeftOut(what):
                     left_out[what] += 1
                 case EpisodeLine(turn=None):
-                    left_out["note that was no message"] += 1
+                    left_out["note"] += 1
                 case EpisodeLine() as line:
                     actor = roles.user if line.speaker == "user" else roles.companion
                     at = line.occurred_at

@@ -45,6 +45,19 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[Work], None]:
     return replace_jobs
 
 
+@pytest.fixture
+def ran(only: Callable[[Work], None]) -> list[str]:
+    """The tenants that the only job was run for, in order."""
+    tenants: list[str] = []
+
+    async def work(_: Memory, who: Principal) -> dict[str, Any]:
+        tenants.append(who.tenant)
+        return {}
+
+    only(work)
+    return tenants
+
+
 async def until(true: Callable[[], bool], seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
         while not true():  # noqa: ASYNC110 (nothing tells of it)
@@ -98,15 +111,8 @@ async def test_three_servers_on_one_database_run_each_tick_once(
 
 
 async def test_missed_ticks_are_caught_up_by_one_run(
-    memory: Memory, principal: Principal, admin: Connection, only: Callable[[Work], None]
+    memory: Memory, principal: Principal, admin: Connection, ran: list[str]
 ) -> None:
-    ran: list[str] = []
-
-    async def work(_: Memory, who: Principal) -> dict[str, Any]:
-        ran.append(who.tenant)
-        return {}
-
-    only(work)
     await store_fact(memory, principal, "user", "name", "Jo")
     nightly = scheduled(memory, "0 3 * * *")
     async with running(nightly), asyncio.timeout(20):  # the first start runs nothing
@@ -148,16 +154,9 @@ async def test_an_outage_does_not_end_the_schedule(
     principal: Principal,
     admin: Connection,
     database: Database,
-    only: Callable[[Work], None],
+    ran: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ran: list[str] = []
-
-    async def work(_: Memory, who: Principal) -> dict[str, Any]:
-        ran.append(who.tenant)
-        return {}
-
-    only(work)
     monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.2)
     await store_fact(memory, principal, "user", "name", "Jo")
     async with running(scheduled(memory)):
@@ -174,16 +173,9 @@ async def test_an_outage_does_not_end_the_schedule(
 async def test_even_an_unforeseen_error_does_not_end_the_schedule(
     memory: Memory,
     principal: Principal,
-    only: Callable[[Work], None],
+    ran: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ran: list[str] = []
-
-    async def work(_: Memory, who: Principal) -> dict[str, Any]:
-        ran.append(who.tenant)
-        return {}
-
-    only(work)
     monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.2)
     broken = iter([True])
 
@@ -252,16 +244,9 @@ async def test_what_is_not_recorded_runs_in_each_process_from_its_next_tick_on()
 async def test_a_tick_that_an_outage_cut_off_is_run_again(
     memory: Memory,
     principal: Principal,
-    only: Callable[[Work], None],
+    ran: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ran: list[str] = []
-
-    async def work(_: Memory, who: Principal) -> dict[str, Any]:
-        ran.append(who.tenant)
-        return {}
-
-    only(work)
     monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.05)
     find, away = jobs.tenants_with_work, iter([True])
 

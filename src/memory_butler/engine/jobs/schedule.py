@@ -18,8 +18,9 @@ from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.jobs.calendar import following, is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
-from memory_butler.engine.jobs.ticks import give_back, run_tick, waits
+from memory_butler.engine.jobs.ticks import run_tick, waits
 from memory_butler.engine.memory import Memory
+from memory_butler.store import jobs
 from memory_butler.store.transaction import OUTAGES
 
 log = structlog.get_logger()
@@ -66,7 +67,7 @@ def recorded(
     async def run_to_its_end(tick: datetime) -> None:
         nonlocal cut_off
         if tick == cut_off:
-            await give_back(pool, name, tick)
+            await jobs.give_back(pool, name, tick)
         cut_off = tick
         try:
             await run(tick)

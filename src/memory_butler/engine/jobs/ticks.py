@@ -50,11 +50,6 @@ async def waits(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) ->
     return last is not None and last < tick
 
 
-async def give_back(pool: asyncpg.Pool, name: str, tick: datetime) -> None:
-    """Let a tick that was taken and not ended be taken again."""
-    await jobs.give_back(pool, name, tick)
-
-
 async def conclude(
     pool: asyncpg.Pool,
     name: str,

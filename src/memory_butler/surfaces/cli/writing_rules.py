@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, with_memory
 
@@ -56,7 +57,7 @@ def write_rules(
     rules = with_memory(place, use)
     # All are looked at before the first is written.
     planned = [(file, before := _read(file), with_rules(file, before, rules)) for file in files]
-    count = "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
+    count = counted(len(rules), "rule")
     outdated = False
     for file, before, after in planned:
         if after is None:

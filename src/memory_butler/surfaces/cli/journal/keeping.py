@@ -125,13 +125,13 @@ def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
         raise
 
 
-def _messages(place: Place, whose: str) -> int:
-    """How many messages a journal has; 0 where it cannot be opened for want of its key."""
+def _messages(place: Place, whose: str) -> int | None:
+    """How many messages a journal has; None where it cannot be opened for want of its key."""
     try:
         with companion(place, whose) as one:
             return one.live.extent()[0]
     except ConfigurationError:
-        return 0
+        return None
 
 
 def _become(place: Place, whose: str, card: "Card") -> None:
@@ -206,15 +206,18 @@ def delete(
     path = journal_path(place.settings().data_dir, place.principal().tenant, whose)
     if not path.is_file():
         raise NotFound(f"no companion {whose!r}")
-    told = counted(_messages(place, whose), "message")
+    messages = _messages(place, whose)
+    told = f"the journal of {whose}"
+    if messages is not None:
+        told += f", {counted(messages, 'message')}"
     if not yes:
         if not sys.stdin.isatty():
             raise InvalidInput("not a terminal, so nobody can confirm: add --yes")
-        if not typer.confirm(f"Delete the journal of {whose}, {told}?"):
+        if not typer.confirm(f"Delete {told}?"):
             print("Nothing was deleted.")
             return
     erase_journal(path)
-    print(f"Deleted the journal of {whose}, {told}.")
+    print(f"Deleted {told}.")
 
 
 def maintain(
