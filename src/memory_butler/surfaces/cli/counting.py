@@ -1,5 +1,6 @@
 """Counts in sentences: `1 fact waits`, `2 facts wait`."""
 
+from collections.abc import Mapping
 from typing import Final
 
 _ONE: Final = {"are": "is", "have": "has"}
@@ -12,6 +13,11 @@ def counted(count: int, noun: str, verb: str = "") -> str:
     else:
         noun, does = _plural(noun), verb
     return f"{count:,} {noun} {does}".rstrip()
+
+
+def all_counted(counts: Mapping[str, int]) -> str:
+    """How many there are of each kind, by the nouns: `1 attachment, 2 notes`."""
+    return ", ".join(counted(count, noun) for noun, count in sorted(counts.items()))
 
 
 def _plural(noun: str) -> str:

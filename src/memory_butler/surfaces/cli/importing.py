@@ -16,7 +16,7 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.trust import TrustName
-from memory_butler.surfaces.cli.counting import counted
+from memory_butler.surfaces.cli.counting import all_counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -344,7 +344,6 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
     if report.masked:
         print(f"{report.masked} had a secret, which was masked; --allow-secrets keeps it.")
     if report.left_out:
-        kinds_left = (counted(count, what) for what, count in sorted(report.left_out.items()))
-        print(f"Left out: {', '.join(kinds_left)}.")
+        print(f"Left out: {all_counted(report.left_out)}.")
     if report.bad:
         print(f"{report.bad} bad lines were left out.")

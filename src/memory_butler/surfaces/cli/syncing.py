@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, with_memory
 from memory_butler.surfaces.cli.problems import complain
@@ -78,9 +79,7 @@ def _show(report: "Report") -> None:
         line = f":{problem.line}" if problem.line else ""
         complain(f"{problem.path}{line}: left alone: {problem.why}")
     if report.conflicts:
-        count = (
-            "1 conflict waits" if report.conflicts == 1 else f"{report.conflicts} conflicts wait"
-        )
-        complain(f"{count} in the notes; search for [!conflict]")
+        waiting = counted(report.conflicts, "conflict", "wait")
+        complain(f"{waiting} in the notes; search for [!conflict]")
     if report.in_step:
         print("Up to date.")

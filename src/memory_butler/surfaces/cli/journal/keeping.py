@@ -14,7 +14,7 @@ from memory_butler.domain.errors import (
     MemoryButlerError,
     NotFound,
 )
-from memory_butler.surfaces.cli.counting import counted
+from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
@@ -81,8 +81,7 @@ def import_(
     if found is None:
         return
     if found.left_out:
-        kinds = (counted(count, what) for what, count in sorted(found.left_out.items()))
-        print(f"Left out: {', '.join(kinds)}.")
+        print(f"Left out: {all_counted(found.left_out)}.")
     for bad in found.bad:
         complain(f"{bad.file}, line {bad.number}: {bad.reason}")
     if found.bad:
