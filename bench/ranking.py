@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.datasets import DEFAULT_DATA, SETS, Conversation
+from bench.datasets import DEFAULT_DATA, SETS, Conversation, Turn
 from bench.metrics import paired_difference, score
 from memory_butler.domain import deep
 from memory_butler.domain.episodes import search_text
@@ -49,6 +49,7 @@ PARTS = {
 }
 ORDER = (("meaning", "words"), ("neighbours", "session"), "coverage", "length", "speaker", "reply")
 DEPTH = 100
+NEXT = 2  # turns are beside each other within so many
 STEPS = 400
 
 # ts_rank of one word that stands n times in a text, all of weight D.
@@ -57,10 +58,16 @@ _TS_RANK = 0.1 * np.cumsum([1 / (n + 1) ** 2 for n in range(256)]) / 1.644934066
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question: each part of each turn, shape (turns, parts), and which are candidates."""
+    """A question: each part of each turn, shape (turns, parts), and which are candidates.
+
+    `sessions` numbers the session of each turn, `shares` says how much of it is its own words,
+    0.0 to 1.0: what it gives up beside a better turn.
+    """
 
     parts: Array
     candidates: npt.NDArray[np.bool_]
+    sessions: npt.NDArray[np.int_]
+    shares: Array
     ids: Sequence[str]
     gold: frozenset[str]
 
@@ -96,15 +103,21 @@ async def _cases(conversations: Sequence[Conversation], dsn: str) -> list[Case]:
             continue
         vectors = np.asarray(engine.embed_arrays([*texts, *questions]), dtype=np.float64)
         words = [await _words(connection, text) for text in [*texts, *questions]]
+        lengths = np.array([max(1, len(of)) for of in words[: len(texts)]], dtype=np.float64)
+        shares = lengths / (deep.CONTEXT_WORDS + lengths)
+        number: dict[str, int] = {}
+        sessions = np.array([number.setdefault(turn.session, len(number)) for turn in turns])
         for place, question in enumerate(conversation.questions, start=len(texts)):
             parts, candidates = _parts(
-                conversation,
+                sessions,
+                turns,
                 question.text,
                 vectors[: len(texts)] @ vectors[place],
                 words,
                 words[place],
             )
-            cases.append(Case(parts, candidates, [turn.id for turn in turns], question.gold))
+            ids = [turn.id for turn in turns]
+            cases.append(Case(parts, candidates, sessions, shares, ids, question.gold))
     await connection.close()
     return cases
 
@@ -119,14 +132,14 @@ async def _words(connection: Any, text: str) -> dict[str, int]:
 
 
 def _parts(
-    conversation: Conversation,
+    sessions: npt.NDArray[np.int_],
+    turns: Sequence[Turn],
     question: str,
     similarities: Array,
     words: Sequence[Mapping[str, int]],
     asked: Mapping[str, int],
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Each part of each turn, in the units of `domain/deep.py` before its weights."""
-    turns = [turn for turn in conversation.turns if turn.text]
     count = len(turns)
     lengths = np.array([max(1, len(of)) for of in words[:count]], dtype=np.float64)
     weights = np.array(
@@ -145,8 +158,6 @@ def _parts(
     by_words[matching] = _standing_out(ranks[matching], max(len(matching), len(nearest)))
     own = meaning + by_words
     best = own.max() or 1.0
-    first_of: dict[str, int] = {}
-    sessions = np.array([first_of.setdefault(turn.session, len(first_of)) for turn in turns])
     around = np.zeros(count)
     candidates = own > 0
     candidates[nearest] = candidates[matching] = True
@@ -209,13 +220,35 @@ def _standing_out(values: Array, of: int) -> Array:
     return above
 
 
-def _scores(cases: Sequence[Case], weights: Array) -> list[dict[str, float]]:
+def _scores(
+    cases: Sequence[Case], weights: Array, beside: float = deep.BESIDE
+) -> list[dict[str, float]]:
     rows = []
     for case in cases:
         totals = np.where(case.candidates, case.parts @ weights, -np.inf)
-        ranked = [case.ids[place] for place in np.argsort(-totals, kind="stable")[:20]]
+        ranked = [case.ids[place] for place in _spread(case, totals, beside * totals.max())[:20]]
         rows.append(score(ranked, case.gold))
     return rows
+
+
+def _spread(case: Case, totals: Array, most: float) -> list[int]:
+    """The places, best first; a turn beside a better one gives up `most` of its own share."""
+    left = totals.copy()
+    losses = most * case.shares
+    lost: set[int] = set()
+    ranked: list[int] = []
+    while len(ranked) < 20 and left.max() > -np.inf:
+        place = int(np.argmax(left))
+        if place not in lost and any(
+            case.sessions[one] == case.sessions[place] and abs(one - place) <= NEXT
+            for one in ranked
+        ):
+            lost.add(place)
+            left[place] -= losses[place]
+        else:
+            ranked.append(place)
+            left[place] = -np.inf
+    return ranked
 
 
 def _figures(rows: Sequence[Mapping[str, float]]) -> str:
@@ -237,6 +270,11 @@ def _print_shipped(cases: Mapping[str, Sequence[Case]]) -> None:
             own = _scores(some, without)
             cells.append(f"{_figures(own)} | {paired_difference(own, rows[name], 'any@10')}")
         print(f"| without {part} | {' | '.join(cells)} |")
+    cells = []
+    for name, some in cases.items():
+        own = _scores(some, shipped, beside=0.0)
+        cells.append(f"{_figures(own)} | {paired_difference(own, rows[name], 'any@10')}")
+    print(f"| without beside | {' | '.join(cells)} |")
 
 
 def _print_left_out(cases: Mapping[str, Sequence[Case]]) -> None:

@@ -1,7 +1,7 @@
 """Does memory keep silent where it has nothing to say, and still answer where it has?
 
     python bench/silence.py [--data FOLDER] [--sets locomo beam realtalk] [--year FILE ...]
-                            [--conversations N] [--out FILE]
+                            [--conversations N] [--beside N ...] [--out FILE]
 
 Negatives are questions that a store cannot help with: everyday prompts (`silence_prompts.jsonl`,
 written before the gate was), questions of the other conversations of a set, and the irrelevant
@@ -14,12 +14,16 @@ Conversations are stored as episodes and asked with memory_search, ten answers e
 a year of a household (JSON Lines): at six moments of it, what is true then is stored as facts and
 rules, and the probes up to the next moment are asked with memory_recall, twenty answers each.
 
+`--beside` asks the years at one moment only, in stores that hold N other facts as well
+(`made_facts.py`), one store after the other: does the threshold hold as memory grows?
+
 Everything is asked without the gate, so that one run can say what each threshold would let through.
 Half of the questions are for choosing a threshold, the other half for reporting (`--threshold`
 takes one that was chosen before). No language model is involved.
 """
 
 import argparse
+import asyncio
 import json
 import random
 import re
@@ -38,13 +42,22 @@ from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import asyncpg
+
 from bench.datasets import DEFAULT_DATA, SETS, Conversation
-from bench.server import Client, machine, running_server
+from bench.made_facts import Base, fill, read_base
+from bench.server import Client, indexed, machine, running_server
+from memory_butler.config import Settings
+from memory_butler.engine.opening import open_database
+from memory_butler.inference.embedder import get_embedding_engine
+from memory_butler.store.transaction import prepare_connection
 
 PROMPTS = Path(__file__).parent / "silence_prompts.jsonl"
+TENANT = "default"
 WRITERS = 4
 FROM_OTHERS = 40  # questions of other conversations put to each
 MOMENTS = 6  # of a year
+MOMENT_BESIDE = 3  # which of them is asked beside other facts
 TOPICS = 60  # at each moment
 FIRST_MOMENT = 50  # memories there are at the first of them
 SEED = 18
@@ -225,10 +238,12 @@ def _asked(
     return Asked(name, kind, store, text, gold, half(text))
 
 
-def run(stores: Sequence[Store]) -> list[Answered]:
-    """Everything stored on a fresh server, and every question asked."""
+def run(stores: Sequence[Store], others: Base | None = None, beside: int = 0) -> list[Answered]:
+    """Everything asked of a fresh server that holds the stores, and `beside` facts of others."""
     answered = []
-    with running_server() as (url, _):
+    with running_server() as (url, data_dir):
+        if others is not None and beside:
+            asyncio.run(_fill(data_dir, others, beside))
         connections = local()
 
         def client() -> Client:
@@ -251,6 +266,17 @@ def run(stores: Sequence[Store]) -> list[Answered]:
     return answered
 
 
+async def _fill(data_dir: Path, others: Base, count: int) -> None:
+    settings = Settings(data_dir=data_dir)
+    async with open_database(settings) as database:
+        admin = await asyncpg.connect(database.admin_dsn)
+        await prepare_connection(admin)
+        version = await admin.fetchval("SELECT id FROM embedding_versions WHERE is_current")
+        await fill(admin, others, count, [TENANT], version)
+        await admin.close()
+    await indexed(data_dir)
+
+
 def _ask(client: Client, asked: Asked, names: Mapping[str, str]) -> list[tuple[str, float]]:
     if asked.set == "household":
         given = {"topic": asked.text, "scope": asked.store, "limit": FACTS, "min_relevance": 0}
@@ -258,7 +284,8 @@ def _ask(client: Client, asked: Asked, names: Mapping[str, str]) -> list[tuple[s
     else:
         given = {"query": asked.text, "scope": asked.store, "limit": EPISODES}
         found = client.call("memory_search", **given, types=["episode"])
-    return [(names[one["id"]], one["scores"]["relevance"]) for one in found["results"]]
+    # What stands beside a store has no name in it.
+    return [(names.get(one["id"], ""), one["scores"]["relevance"]) for one in found["results"]]
 
 
 def print_table(answered: Sequence[Answered], threshold: float) -> None:
@@ -350,17 +377,25 @@ def main() -> None:
     parser.add_argument("--year", type=Path, nargs="*", default=[], help="years of households")
     parser.add_argument("--threshold", type=float, default=0.3)
     parser.add_argument("--out", type=Path, help="keep every answer here")
+    parser.add_argument("--beside", type=int, nargs="*", default=[], help="so many other facts")
     given = parser.parse_args()
     if given.sets and not given.data.is_dir():
         sys.exit(f"there is no data in {given.data}; pass its folder with --data")
     stores: list[Store] = []
     for name in given.sets:
         stores += of_conversations(name, list(SETS[name](given.data))[: given.conversations])
+    years: list[Store] = []
     for year in given.year:
         events = [json.loads(line) for line in year.read_text(encoding="utf-8").splitlines()]
-        stores += of_year(year.stem, events)
+        years += of_year(year.stem, events)
     print(f"Machine: {machine()}")
-    answered = run(stores)
+    if given.beside:
+        others = read_base(given.data, get_embedding_engine())
+        for count in given.beside:
+            print(f"\n## Beside {count:,} other facts")
+            print_table(run(years[MOMENT_BESIDE::MOMENTS], others, count), given.threshold)
+        return
+    answered = run(stores + years)
     if given.out:
         kept = [asdict(one) for one in answered]
         given.out.write_text(json.dumps(kept, default=sorted), encoding="utf-8")

@@ -27,7 +27,7 @@ evidence = st.builds(
 
 
 @given(st.dictionaries(st.integers(0, 9), evidence))
-def test_the_parts_sum_to_the_score_and_none_takes_anything_away(
+def test_the_parts_sum_to_the_score_and_only_what_stands_beside_takes_away(
     candidates: dict[int, Evidence[int]],
 ) -> None:
     scores = deep_scores(candidates)
@@ -36,7 +36,8 @@ def test_the_parts_sum_to_the_score_and_none_takes_anything_away(
         explained = score.explain()
         total = explained.pop("deep_score")
         assert total == score.total == sum(explained.values())
-        assert all(part >= 0.0 for part in explained.values())
+        assert explained.pop("beside") <= 0.0
+        assert all(part >= 0.0 for part in [total, *explained.values()])
         assert score.meaning + score.words <= 1.0 + 1e-9
         assert score.session <= 1.0
     # The best episode is worth what its own words and meaning are, and never more than the best.
@@ -135,6 +136,48 @@ def test_who_is_named_comes_first_and_a_turn_after_a_question() -> None:
     }
     scores = deep_scores(turns)
     assert [id for id, score in scores.items() if score.reply > 0] == ["answer"]
+
+
+def test_a_long_turn_beside_a_better_one_comes_after_what_another_turn_says() -> None:
+    turns = {
+        "asks": Evidence(0.9, words=300, told=True, after=["answers", "thanks"]),
+        "answers": Evidence(0.8, words=300, told=True, before=["asks"]),
+        "elsewhere": Evidence(0.82, words=300, told=True),
+        "far": Evidence(0.1, words=300, told=True),
+    }
+    scores = deep_scores(turns)
+    assert _order(turns) == ["asks", "elsewhere", "answers", "far"]
+    assert [id for id, score in scores.items() if score.beside < 0] == ["answers"]
+    assert scores["answers"].total == pytest.approx(sum(scores["answers"].parts().values()))
+
+
+def test_short_turns_beside_each_other_stay_together() -> None:
+    turns = {
+        "asks": Evidence(0.9, words=6, told=True, after=["answers"]),
+        "answers": Evidence(0.8, words=6, told=True, before=["asks"]),
+        "elsewhere": Evidence(0.79, words=6, told=True),
+    }
+    assert _order(turns) == ["asks", "answers", "elsewhere"]
+
+
+def test_what_stands_beside_a_turn_that_gave_way_gives_up_nothing_for_it() -> None:
+    # "middle" comes after "best"; "last" is beside "middle" alone, and better than it by then.
+    turns = {
+        "best": Evidence(0.9, words=300, told=True, after=["middle"]),
+        "middle": Evidence(0.601, words=300, told=True),
+        "last": Evidence(0.66, words=300, told=True, before=["middle"]),
+        "far": Evidence(0.1, words=300, told=True),
+    }
+    scores = deep_scores(turns)
+    assert [id for id, score in scores.items() if score.beside < 0] == ["middle"]
+
+
+def test_no_turn_falls_below_nothing() -> None:
+    turns = {
+        n: Evidence(0.9 - 0.2 * n, words=500, told=True, after=[n + 1], before=[n - 1])
+        for n in range(5)
+    }
+    assert all(score.total >= 0 for score in deep_scores(turns).values())
 
 
 def test_the_best_episode_counts_as_much_as_what_it_says_itself() -> None:

@@ -89,6 +89,7 @@ async def test_every_part_of_a_score_is_shown_and_sums_to_it(
         "length",
         "speaker",
         "reply",
+        "beside",
         "named",
         "period",
     ]

@@ -14,7 +14,13 @@ Document Retrieval", SIGIR 1994). And it counts more if it has many of the quest
 question names who says it, and if it follows a question. The more words it has itself, the less all
 this says, as in Dirichlet smoothing: `mu / (words + mu)` (Zhai and Lafferty, "A Study of Smoothing
 Methods for Language Models", SIGIR 2001). A turn of few words ("Thanks, you too!") rarely answers
-anything. `docs/retrieval.md` has the measurements.
+anything.
+
+A long message and the one that answers it say much the same, so the worse of two turns side by side
+gives up a little for the sake of what other turns say (greedily, as in Carbonell and Goldstein,
+"The Use of MMR", SIGIR 1998, by place instead of likeness). The more words it has itself, the more
+it gives up: short turns beside each other are parts of one answer. `docs/retrieval.md` has the
+measurements.
 """
 
 import math
@@ -22,6 +28,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -36,6 +43,7 @@ LENGTH: Final = 1.25  # for a turn of `ENOUGH_WORDS` different words or more
 ENOUGH_WORDS: Final = 20
 SPEAKER: Final = 0.4  # for who is named by the question
 REPLY: Final = 0.25  # for a turn after a question
+BESIDE: Final = 0.1  # of the best episode's score, taken from a long turn beside a better one
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
 LEAST: Final = 0.01  # for the best episode, where none stands out
@@ -88,6 +96,7 @@ class DeepScore:
     length: float = 0.0
     speaker: float = 0.0
     reply: float = 0.0
+    beside: float = 0.0
     named: float = 0.0
     period: float = 0.0
 
@@ -165,10 +174,39 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     least = LEAST if any(own.values()) else POINTED_AT
     unit = max(least, max((own[id] for id in told), default=0.0) / best) / most
     scores |= {id: scores[id].times(unit) for id in told}
-    return {
+    scores = {
         id: replace(score, period=POINTED_AT * candidates[id].in_period)
         for id, score in scores.items()
     }
+    return scores | _spread(candidates, {id: scores[id] for id in told}, BESIDE * unit * most)
+
+
+def _spread(
+    candidates: Mapping[Id, Evidence[Id]], told: Mapping[Id, DeepScore], most: float
+) -> dict[Id, DeepScore]:
+    """Those of `told` beside a better one, with what this takes from them: `most` at most."""
+    around: dict[Id, set[Id]] = defaultdict(set)
+    for id in told:
+        for neighbour in (*candidates[id].before, *candidates[id].after):
+            around[id].add(neighbour)
+            around[neighbour].add(id)
+    given_up: dict[Id, DeepScore] = {}
+    better: set[Id] = set()
+    places = sorted(told, key=str)  # of equals always the same one gives way
+    best_first = [(-told[id].total, place) for place, id in enumerate(places)]
+    heapify(best_first)
+    while best_first:
+        _, place = heappop(best_first)
+        id = places[place]
+        if id not in given_up and not better.isdisjoint(around[id]):
+            words = candidates[id].words
+            share = words / (CONTEXT_WORDS + words)
+            loss = min(most * share, max(0.0, told[id].total))
+            given_up[id] = replace(told[id], beside=-loss)
+            heappush(best_first, (-given_up[id].total, place))
+        else:
+            better.add(id)
+    return given_up
 
 
 def _standing_out(values: Mapping[Id, float], of: int) -> dict[Id, float]:
