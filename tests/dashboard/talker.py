@@ -1,4 +1,4 @@
-"""A model on loopback that speaks Chat Completions: it streams replies written by hand, in order."""
+"""A model on loopback that speaks Chat Completions and streams replies written by hand."""
 
 import json
 import threading

@@ -53,7 +53,7 @@ def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
     expect(box).to_be_focused()
     page.keyboard.type("Hello,")
     page.keyboard.press("Shift+Enter")
-    page.keyboard.type("I am Ana. ")
+    page.keyboard.type("I am Ana.")
     page.keyboard.press("Enter")
     expect(said(page)).to_have_count(2)
     expect(said(page).last).to_contain_text("Good morning, Ana!waves")

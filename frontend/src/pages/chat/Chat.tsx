@@ -26,7 +26,8 @@ export default function Chat() {
   const { companion: wanted } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: known } = useQuery(companions);
-  const companion = wanted ?? known?.[0]?.name ?? "default";
+  const companion =
+    wanted ?? (known?.find(({ name }) => name === "default") ?? known?.[0])?.name ?? "default";
   return (
     <Page
       title="Chat"
