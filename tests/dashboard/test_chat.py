@@ -63,8 +63,11 @@ def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
         expect(page.get_by_text(private)).to_have_count(0)
     page.keyboard.press("ArrowUp")
     expect(box).to_have_value("Hello,\nI am Ana.")
+    page.request.post("/api/journal/luna/introduction", data={"user": "Ana", "name": "Luna Silva"})
     page.reload()
     expect(said(page)).to_have_count(2)
+    expect(said(page).first).to_contain_text("Ana")
+    expect(said(page).last).to_contain_text("Luna Silva")
     assert "I am Ana." in str(model.asked[-1]["messages"])
 
 

@@ -247,8 +247,7 @@ function Said({ event, companion }: { event: JournalEvent; companion: string }) 
       )}
     >
       <p className="mb-0.5 text-xs text-ink-2">
-        <span className="font-medium text-ink">{event.actor ?? "somebody"}</span>{" "}
-        <TimeAgo at={event.ts} />
+        <span className="font-medium text-ink">{event.called}</span> <TimeAgo at={event.ts} />
       </p>
       {event.image_path?.startsWith("picture:") && (
         <img
