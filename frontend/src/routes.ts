@@ -2,6 +2,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 import { ask } from "@/pages/ask/route";
 import { entities } from "@/pages/entities/route";
 import { butler, butlerMemory, butlers } from "@/pages/butlers/route";
+import { chat } from "@/pages/chat/route";
 import { changes } from "@/pages/changes/route";
 import { conflicts, inbox } from "@/pages/inbox/route";
 import { contexts } from "@/pages/contexts/route";
@@ -56,6 +57,7 @@ export const routes = root.addChildren([
   butlers,
   butler,
   butlerMemory,
+  chat,
   journal,
   jobs,
   tokens,

@@ -12,6 +12,7 @@ from memory_butler.engine.nearest_index import index_kept
 from memory_butler.engine.opening import open_memory, warm_up
 from memory_butler.engine.reembed import embedding_imported
 from memory_butler.engine.sealing import sealing
+from memory_butler.operations.turns import Turns
 from memory_butler.surfaces.http import build_app
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.running import Stop, run
@@ -48,8 +49,13 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 index_kept(memory),
                 sealing(memory),
             ):
-                live = LiveEvents(memory)
-                surfaces = build_app(memory, settings, live)
+                live, turns = LiveEvents(memory), Turns(memory)
+                surfaces = build_app(memory, settings, live, turns=turns)
+
+                def before_stopping() -> None:
+                    live.close()
+                    turns.close()
+
                 # All of it stays until the end; no collection need look at it again.
                 gc.freeze()
                 await run(
@@ -57,7 +63,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                     listening,
                     lambda: announce(url),
                     stop,
-                    before_stopping=live.close,
+                    before_stopping=before_stopping,
                 )
     finally:
         listening.close()

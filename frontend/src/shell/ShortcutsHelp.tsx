@@ -24,6 +24,13 @@ const INBOX: readonly [string[], string][] = [
   [["u"], "Undo the last decision"],
 ];
 
+const CHAT: readonly [string[], string][] = [
+  [["Enter"], "Send"],
+  [["Shift", "Enter"], "New line"],
+  [["Esc"], "Stop the reply"],
+  [["↑"], "Bring back your last message"],
+];
+
 export default function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title="Keyboard shortcuts">
@@ -35,6 +42,11 @@ export default function ShortcutsHelp({ onClose }: { onClose: () => void }) {
         </Group>
         <Group title="In the inbox">
           {INBOX.map(([keys, does]) => (
+            <Shortcut key={does} keys={keys} does={does} />
+          ))}
+        </Group>
+        <Group title="In the chat">
+          {CHAT.map(([keys, does]) => (
             <Shortcut key={does} keys={keys} does={does} />
           ))}
         </Group>

@@ -9,6 +9,7 @@ import {
   Inbox,
   KeyRound,
   LayoutDashboard,
+  MessageCircle,
   MessageCircleQuestionMark,
   MessagesSquare,
   NotebookPen,
@@ -55,6 +56,7 @@ export const NAVIGATION: readonly Section[] = [
     title: "Agents",
     entries: [
       { to: "/butlers", title: "Butlers", icon: Bot, key: "b" },
+      { to: "/chat", title: "Chat", icon: MessageCircle, key: "h" },
       { to: "/journal", title: "Journal", icon: NotebookPen, key: "n" },
     ],
   },

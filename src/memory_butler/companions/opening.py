@@ -114,11 +114,19 @@ async def use(
 
 
 @asynccontextmanager
-async def kept_open(memory: "Memory", principal: Principal, name: str) -> AsyncIterator[Companion]:
+async def kept_open(
+    memory: "Memory", principal: Principal, name: str, *, create: bool = False
+) -> AsyncIterator[Companion]:
     """A journal for work that takes longer than a moment; opened and closed off the event loop."""
     config = memory.config.journal
     opening = opened(
-        data_dir(memory), principal.tenant, name, config, memory.keys, now=memory.clock
+        data_dir(memory),
+        principal.tenant,
+        name,
+        config,
+        memory.keys,
+        create=create,
+        now=memory.clock,
     )
     companion = await asyncio.to_thread(opening.__enter__)
     try:

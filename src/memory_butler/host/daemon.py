@@ -40,6 +40,7 @@ from memory_butler.host.spool import Spool
 from memory_butler.host.switchboard import Card, keep_announced
 from memory_butler.host.timetable import Timetable, entries_of
 from memory_butler.inference.language_models.choose import find_model
+from memory_butler.operations.turns import Turns
 from memory_butler.surfaces.guard import is_loopback
 from memory_butler.surfaces.http import behind_the_door, build_app, mcp_routes
 from memory_butler.surfaces.listening import listen, url_of
@@ -196,8 +197,13 @@ def _served(
 ) -> _Served:
     """With the memory module all that `serve` does, else MCP alone."""
     if memory is not None:
-        live = LiveEvents(memory)
-        return _Served(build_app(memory, butler.settings, live, mcp), live.close)
+        live, turns = LiveEvents(memory), Turns(memory)
+
+        def before_stopping() -> None:
+            live.close()
+            turns.close()
+
+        return _Served(build_app(memory, butler.settings, live, mcp, turns), before_stopping)
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "ok", "version": __version__})

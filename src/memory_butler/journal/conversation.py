@@ -6,7 +6,9 @@ can be answered again.
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Final
 
 from memory_butler.inference.language_models.port import (
     Completion,
@@ -17,11 +19,21 @@ from memory_butler.inference.language_models.port import (
     estimate_tokens,
 )
 from memory_butler.journal.assembly import Prompt
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.hearing import Heard, Hearing
+from memory_butler.journal.items import DISPLAY_TAGS
 from memory_butler.journal.live import LiveJournal, Logged
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import read
 from memory_butler.journal.wording import CUT
+
+# So many replies tell whether a companion uses display tags.
+_LATEST_REPLIES: Final = 3
+
+
+class Stopped(Exception):
+    """The reply was stopped before anything of it was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +41,8 @@ class Reply:
     """A reply in the log, the prompt that it answers, and what it took.
 
     `text` is the reply as it was logged; `looked_up` are the calls that were answered before it;
-    `cut`: it met its bound, and is kept with a mark at its end. `tokens`: in and out, of every
-    request.
+    `cut`: it met its bound or was stopped, and is kept with a mark at its end. `tokens`: in and
+    out, of every request.
     """
 
     logged: Logged
@@ -42,6 +54,17 @@ class Reply:
     tokens: int = 0
 
 
+def answering(file: JournalFile) -> AbstractContextManager[None]:
+    """One reply at a time is written to a journal, whichever window or process asks for it.
+
+    Raises:
+        Conflict: one is being written.
+    """
+    return file.claimed(
+        "reply", "a reply is being written in another window; wait for its end, or stop it there"
+    )
+
+
 async def reply(
     live: LiveJournal,
     model: LanguageModel,
@@ -50,6 +73,9 @@ async def reply(
     max_tokens: int,
     also_recalled: Iterable[Answer] = (),
     look_ups: bool = True,
+    heard: Heard | None = None,
+    stop: asyncio.Event | None = None,
+    blind: bool = False,
 ) -> Reply:
     """Answer the latest message of a user, and log the answer.
 
@@ -57,14 +83,19 @@ async def reply(
     Recalled, within the cap of that part, and the model is asked once more. The draft is not kept.
     What the last answer looks up waits for the next prompt, as it does without `look_ups`.
 
+    The message's picture goes along, unless `blind`. `heard` is told what of the reply may be shown
+    already, where the model streams; `stop` ends it, and what was shown by then is kept and marked.
+
     Raises:
+        Stopped: it was stopped before anything was shown; nothing was logged.
         NotFound: there is no message to answer.
         ModelError: the model did not answer; nothing was logged.
         Unavailable: the journal cannot be read or written.
     """
     also = tuple(also_recalled)
     prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also))
-    completion, cut = await _ask(model, prompt, max_tokens)
+    asking = _Asking(live, model, policy, max_tokens, heard, stop, blind)
+    completion, cut = await asking.ask(prompt, look_ups=look_ups)
     tokens = completion.tokens_in + completion.tokens_out
     found: tuple[Answer, ...] = ()
     if look_ups and not cut:
@@ -72,24 +103,83 @@ async def reply(
         found = await asyncio.to_thread(live.look_up, calls) if calls else ()
     if found:
         prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also, looked_up=found))
-        completion, cut = await _ask(model, prompt, max_tokens)
+        completion, cut = await asking.ask(prompt, look_ups=False)
         tokens += completion.tokens_in + completion.tokens_out
     text = f"{completion.text.rstrip()}{CUT}" if cut else completion.text
     logged = await asyncio.to_thread(live.log, text, policy.assistant_actors[0])
     return Reply(logged, prompt, completion, text, tuple(one.call for one in found), cut, tokens)
 
 
-async def _ask(model: LanguageModel, prompt: Prompt, max_tokens: int) -> tuple[Completion, bool]:
-    """An answer, and whether it was cut off: a minute of writing is not thrown away."""
-    request = Request(prompt.system, prompt.user, None, max_tokens)
-    try:
-        completion = await model.complete(request)
-    except ModelOutputTooLong as error:
-        if not (error.text or "").strip():
-            raise
-        text = error.text or ""
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How a model is asked for one reply."""
+
+    live: LiveJournal
+    model: LanguageModel
+    policy: JournalPolicy
+    max_tokens: int
+    heard: Heard | None
+    stop: asyncio.Event | None
+    blind: bool
+
+    async def ask(self, prompt: Prompt, *, look_ups: bool) -> tuple[Completion, bool]:
+        """An answer, and whether it was cut off: a minute of writing is not thrown away."""
+        picture = None
+        if not self.blind:
+            picture = await asyncio.to_thread(self.live.picture, prompt.image_path)
+        hearing = None
+        if self.heard is not None:
+            plainly = await asyncio.to_thread(speaks_plainly, self.live, self.policy)
+            hearing = Hearing(self.policy, self.heard, plainly=plainly, look_ups=look_ups)
+        request = Request(
+            prompt.system,
+            prompt.user,
+            None,
+            self.max_tokens,
+            (picture,) if picture else (),
+            hearing.hear if hearing else None,
+        )
+        try:
+            completion = await self._completed(request)
+        except ModelOutputTooLong as error:
+            if not (error.text or "").strip():
+                raise
+            return self._cut(prompt, error.text or ""), True
+        except Stopped:
+            if hearing is None or not (said := hearing.said()):
+                raise
+            return self._cut(prompt, said), True
+        if not completion.text.strip():
+            raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
+        return completion, False
+
+    async def _completed(self, request: Request) -> Completion:
+        """The model's answer; the model is cancelled where `stop` comes first."""
+        if self.stop is None:
+            return await self.model.complete(request)
+        asking = asyncio.ensure_future(self.model.complete(request))
+        stopping = asyncio.ensure_future(self.stop.wait())
+        try:
+            await asyncio.wait({asking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                return asking.result()
+            raise Stopped
+        finally:
+            for one in (asking, stopping):
+                one.cancel()
+            await asyncio.gather(asking, stopping, return_exceptions=True)
+
+    def _cut(self, prompt: Prompt, text: str) -> Completion:
         tokens_in = estimate_tokens(prompt.system + prompt.user)
-        return Completion(text, tokens_in, estimate_tokens(text), None, model.name, True), True
-    if not completion.text.strip():
-        raise ModelAnswerUnreadable(f"{model.name} gave an empty answer")
-    return completion, False
+        return Completion(text, tokens_in, estimate_tokens(text), None, self.model.name, True)
+
+
+def speaks_plainly(live: LiveJournal, policy: JournalPolicy) -> bool:
+    """Whether the companion's latest replies used no display tags, so that it says all it writes.
+
+    A model that does not know the tags, or forgets them, does so in every reply.
+    """
+    if not policy.untagged_reply_is_say:
+        return False
+    latest = live.stream(limit=_LATEST_REPLIES, actor=policy.assistant_actors[0])
+    return bool(latest) and not any(set(one.tags) & set(DISPLAY_TAGS) for one in latest)

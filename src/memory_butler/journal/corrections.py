@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypedDict
 
-from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.journal import events, memory, state
 from memory_butler.journal.due import due_date
 from memory_butler.journal.items import Item, to_moment, to_text
@@ -49,13 +49,18 @@ def record(db: sqlite3.Connection, changes: Iterable[Change], at: datetime) -> N
         _put(db, [*_undoable(db), noted][-MAX_UNDOABLE:], at)
 
 
-def undo(db: sqlite3.Connection, at: datetime) -> tuple[Change, ...]:
+def undo(db: sqlite3.Connection, at: datetime, of: int | None = None) -> tuple[Change, ...]:
     """Take back what the latest message or correction changed; () where nothing is left.
 
     What it made is dropped, what it ended is remembered again, what it refreshed fades as before.
     What has changed since otherwise, an item that faded, stays; then the one before is taken back.
+
+    Raises:
+        Conflict: the latest did not change the item `of`.
     """
     left = _undoable(db)
+    if of is not None and (not left or all(one["id"] != of for one in left[-1])):
+        raise Conflict("something else has changed since; undo that first")
     done: list[Change] = []
     while left and not done:
         noted = left.pop()

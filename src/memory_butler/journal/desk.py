@@ -7,10 +7,10 @@ blocks for milliseconds: call it through `asyncio.to_thread`.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Literal, Self
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
@@ -39,7 +39,22 @@ MAX_LISTED = 1_000
 
 _PENDING = "ambient_pending"
 _COMPILED = "compiled_until"
+_KEPT = "kept:"
 _TICK = timedelta(microseconds=1)
+
+
+# What became of a change: nobody has decided, a person approved it, a person took it back, or a
+# later run has changed the same fragment.
+Decision = Literal["open", "kept", "taken_back", "replaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a run changed in one fragment, and what became of that."""
+
+    run: Run
+    difference: Difference
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,41 +139,59 @@ class MaintenanceDesk:
             state.put(db, f"report:{run_id}", runs.to_json(report), self._clock())
             state.drop(db, f"run:{run_id}")
 
-    def undo(self, run_id: int) -> list[Difference]:
+    def undo(self, run_id: int, keys: Collection[str] | None = None) -> list[Difference]:
         """Take back what a run has changed, as a manual run of its own.
 
-        The latest run's messages count as unread again, so that another run may do better.
+        The latest run's messages count as unread again, so that another run may do better; but not
+        where `keys` name some of its fragments only.
 
         Raises:
-            NotFound: there is no such run.
+            NotFound: there is no such run, or it has not changed one of `keys`.
             Conflict: it has not ended, or a later run has built on what it changed.
         """
         with self._file.writing() as db:
             run = _run(db, run_id)
             made = _changes(db, run)
+            if keys is not None:
+                made = _of_keys(made, keys)
             current = _all(db)
             gone = {one.key for one in made if one.before is None}
             touched = {one.key for one in made}
-            stuck = [one.key for one in made if current.get(one.key) != one.after]
-            stuck += [
+            stuck = {one.key for one in made if current.get(one.key) != one.after}
+            stuck |= {
                 one.key
                 for one in current.values()
                 if one.key not in touched and gone & {target for target, _ in one.edges}
-            ]
+            }
             if stuck:
                 raise Conflict(
-                    f"later runs have changed {', '.join(sorted(stuck)[:5])}; undo those first"
+                    f"later runs have changed {', '.join(sorted(stuck)[:5])}, or it is linked with "
+                    "this; undo those first"
+                )
+            there = {*current, *(one.key for one in made if one.before is not None)} - gone
+            missing = {
+                target for one in made if one.before for target, _ in one.before.edges
+            } - there
+            if missing:
+                raise Conflict(
+                    f"it was linked with {', '.join(sorted(missing)[:5])}, which is gone; take "
+                    "that back, too"
                 )
             back = [Difference(one.key, one.after, one.before) for one in made]
             now = self._clock()
             row = {"at": to_text(now), "run_type": "manual"}
             id = int(db.execute(SQL["begin_run"], row).fetchall()[0][0])
             mark = state.get(db, _COMPILED) or "0"
-            if run.report is not None and _mark_of(run.report) == mark:
+            if keys is None and run.report is not None and _mark_of(run.report) == mark:
                 mark = run.report.mark_before or str(run.report.read_from)
             read = Mark.parse(mark).low
             report = RunReport(
-                f"took back run {run_id}", read_from=read, read_to=read, mark_before=mark, mark=mark
+                f"took back run {run_id}" + (f": {', '.join(sorted(keys))}" if keys else ""),
+                read_from=read,
+                read_to=read,
+                mark_before=mark,
+                mark=mark,
+                took_back=run_id,
             )
             self._end(db, _run(db, id), back, report, None)
         self._rewrite_ambient()
@@ -169,6 +202,51 @@ class MaintenanceDesk:
         with self._file.reading() as db:
             run = _run(db, run_id)
             return _changes(db, run) if run.completed_at is not None else []
+
+    def learned(self, since: datetime) -> tuple[Learned, ...]:
+        """What runs that ended after `since` have changed, the newest first; what took something
+        back again is left out."""
+        with self._file.reading() as db:
+            found = [runs.from_row(row) for row in db.execute(SQL["runs"], (MAX_LISTED,))]
+            recent = [one for one in found if one.completed_at and one.completed_at > since]
+            back: set[tuple[int, str]] = set()
+            for one in recent:
+                if one.report is not None and one.report.took_back is not None:
+                    changes = _changes(db, one)
+                    back |= {(one.report.took_back, change.key) for change in changes}
+            current = _all(db)
+            told: list[Learned] = []
+            for one in recent:
+                if one.report is not None and one.report.took_back is not None:
+                    continue
+                kept = set(json.loads(state.get(db, f"{_KEPT}{one.id}") or "[]"))
+                for change in _changes(db, one):
+                    decision: Decision = "open"
+                    if (one.id, change.key) in back:
+                        decision = "taken_back"
+                    elif current.get(change.key) != change.after:
+                        decision = "replaced"
+                    elif change.key in kept:
+                        decision = "kept"
+                    told.append(Learned(one, change, decision))
+        return tuple(told)
+
+    def keep(self, run_id: int, keys: Collection[str], *, kept: bool = True) -> list[str]:
+        """Note that a person approves what a run changed in these fragments, or does no longer;
+        the keys of the run that are approved now.
+
+        Nothing waits for it: what a run changed holds from its end on.
+
+        Raises:
+            NotFound: there is no such run, or it has not changed one of `keys`.
+        """
+        with self._file.writing() as db:
+            _of_keys(_changes(db, _run(db, run_id)), keys)
+            name = f"{_KEPT}{run_id}"
+            former = set(json.loads(state.get(db, name) or "[]"))
+            now = former | set(keys) if kept else former - set(keys)
+            state.put(db, name, json.dumps(sorted(now)), self._clock())
+            return sorted(now)
 
     def apply(
         self, run_type: RunType, operations: Iterable[Operation], ambient: str | None = None
@@ -395,6 +473,13 @@ def _changes(db: sqlite3.Connection, run: Run) -> list[Difference]:
         for key in sorted({*before, *after})
         if before.get(key) != after.get(key)
     ]
+
+
+def _of_keys(made: Sequence[Difference], keys: Collection[str]) -> list[Difference]:
+    """The changes of these fragments; `NotFound` for one that was not changed."""
+    if missing := sorted(set(keys) - {one.key for one in made}):
+        raise NotFound(f"this run has not changed {', '.join(missing[:5])}")
+    return [one for one in made if one.key in keys]
 
 
 def _run(db: sqlite3.Connection, id: int) -> Run:

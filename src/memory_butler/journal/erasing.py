@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import Unavailable
+from memory_butler.journal import pictures, state
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile
 from memory_butler.journal.queries import load
 from memory_butler.journal.search import forget
@@ -52,6 +53,9 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
                 db.execute(SQL[f"forget_fragment_{query}"], (key,))
             db.execute(SQL["forget_fragment"], (key,))
         db.execute(SQL["forget_tags"], span)
+        for (path,) in db.execute(SQL["images"], span).fetchall():
+            if path.startswith(pictures.PREFIX):
+                state.drop(db, path)
         events = int(db.execute(SQL["left"], (first, last)).fetchone()[0])
         db.execute(SQL["forget_events"], span)
         if events:

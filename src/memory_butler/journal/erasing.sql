@@ -25,6 +25,9 @@ DELETE FROM fragment_sources WHERE event_id BETWEEN :first AND :last
 -- name: forget_tags
 DELETE FROM event_tags WHERE event_id BETWEEN :first AND :last
 
+-- name: images
+SELECT image_path FROM events WHERE image_path IS NOT NULL AND id BETWEEN :first AND :last
+
 -- name: forget_events
 DELETE FROM events WHERE id BETWEEN :first AND :last
 

@@ -1,6 +1,7 @@
 """The journal's SQLite file: where it lies, how it opens, its two kinds of transaction."""
 
 import copy
+import fcntl
 import os
 import re
 import sqlite3
@@ -189,6 +190,23 @@ class JournalFile:
             self._connection.execute("ROLLBACK")
             self._sealing.look(self._connection)
             self._connection.execute(begin)
+
+    @contextmanager
+    def claimed(self, what: str, taken: str) -> Iterator[None]:
+        """Hold what only one process may do at a time; a killed one lets go by itself.
+
+        Raises:
+            Conflict: somebody else holds it; `taken` is the message.
+        """
+        lock = os.open(self.texts_dir / f".{what}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Conflict(taken) from None
+            yield
+        finally:
+            os.close(lock)
 
     def seal(self, progress: Progress = sealing.silent) -> bool:
         """Seal what the file holds, with the key of its tenant; whether it was plain.

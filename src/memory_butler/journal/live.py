@@ -13,7 +13,8 @@ from typing import Final, Literal, Self
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.text import one_line
-from memory_butler.journal import corrections, events, lookups, memory, past, state
+from memory_butler.inference.language_models.port import Picture
+from memory_butler.journal import corrections, events, lookups, memory, past, pictures, state
 from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import due_date
@@ -78,13 +79,21 @@ class LiveJournal:
         file = self._file.at(known_at, self._policy)
         return type(self)(file, self._policy, lambda: known_at)
 
-    def log(self, content: str, actor: str | None = None, image_path: str | None = None) -> Logged:
+    def log(
+        self,
+        content: str,
+        actor: str | None = None,
+        image_path: str | None = None,
+        *,
+        picture: Picture | None = None,
+    ) -> Logged:
         """Keep a message as it is, and do what its tags say, in one durable transaction.
 
         `actor` is who sent it. A leading identity tag may name another of the same side: a user's
         text never speaks as the assistant. Without `actor` the tag decides, else the first user;
         so give it wherever the text is not your own. Look-ups are answered in a reply only; the
         answers wait for the next prompt. A user's message is a turn, and sweeps what has decayed.
+        `picture` is kept with the message, which then names it; `image_path` is a place elsewhere.
 
         Raises:
             InvalidInput: the text is too long or cannot be stored as it stands, or the actor is no
@@ -108,6 +117,8 @@ class LiveJournal:
         decayed: tuple[OnMind, ...] = ()
         with self._file.writing() as db:
             ts = events.next_ts(db, now)
+            if picture is not None:
+                image_path = pictures.keep(db, picture, ts)
             id = events.append(db, ts, content, speaker, image_path, reading.tags)
             for one, due in zip(reading.changes, dues, strict=True):
                 match one:
@@ -242,13 +253,16 @@ class LiveJournal:
             actor = self._policy.user_actors[0]
             return corrections.edit(db, item.id, text, actor, self.clock(), self._policy)
 
-    def undo(self) -> tuple[Change, ...]:
+    def undo(self, of: int | None = None) -> tuple[Change, ...]:
         """Take back what the latest message or correction changed in mind; the log stays.
 
         Called again it takes back the one before, twenty at most. () where nothing is left.
+
+        Raises:
+            Conflict: the latest change is not one of the item `of`; nothing was taken back.
         """
         with self._file.writing() as db:
-            return corrections.undo(db, self.clock())
+            return corrections.undo(db, self.clock(), of)
 
     def recall(
         self, key: str, *, deep: bool = False, direction: Literal["out", "both"] = "out"
@@ -294,6 +308,28 @@ class LiveJournal:
         """One message, or None."""
         with self._file.reading() as db:
             return events.get(db, id)
+
+    def picture(self, image_path: str | None) -> Picture | None:
+        """The picture that a message names; None where it has none, or it lies elsewhere."""
+        with self._file.reading() as db:
+            return pictures.get(db, image_path)
+
+    def picture_of(self, event_id: int) -> Picture | None:
+        """The picture of a message; None where there is no such message, or it has none here."""
+        found = self.event(event_id)
+        return self.picture(found.image_path) if found else None
+
+    def item(self, id: int) -> Item:
+        """An item of working memory, whatever its status.
+
+        Raises:
+            NotFound: there is no such item.
+        """
+        with self._file.reading() as db:
+            found = memory.get(db, id)
+        if found is None:
+            raise NotFound(f"there is no item {id} in this journal's mind")
+        return found
 
     def events(self, after_id: int | None = None, limit: int = 100) -> tuple[Event, ...]:
         """Messages in order of time, after the given one; `limit` from 1 to 1000.

@@ -35,6 +35,7 @@ class RunReport:
 
     `read_from` and `read_to` are ids of messages: it read those after the first, up to the second,
     each batch in order of time; `mark_before` and `mark` say it exactly, where they are not ''.
+    `took_back`: the run of which it undid something.
     """
 
     message: str
@@ -48,6 +49,7 @@ class RunReport:
     refused: tuple[str, ...] = ()
     mark_before: str = ""
     mark: str = ""
+    took_back: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ run), `ambient:<id>` (the prose that a run brought, where it brought any), `impo
 far an import has come), `handed_over_to`, `handing_over` and `session_ended` (how far another
 memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
 not find), `undoable` (what messages changed in mind lately, see `corrections.py`), `introduction`
-(who talks with whom, see `introduction.py`).
+(who talks with whom, see `introduction.py`), `picture:<number>` (a message's picture, see
+`pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved).
 """
 
 import sqlite3

@@ -38,7 +38,7 @@ VERBS: Final[Mapping[MemoryType, Mapping[str, Verb]]] = MappingProxyType(
 # What tells that something is over; the other verbs may begin a plan.
 _PARTICIPLES: Final = {"done", "finished"}
 # What may stand before a command on its line.
-_BULLETS: Final = " \t-*•·>"
+BULLETS: Final = " \t-*•·>"
 
 # Deeper nesting is nobody's intention; the outermost tags then count as unclosed.
 MAX_DEPTH: Final = 32
@@ -49,7 +49,7 @@ MAX_CHANGES: Final = 200
 _NAMES = {name: name for name in (*DISPLAY_TAGS, *MEMORY_TYPES)}
 # Possessive quantifiers: hostile text must not make the reader backtrack.
 _ATTRIBUTE = r"""[\w-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++)"""
-_TAG = re.compile(
+TAG = re.compile(
     rf"<(?P<close>/?)(?P<name>{'|'.join(_NAMES)})(?P<attributes>(?:\s++{_ATTRIBUTE})*+)\s*+>",
     re.IGNORECASE,
 )
@@ -174,7 +174,7 @@ class _Reader:
 
     def run(self, start: int, end: int) -> None:
         """Walk the tags between `start` and `end`, handing each stretch between them on."""
-        tokens = list(_TAG.finditer(self.text, start, end))
+        tokens = list(TAG.finditer(self.text, start, end))
         closed_by = _pairs(tokens)
         closing = {close: open_ for open_, close in closed_by.items()}
         path: list[_Element] = []
@@ -228,7 +228,7 @@ class _Reader:
             verb = VERBS[kind].get(match["verb"].lower())
             # On a line of its own, or right after a tag: within a sentence it is talked about.
             line = max(start, self.text.rfind("\n", start, match.start()) + 1)
-            if verb is None or self.text[line : match.start()].strip(_BULLETS):
+            if verb is None or self.text[line : match.start()].strip(BULLETS):
                 continue
             self._show(at, match.start(), path)
             self.segments.append(Segment(match.start(), match.end(), "command"))

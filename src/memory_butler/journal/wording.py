@@ -5,17 +5,30 @@ of a message is indented, so that no heading or rule can begin there.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
 from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece
 
 CUT: Final = " […]"
+# How a change of working memory is told, by the event of its table; what made way is not.
+_DONE: Final = {
+    "tag": "kept",
+    "retag": "refreshed",
+    "done": "done",
+    "cancel": "cancelled",
+    "drop": "dropped",
+    "reveal": "revealed",
+    "forget": "forgotten",
+    "edit": "no longer",
+}
+_TAKEN_BACK: Final = {"tag": "back in mind", "retag": "not refreshed", "forget": "no longer kept"}
 # What stands for a secret that was not asked for.
 WITHHELD: Final = "(secret)"
 _SECRET_TAG: Final = re.compile(r"<(/?)secret\b[^<>]*>", re.IGNORECASE)
@@ -45,6 +58,33 @@ def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
     return f"- [{item.type}, {who}] {one_line(item.content)}{due}"
+
+
+def change_lines(
+    changes: Iterable[Change],
+    policy: JournalPolicy,
+    *,
+    taken_back: bool = False,
+    shorten: Callable[[str], str] = one_line,
+) -> list[str]:
+    """ "kept plan: water the garden, due Friday, 6 March 2026, 23:59"; a line for each change.
+
+    `taken_back`: they are what an undo did. No secret is quoted.
+    """
+    words = _TAKEN_BACK if taken_back else _DONE
+    lines: list[str] = []
+    for one in changes:
+        if one.event in words:
+            what = WITHHELD if one.type == "secret" else shorten(one.content)
+            due = one.due if one.status == "active" else None
+            when = f", due {date_words(due, policy)}" if due else ""
+            lines.append(f"{words[one.event]} {one.type}: {what}{when}")
+    return lines
+
+
+def missed_line(missed: Missed) -> str:
+    """ "plan>done gym: no active plan is like this; nothing was changed"."""
+    return f"{missed.command.type}>{missed.command.verb} {missed.command.text}: {missed.why()}"
 
 
 def conversation_line(

@@ -1,6 +1,7 @@
 """The compiled side of a journal: fragments, and the runs that make them."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from pydantic import Field
 
@@ -9,6 +10,7 @@ from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.journal.desk import Decision
 from memory_butler.journal.fragments import Difference, RunType
 from memory_butler.journal.runs import RunReport
 from memory_butler.operations.journal import OfCompanion
@@ -306,22 +308,127 @@ MAINTAIN = Operation(
 )
 
 
-class UndoInput(OfCompanion):
-    """Which run."""
+class LearnedInput(OfCompanion):
+    """How far back."""
+
+    days: int = Field(7, ge=1, le=366, description="Runs that ended within so many days.")
+
+
+class LearnedChange(Output):
+    """What a run changed in one fragment."""
+
+    run_id: int
+    run_type: RunType
+    completed_at: Moment
+    change: FragmentChange
+    decision: Decision = Field(
+        description="open: nobody has decided; replaced: a later run has changed it again. It "
+        "holds in any case, unless it was taken back or replaced."
+    )
+
+
+class LearnedOutput(Output):
+    """The newest first."""
+
+    changes: list[LearnedChange]
+    open: int = Field(description="How many nobody has decided on.")
+
+
+async def _learned(memory: Memory, principal: Principal, given: LearnedInput) -> LearnedOutput:
+    def look(companion: Companion) -> LearnedOutput:
+        found = companion.desk.learned(memory.clock() - timedelta(days=given.days))
+        return LearnedOutput(
+            changes=[
+                LearnedChange(
+                    run_id=one.run.id,
+                    run_type=one.run.run_type,
+                    completed_at=one.run.completed_at,
+                    change=change_view(one.difference),
+                    decision=one.decision,
+                )
+                for one in found
+                if one.run.completed_at is not None
+            ],
+            open=sum(one.decision == "open" for one in found),
+        )
+
+    return await use(memory, principal, given.companion, look)
+
+
+LEARNED = Operation(
+    name="journal_learned",
+    title="What it learned lately",
+    description=(
+        "What maintenance changed in the companion's fragments within some days, before and after, "
+        "and whether a person has approved it."
+    ),
+    input_model=LearnedInput,
+    output_model=LearnedOutput,
+    handler=_learned,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/journal/{companion}/learned"),),
+)
+
+
+class KeepInput(OfCompanion):
+    """Which changes."""
 
     run_id: Serial
+    keys: list[str] = Field(min_length=1, max_length=1_000, description="Fragments by key.")
+    kept: bool = Field(True, description="False takes the approval back.")
+
+
+class KeepOutput(Output):
+    """The changes of the run that are approved now."""
+
+    kept: list[str]
+
+
+async def _keep(memory: Memory, principal: Principal, given: KeepInput) -> KeepOutput:
+    def keep(companion: Companion) -> KeepOutput:
+        return KeepOutput(kept=companion.desk.keep(given.run_id, given.keys, kept=given.kept))
+
+    return await use(memory, principal, given.companion, keep)
+
+
+KEEP = Operation(
+    name="journal_keep",
+    title="Approve what it learned",
+    description="Note that a person approves what a run changed. It holds before that, too.",
+    input_model=KeepInput,
+    output_model=KeepOutput,
+    handler=_keep,
+    needs="write",
+    toolset=None,
+    idempotent=True,
+    routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/keep"),),
+)
+
+
+class UndoInput(OfCompanion):
+    """Which run, or which of its changes."""
+
+    run_id: Serial
+    keys: list[str] | None = Field(
+        None, min_length=1, max_length=1_000, description="Only these fragments, by key."
+    )
 
 
 class JournalUndoOutput(Output):
-    """What was taken back."""
+    """What was taken back, and the run that did so: undoing that brings it back."""
 
+    run_id: int
     changes: list[FragmentChange]
 
 
 async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> JournalUndoOutput:
     def undo(companion: Companion) -> JournalUndoOutput:
+        back = companion.desk.undo(given.run_id, given.keys)
         return JournalUndoOutput(
-            changes=[change_view(one) for one in companion.desk.undo(given.run_id)]
+            run_id=companion.desk.runs(1)[0].id, changes=[change_view(one) for one in back]
         )
 
     return await use(memory, principal, given.companion, undo)
@@ -330,7 +437,9 @@ async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> Journ
 UNDO = Operation(
     name="journal_undo",
     title="Take a run back",
-    description="Undo what a maintenance run changed, if no later run has built on it.",
+    description=(
+        "Undo what a maintenance run changed, or some of it, if no later run has built on it."
+    ),
     input_model=UndoInput,
     output_model=JournalUndoOutput,
     handler=_undo,

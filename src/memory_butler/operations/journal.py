@@ -1,6 +1,7 @@
 """The live side of a journal: what is said, what is on the companion's mind, its next prompt."""
 
 import asyncio
+from collections.abc import Iterable
 
 from pydantic import Field
 
@@ -11,6 +12,9 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened_text
 from memory_butler.journal import sessions
+from memory_butler.journal.memory import Change
+from memory_butler.journal.pictures import picture_from
+from memory_butler.journal.wording import change_lines, missed_line
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
     JournalEvent,
@@ -108,6 +112,11 @@ class LogInput(OfCompanion):
         "left out.",
     )
     image_path: str | None = Field(None, description="Where its picture lies.")
+    picture: str | None = Field(
+        None,
+        description="Its picture in base64 (PNG, JPEG, WebP or GIF): kept in the journal, and "
+        "shown to a model that can see.",
+    )
     allow_secrets: AllowSecrets = False
 
 
@@ -126,13 +135,25 @@ class LogOutput(Output):
     actor: str
     shown: list[ShownPiece] = Field(description="What of it is to be shown.")
     changed: list[WorkingItem] = Field(description="Items that came, went or were refreshed.")
+    noted: list[str] = Field(description="The same in words, no secret among them.")
     unmatched: list[str] = Field(description="Commands that changed nothing, and why.")
     recalled: list[LoggedAnswer]
     decayed: int = Field(description="Items that have faded altogether.")
     secrets: FoundSecrets = None
 
 
+def changed_views(
+    companion: Companion, changes: Iterable[Change], *, secrets: bool
+) -> list[WorkingItem]:
+    """The items that changes are about, each once, as they are now, the oldest first."""
+    ids = dict.fromkeys(one.item_id for one in changes)
+    return [item_view(companion.live.item(id), secrets=secrets) for id in sorted(ids)]
+
+
 async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    if given.picture is not None and given.image_path is not None:
+        raise InvalidInput("give a picture or an image_path, not both")
+    picture = None if given.picture is None else picture_from(given.picture)
     content, found = screened_text(
         memory, principal, given.content, allow_secrets=given.allow_secrets
     )
@@ -147,20 +168,16 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
                 f"unknown actor {actor[:64]!r}; here speak {', '.join(known)} (more: "
                 "assistant_actors and user_actors in [modules.memory.journal] of butler.toml)"
             )
-        logged = companion.live.log(content, actor, given.image_path)
-        ids = {one.item_id for one in logged.changes}
-        changed = [one for one in companion.live.history(200) if one.id in ids]
+        logged = companion.live.log(content, actor, given.image_path, picture=picture)
         return LogOutput(
             event_id=logged.event_id,
             ts=logged.ts,
             actor=logged.actor,
             shown=shown(logged.actor, logged.reading, companion.policy),
             # Whoever logs a message knows what is in it.
-            changed=[item_view(one, secrets=True) for one in reversed(changed)],
-            unmatched=[
-                f"{one.command.type}>{one.command.verb} {one.command.text}: {one.why()}"
-                for one in logged.unmatched
-            ],
+            changed=changed_views(companion, logged.changes, secrets=True),
+            noted=change_lines(logged.changes, policy),
+            unmatched=[missed_line(one) for one in logged.unmatched],
             recalled=[LoggedAnswer(call=one.call, lines=list(one.lines)) for one in logged.answers],
             decayed=len(logged.decayed),
             secrets=found,

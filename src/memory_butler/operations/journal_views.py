@@ -31,6 +31,7 @@ class JournalEvent(Output):
     id: int
     ts: Moment
     actor: str | None
+    called: str = Field(description="The speaker's name in the conversation.")
     by_companion: bool
     content: str = Field(description="With its tags; untouched, but for secrets not asked for.")
     image_path: str | None
@@ -173,6 +174,7 @@ def event_view(event: Event, policy: JournalPolicy, *, secrets: bool = False) ->
         id=event.id,
         ts=event.ts,
         actor=event.actor,
+        called=policy.called(event.actor),
         by_companion=is_assistant(event.actor, policy.assistant_actors),
         content=event.content if secrets else withheld(event.content),
         image_path=event.image_path,

@@ -20,6 +20,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import Authenticator
+from memory_butler.operations.turns import Turns
 from memory_butler.surfaces import figures, mcp, overload, web
 from memory_butler.surfaces.body_limit import BodyLimit
 from memory_butler.surfaces.guard import PUBLIC_PATHS, Authenticate, Guard, demands_token
@@ -29,6 +30,7 @@ from memory_butler.surfaces.public_door import PublicDoor
 from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
+from memory_butler.surfaces.rest.turns import add_turns
 from memory_butler.surfaces.trace_context import TraceContext
 from memory_butler.surfaces.web import Dashboard
 
@@ -43,12 +45,14 @@ def build_app(
     settings: Settings,
     live: LiveEvents | None = None,
     server: Server[Any] | MCPServer[Any] | None = None,
+    turns: Turns | None = None,
 ) -> ASGIApp:
     """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`.
 
-    Who passes `live` can end its streams before the server stops. `server` is what stands at
+    Who passes `live` and `turns` can end them before the server stops. `server` is what stands at
     `/mcp`, where it is more than the memory's own tools.
     """
+    turns = turns or Turns(memory)
     server = server or mcp.build_server(memory, principal_of, settings.toolsets)
     mounted = mcp_routes(server)
 
@@ -57,6 +61,8 @@ def build_app(
         # The lifespan of the MCP application is not run with its routes.
         async with server.session_manager.run():
             yield
+        turns.close()
+        await turns.ended()
 
     app = FastAPI(
         title="Memory Butler",
@@ -73,6 +79,7 @@ def build_app(
     demo = is_demo(memory.data_dir)
     signing_in.add_session(app, authenticate, demanded=demanded, demo=demo)
     add_stream(app, live or LiveEvents(memory))
+    add_turns(app, memory, turns)
     routes.add_operations(app, memory)
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]

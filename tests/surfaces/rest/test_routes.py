@@ -118,6 +118,8 @@ async def test_the_description_is_openapi_31_and_lists_the_routes(served: Served
     OpenAPI.model_validate(document)
     routes = {route.path.replace(":path}", "}") for one in OPERATIONS for route in one.routes}
     others = {"/healthz", "/readyz", "/api/session", "/api/memory/events/stream"}
+    talk = "/api/journal/{companion}"
+    others |= {f"{talk}/turns", f"{talk}/turns/current", f"{talk}/events/{{event_id}}/picture"}
     assert set(document["paths"]) == others | routes
     assert "/api/memory/stats" in routes
     stats = document["paths"]["/api/memory/stats"]["get"]

@@ -75,11 +75,17 @@ export function FragmentDetail({ companion, name, onChoose }: FragmentDetailProp
                 {data.versions.map((one) => (
                   <li key={one.known_from}>
                     <span className="text-xs text-ink-3">
-                      until <TimeAgo at={one.known_until} />
+                      from <TimeAgo at={one.known_from} /> until <TimeAgo at={one.known_until} />,
+                      changed by run {one.run_id}
                     </span>
-                    <p className="memory-text text-ink-2">
-                      {one.fragment.ambient ?? one.fragment.recognition ?? one.fragment.inventory}
-                    </p>
+                    {TIERS.map(
+                      (tier) =>
+                        one.fragment[tier] && (
+                          <p key={tier} className="memory-text text-ink-2">
+                            {one.fragment[tier]}
+                          </p>
+                        ),
+                    )}
                   </li>
                 ))}
               </ul>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { NotebookPen } from "lucide-react";
 import { Fragments } from "@/pages/journal/Fragments";
+import { Learned } from "@/pages/journal/Learned";
 import { Maintenance } from "@/pages/journal/Maintenance";
 import { Mind } from "@/pages/journal/Mind";
 import { Prompt } from "@/pages/journal/Prompt";
@@ -22,9 +23,13 @@ const TABS: readonly { name: JournalTab; label: string }[] = [
   { name: "stream", label: "Stream" },
   { name: "mind", label: "On its mind" },
   { name: "fragments", label: "Fragments" },
+  { name: "learned", label: "What it learned" },
   { name: "prompt", label: "Next prompt" },
   { name: "maintenance", label: "Maintenance" },
 ];
+
+// These change the journal of today.
+const CHANGING: ReadonlySet<JournalTab> = new Set(["learned", "maintenance"]);
 
 export default function Journal() {
   const search = route.useSearch();
@@ -35,7 +40,7 @@ export default function Journal() {
   const companion = search.companion ?? known?.[0]?.name;
   const isPast = usePastDays() !== undefined;
   // Maintenance is for changing; what runs changed is seen in the fragments.
-  const tabs = isPast ? TABS.filter(({ name }) => name !== "maintenance") : TABS;
+  const tabs = isPast ? TABS.filter(({ name }) => !CHANGING.has(name)) : TABS;
   const tab = tabs.find(({ name }) => name === search.tab)?.name ?? "stream";
   return (
     <Page
@@ -98,6 +103,8 @@ function Tab({ tab, companion, search, onChange }: TabProps) {
           onChoose={(fragment) => onChange({ fragment })}
         />
       );
+    case "learned":
+      return <Learned companion={companion} />;
     case "prompt":
       return <Prompt companion={companion} />;
     case "maintenance":

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import clsx from "clsx";
 import { Brain } from "lucide-react";
+import { Correct } from "@/pages/journal/Correct";
 import { mind, type WorkingItem } from "@/pages/journal/queries";
 import { usePast } from "@/shell/past";
 import { Badge, type Tone } from "@/ui/Badge";
@@ -31,7 +32,8 @@ const PHASES: Record<NonNullable<WorkingItem["phase"]>, Tone> = {
 
 /** Working memory: how present each item is, and how fast it fades. */
 export function Mind({ companion }: { companion: string }) {
-  const { data } = useQuery(mind(companion, usePast()));
+  const past = usePast();
+  const { data } = useQuery(mind(companion, past));
   if (!data) return <SkeletonRows rows={6} className="h-14" />;
   const kinds = Object.entries(TYPES)
     .map(([type, title]) => ({ title, items: data.items.filter((one) => one.type === type) }))
@@ -50,7 +52,7 @@ export function Mind({ companion }: { companion: string }) {
           <ul className="space-y-4">
             {items.map((one) => (
               <li key={one.id}>
-                <Present item={one} />
+                <Present item={one} companion={past ? undefined : companion} />
               </li>
             ))}
           </ul>
@@ -77,11 +79,21 @@ export function Mind({ companion }: { companion: string }) {
   );
 }
 
-function Present({ item }: { item: WorkingItem }) {
+interface PresentProps {
+  item: WorkingItem;
+  /** Whose it is, where it can be changed. */
+  companion: string | undefined;
+}
+
+function Present({ item, companion }: PresentProps) {
   const score = item.score ?? 0;
   return (
     <>
-      <p className={clsx("memory-text", item.hidden && "text-ink-3")}>{item.content}</p>
+      {companion === undefined ? (
+        <p className={clsx("memory-text", item.hidden && "text-ink-3")}>{item.content}</p>
+      ) : (
+        <Correct companion={companion} item={item} />
+      )}
       <div className="mt-1.5 flex items-center gap-2">
         <div
           role="meter"

@@ -7,6 +7,7 @@ export type FragmentNode = Schemas["FragmentNode"];
 export type FragmentEdge = Schemas["FragmentEdge"];
 export type FragmentChange = Schemas["FragmentChange"];
 export type MaintenanceRun = Schemas["MaintenanceRun"];
+export type LearnedChange = Schemas["LearnedChange"];
 export type PromptPart = Schemas["PromptPart"];
 
 const EVENTS = 50;
@@ -118,6 +119,17 @@ export function runs(companion: string) {
   });
 }
 
+/** What the runs of the last seven days changed. */
+export function learned(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "learned"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/learned", { signal, params: { path: { companion } } }),
+      ),
+  });
+}
+
 export function run(companion: string, id: number) {
   return queryOptions({
     queryKey: ["journal", companion, "run", id],
@@ -152,6 +164,7 @@ export function undoRun(companion: string, id: number) {
   return answer(
     api.POST("/api/journal/{companion}/runs/{run_id}/undo", {
       params: { path: { companion, run_id: id } },
+      body: { keys: null },
     }),
   );
 }

@@ -3,7 +3,7 @@ import { given, oneOf, text } from "@/shell/filters";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
-export const TABS = ["stream", "mind", "fragments", "prompt", "maintenance"] as const;
+export const TABS = ["stream", "mind", "fragments", "learned", "prompt", "maintenance"] as const;
 export type JournalTab = (typeof TABS)[number];
 
 function filters(search: Record<string, unknown>) {

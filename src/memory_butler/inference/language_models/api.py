@@ -119,10 +119,19 @@ class ApiModel:
         return OpenAIChatModel(self._model, provider=compatible)
 
     async def _ask(self, model: "Model", request: Request) -> "ModelResponse":
-        from pydantic_ai.direct import model_request
-        from pydantic_ai.messages import ModelRequest
+        from pydantic_ai.direct import model_request, model_request_stream
+        from pydantic_ai.messages import (
+            BinaryContent,
+            ModelRequest,
+            PartDeltaEvent,
+            PartStartEvent,
+            TextPart,
+            TextPartDelta,
+            UserPromptPart,
+        )
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
+        from pydantic_ai.settings import ModelSettings
 
         system = request.system
         parameters = ModelRequestParameters()
@@ -131,17 +140,31 @@ class ApiModel:
             parameters = ModelRequestParameters(output_mode="native", output_object=answer)
         else:
             system = with_schema(system, request.schema)
-        return await model_request(
-            model,
-            [ModelRequest.user_text_prompt(request.prompt, instructions=system)],
-            model_settings={
-                "max_tokens": request.max_output_tokens,
-                "timeout": self._timeout_seconds,
-                # The job retries, and counts: a retry in here would be spent behind its back.
-                "max_retries": 0,
-            },
-            model_request_parameters=parameters,
-        )
+        pictures = [BinaryContent(one.data, media_type=one.media_type) for one in request.pictures]
+        prompt = UserPromptPart([*pictures, request.prompt] if pictures else request.prompt)
+        messages = [ModelRequest([prompt], instructions=system)]
+        settings: ModelSettings = {
+            "max_tokens": request.max_output_tokens,
+            "timeout": self._timeout_seconds,
+            # The job retries, and counts: a retry in here would be spent behind its back.
+            "max_retries": 0,
+        }
+        if request.heard is None:
+            return await model_request(
+                model, messages, model_settings=settings, model_request_parameters=parameters
+            )
+        async with model_request_stream(
+            model, messages, model_settings=settings, model_request_parameters=parameters
+        ) as stream:
+            async for event in stream:
+                match event:
+                    case PartStartEvent(part=TextPart(content=text)) if text:
+                        request.heard(text)
+                    case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+                        request.heard(text)
+                    case _:
+                        pass
+            return stream.get()
 
     def _completion(self, response: "ModelResponse", request: Request) -> Completion:
         text = response.text or ""

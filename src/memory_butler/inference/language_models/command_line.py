@@ -25,6 +25,7 @@ from memory_butler.inference.language_models.port import (
     ModelExited,
     ModelOutputTooLong,
     ModelRateLimited,
+    ModelRejectedRequest,
     ModelTimedOut,
     Request,
     estimate_tokens,
@@ -96,6 +97,11 @@ class CommandLineModel:
 
     async def complete(self, request: Request) -> Completion:
         """Run the tool once. Raises as `LanguageModel.complete` does."""
+        if request.pictures:
+            raise ModelRejectedRequest(
+                f"{self.name} takes no pictures: a command line is given text alone. A model of "
+                "anthropic:, openai: or ollama: that can see takes them"
+            )
         with tempfile.TemporaryDirectory(
             prefix="memory-butler-", ignore_cleanup_errors=True
         ) as created:

@@ -5,12 +5,20 @@ says is trusted, and nothing of what it was told may come back in an error or a 
 episodes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that goes with a request; `media_type` is such as "image/png"."""
+
+    media_type: str
+    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,11 @@ class Request:
     # holds the model to the schema; otherwise the model is only told, so check the answer.
     schema: Mapping[str, Any] | None = field(repr=False)
     max_output_tokens: int
+    # They stand before the prompt. An adapter that can pass on none rejects the request.
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    # Is told each new part of the answer as it comes, where the provider streams; the parts
+    # together are the answer. An adapter that cannot stream never calls it.
+    heard: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

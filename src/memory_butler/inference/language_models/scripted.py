@@ -1,6 +1,9 @@
 """A model that answers from hand-written replies: for tests, demonstrations and examples."""
 
+import asyncio
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from memory_butler.inference.language_models.port import (
     Completion,
@@ -8,6 +11,9 @@ from memory_butler.inference.language_models.port import (
     Request,
     estimate_tokens,
 )
+
+# A word, and the white space after it.
+_PARTS: Final = re.compile(r"\S+\s*|\s+")
 
 
 class ScriptedModel:
@@ -33,6 +39,10 @@ class ScriptedModel:
         reply = self._replies[len(self.calls) - 1]
         if isinstance(reply, Exception):
             raise reply
+        if request.heard is not None:
+            for part in _PARTS.findall(reply):
+                request.heard(part)
+                await asyncio.sleep(0)
         return Completion(
             text=reply,
             tokens_in=estimate_tokens(request.system + request.prompt),

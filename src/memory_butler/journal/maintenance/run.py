@@ -5,8 +5,6 @@ run that is killed at any point leaves its row without an end, and nothing else.
 """
 
 import asyncio
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -129,17 +127,11 @@ def alone(file: JournalFile) -> Iterator[None]:
     Raises:
         Conflict: a run is at work already.
     """
-    lock = os.open(file.texts_dir / ".maintenance.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Conflict(
-                "a maintenance run is at work on this journal already; wait for it to end"
-            ) from None
+    with file.claimed(
+        "maintenance",
+        "a maintenance run is at work on this journal already; wait for it to end",
+    ):
         yield
-    finally:
-        os.close(lock)
 
 
 @dataclass(slots=True)

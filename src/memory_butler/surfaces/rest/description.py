@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from memory_butler.operations.registry import OPERATIONS
-from memory_butler.surfaces.rest.examples import answer_of, request_of
+from memory_butler.surfaces.rest.examples import answer_of, part_of_path, request_of
 from memory_butler.surfaces.rest.problems import Problem
 from memory_butler.surfaces.rest.routes import operation_id
 
@@ -55,6 +55,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
                 asked = request_of(operation, route, described["operationId"])
                 _show_request(described, asked)
                 _show_answer(described, str(route.status), schemas)
+            for parameter in described.get("parameters", ()):
+                if parameter["in"] == "path":
+                    parameter.setdefault("example", part_of_path(parameter["name"]))
     app.openapi_schema = document
     return document
 

@@ -42,12 +42,14 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "earlier_id": FACT,
     "entity_id": PERSON,
     "episode_id": EPISODE,
+    "event_id": 1,
     "event_type": "fact_created",
     "fact_id": FACT,
     "id": FACT,
     "importance": 5.0,
     "job": "decay_sweep",
     "key": FRAGMENT,
+    "keys": [FRAGMENT],
     "label": "user · favorite_color: Prefers dark green",
     "later_id": LIKE_FACT,
     "limit": 50,
@@ -114,6 +116,8 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "link_create": {"relation": "supports"},
     "facts_list": {"q": "green", "limit": 20},
     "job_run": {"dry_run": True},
+    "journal_edit": {"words": "water the garden", "content": "water the roses"},
+    "journal_forget": {"words": "water the roses"},
     "journal_introduce": {"user": "Ana", "name": "Luna", "time_zone": "Europe/Lisbon"},
     "journal_log": {"content": "Good morning! <plan>water the garden tomorrow at 9am</plan>"},
     "journal_maintain": {"run_type": "weekly"},
@@ -133,6 +137,11 @@ def request_of(operation: Operation[Any, Any], route: Route, id: str) -> dict[st
         for name in dict.fromkeys([*needed, *told])
         if name not in filled_in
     }
+
+
+def part_of_path(name: str) -> Any:
+    """An example of what stands in a path by this name."""
+    return _SAMPLES[name]
 
 
 def answer_of(schema: Schema, definitions: Mapping[str, Schema]) -> Any:

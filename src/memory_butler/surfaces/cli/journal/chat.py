@@ -43,18 +43,6 @@ EXAMPLES = epilog(
     "memory-butler journal chat --companion ada --model ollama:llama3.2",
 )
 _KEPT = " Your message is kept; /retry asks again."
-# How a change of working memory is told, by the event of its table; what made way is not.
-_DONE = {
-    "tag": "kept",
-    "retag": "refreshed",
-    "done": "done",
-    "cancel": "cancelled",
-    "drop": "dropped",
-    "reveal": "revealed",
-    "forget": "forgotten",
-    "edit": "no longer",
-}
-_TAKEN_BACK = {"tag": "back in mind", "retag": "not refreshed", "forget": "no longer kept"}
 _BEFORE = 4  # messages of before that are shown when one comes back
 
 
@@ -189,7 +177,9 @@ class _Talk:
             note(f"What was said waits for memory: {done.problem}")
 
     def _answer(self, model: "LanguageModel") -> None:
-        with thinking():
+        from memory_butler.journal.conversation import answering
+
+        with answering(self.companion.file), thinking():
             done = self.runner.run(self._reply(model))
         if done.looked_up:
             note(f"(looked up: {', '.join(done.looked_up)})")
@@ -246,25 +236,21 @@ class _Talk:
 
     def _note_changes(self, logged: "Logged") -> None:
         """One line on what a message changed in mind, and one for each command that it missed."""
-        self._note_done(logged.changes, _DONE)
-        for one in logged.unmatched:
-            said = f"{one.command.type}>{one.command.verb} {one.command.text}"
-            note(f"({said}: {one.why()})")
+        from memory_butler.journal.wording import missed_line
 
-    def _note_done(self, changes: "Iterable[Change]", words: Mapping[str, str]) -> None:
-        told = [f"{words[one.event]} {self._told(one)}" for one in changes if one.event in words]
+        self._note_done(logged.changes)
+        for one in logged.unmatched:
+            note(f"({missed_line(one)})")
+
+    def _note_done(self, changes: "Iterable[Change]", *, taken_back: bool = False) -> None:
+        from memory_butler.journal.wording import change_lines
+        from memory_butler.surfaces.cli.answers import short
+
+        told = change_lines(changes, self.companion.policy, taken_back=taken_back, shorten=short)
         if told:
             how = "" if self.undo_told else " /undo takes it back."
             self.undo_told = True
             note(f"({'; '.join(told)}){how}")
-
-    def _told(self, change: "Change") -> str:
-        from memory_butler.journal.wording import WITHHELD, date_words
-        from memory_butler.surfaces.cli.answers import short
-
-        what = WITHHELD if change.type == "secret" else short(change.content)
-        due = f", due {date_words(change.due, self.companion.policy)}" if change.due else ""
-        return f"{change.type}: {what}{due if change.status == 'active' else ''}"
 
     def _command(self, text: str) -> None:
         name, _, rest = text.partition(" ")
@@ -325,13 +311,13 @@ class _Talk:
     def _undo(self) -> None:
         changes = self.companion.live.undo()
         self.undo_told = True
-        self._note_done(changes, _TAKEN_BACK)
+        self._note_done(changes, taken_back=True)
         if not changes:
             note("There is nothing to take back.")
 
     def _forget(self, text: str) -> None:
         if (item := self._meant(text, "/forget")) is not None:
-            self._note_done([self.companion.live.forget(item)], _DONE)
+            self._note_done([self.companion.live.forget(item)])
 
     def _edit(self, text: str) -> None:
         """The item that a few words mean, with its text to be changed."""
@@ -339,7 +325,7 @@ class _Talk:
             return
         note(f"{item.type}: {item.content}")
         if (new := (asked("edit> ", item.content) or "").strip()) and new != item.content:
-            self._note_done(self.companion.live.edit(item, new), _DONE)
+            self._note_done(self.companion.live.edit(item, new))
         else:
             note("Nothing was changed.")
 

@@ -1,0 +1,67 @@
+/** The reply that is being written, as the server tells it. */
+import type { Schemas } from "@/api/client";
+import { problemOf } from "@/api/problem";
+
+export type ShownPiece = Schemas["ShownPiece"];
+
+interface Answered {
+  event: Schemas["JournalEvent"];
+  cut: boolean;
+  looked_up: string[];
+  noted: string[];
+  unmatched: string[];
+}
+
+export type TurnEnd =
+  | ({ kind: "answered" } & Answered)
+  | { kind: "stopped" }
+  | { kind: "failed"; code: string; detail: string };
+
+/**
+ * Tells what is shown of the current reply until it ends; undefined where there is none.
+ *
+ * @throws ApiError for a refusal; the error of `fetch` where the connection breaks.
+ */
+export async function follow(
+  companion: string,
+  onShown: (pieces: readonly ShownPiece[]) => void,
+  signal: AbortSignal,
+): Promise<TurnEnd | undefined> {
+  const response = await fetch(`/api/journal/${encodeURIComponent(companion)}/turns/current`, {
+    signal,
+    credentials: "same-origin",
+  });
+  if (response.status === 204) return undefined;
+  if (!response.ok || !response.body) throw await problemOf(response);
+  let pieces: ShownPiece[] = [];
+  for await (const { event, data } of eventsOf(response.body)) {
+    if (event !== "shown") return { kind: event, ...(data as object) } as TurnEnd;
+    const { at, pieces: now } = data as { at: number; pieces: ShownPiece[] };
+    pieces = [...pieces.slice(0, at), ...now];
+    onShown(pieces);
+  }
+  return undefined;
+}
+
+/** The messages of a stream of server-sent events; comments are passed over. */
+async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<{ event: string; data: unknown }> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const found = /^event: (\w+)\ndata: (.*)$/.exec(block);
+        if (found?.[1] && found[2]) yield { event: found[1], data: JSON.parse(found[2]) };
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

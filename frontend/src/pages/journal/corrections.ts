@@ -1,0 +1,88 @@
+import { answer, api } from "@/api/client";
+import type { Change } from "@/shell/change";
+
+/** Drops an item of working memory; the log keeps what was said. */
+export function forgetItem(companion: string, id: number): Change {
+  return async () => {
+    await answer(
+      api.POST("/api/journal/{companion}/mind/forget", {
+        params: { path: { companion } },
+        body: { item_id: id },
+      }),
+    );
+    return { said: "Dropped from its mind.", undo: undoItem(companion, id) };
+  };
+}
+
+/** Puts another text in the place of an item's. */
+export function editItem(companion: string, id: number, content: string): Change {
+  return async () => {
+    const { changed } = await answer(
+      api.POST("/api/journal/{companion}/mind/edit", {
+        params: { path: { companion } },
+        body: { item_id: id, content },
+      }),
+    );
+    const now = changed.at(-1)?.id ?? id;
+    return { said: "Changed on its mind.", undo: undoItem(companion, now) };
+  };
+}
+
+/** Takes the latest change back, if it is one of this item; without an item, whatever it is. */
+export function undoItem(companion: string, id?: number): Change {
+  return async () => {
+    const { noted } = await answer(
+      api.POST("/api/journal/{companion}/mind/undo", {
+        params: { path: { companion } },
+        body: { item_id: id ?? null },
+      }),
+    );
+    return { said: noted.length ? `Taken back: ${noted.join("; ")}` : "Nothing to take back." };
+  };
+}
+
+/** Keeps a text on its mind, as a message with that tag alone; nobody is asked for an answer. */
+export function keepItem(companion: string, tag: "pin" | "plan", text: string): Change {
+  return async () => {
+    const { changed, noted } = await answer(
+      api.POST("/api/journal/{companion}/events", {
+        params: { path: { companion } },
+        body: { content: `<${tag}>${text}</${tag}>`, allow_secrets: false },
+      }),
+    );
+    const id = changed.at(-1)?.id;
+    return {
+      said: noted.join("; ") || "Nothing was kept.",
+      ...(id !== undefined && { undo: undoItem(companion, id) }),
+    };
+  };
+}
+
+/** Notes that what a run changed is right. */
+export function keepLearned(companion: string, run: number, keys: string[], kept = true): Change {
+  return async () => {
+    await answer(
+      api.POST("/api/journal/{companion}/runs/{run_id}/keep", {
+        params: { path: { companion, run_id: run } },
+        body: { keys, kept },
+      }),
+    );
+    return {
+      said: kept ? "Approved." : "Open again.",
+      undo: keepLearned(companion, run, keys, !kept),
+    };
+  };
+}
+
+/** Takes back what a run changed in some fragments. */
+export function takeBack(companion: string, run: number, keys?: string[]): Change {
+  return async () => {
+    const { run_id: again } = await answer(
+      api.POST("/api/journal/{companion}/runs/{run_id}/undo", {
+        params: { path: { companion, run_id: run } },
+        body: { keys: keys ?? null },
+      }),
+    );
+    return { said: "Taken back.", undo: takeBack(companion, again) };
+  };
+}

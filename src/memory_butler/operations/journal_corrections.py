@@ -1,0 +1,150 @@
+"""Correcting what is on a companion's mind: undo, forget and edit, as in a conversation (C-191)."""
+
+from pydantic import Field
+
+from memory_butler.companions.opening import Companion, use
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import one_line
+from memory_butler.engine.memory import Memory
+from memory_butler.journal.items import Item
+from memory_butler.journal.memory import Change
+from memory_butler.journal.wording import change_lines
+from memory_butler.operations.journal import OfCompanion, changed_views
+from memory_butler.operations.journal_views import WorkingItem
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Output, Serial
+
+# So much of each is told where several items may be meant.
+_TOLD_CHARS = 80
+
+
+class WhichItem(OfCompanion):
+    """Which item: by its id, or by some of its words."""
+
+    item_id: Serial | None = Field(None, description="Its id.")
+    words: str | None = Field(
+        None, description="Or some of its words; several like it change nothing, a secret never."
+    )
+
+
+class ForgetInput(WhichItem):
+    """What to drop."""
+
+
+class EditInput(WhichItem):
+    """What to change, and into what."""
+
+    content: str = Field(
+        description="The new text, without tags; a plan keeps its date unless the text names one."
+    )
+
+
+class UndoMindInput(OfCompanion):
+    """Whose latest change."""
+
+    item_id: Serial | None = Field(
+        None, description="Only if the latest change is one of this item."
+    )
+
+
+class CorrectedOutput(Output):
+    """What changed; empty where there was nothing to take back."""
+
+    changed: list[WorkingItem] = Field(description="Items that came, went or are as before.")
+    noted: list[str] = Field(description="The same in words, no secret among them.")
+
+
+def _meant(companion: Companion, given: WhichItem) -> Item:
+    """The item that is meant, which must be on its mind."""
+    if (given.item_id is None) == (given.words is None):
+        raise InvalidInput('say which: by item_id, or by words such as "green tea"')
+    if given.item_id is not None:
+        return companion.live.item(given.item_id)
+    found = companion.live.meant(given.words or "")
+    if found.item is not None:
+        return found.item
+    if found.near:
+        told = "; ".join(f'"{one_line(one.content)[:_TOLD_CHARS]}"' for one in found.near[:5])
+        raise Conflict(f"several are like this, nothing was changed; say which: {told}")
+    raise NotFound("nothing on its mind is like this; journal_mind lists what is")
+
+
+def _corrected(
+    companion: Companion, changes: tuple[Change, ...], *, taken_back: bool = False
+) -> CorrectedOutput:
+    return CorrectedOutput(
+        changed=changed_views(companion, changes, secrets=False),
+        noted=change_lines(changes, companion.policy, taken_back=taken_back),
+    )
+
+
+async def _forget(memory: Memory, principal: Principal, given: ForgetInput) -> CorrectedOutput:
+    def forget(companion: Companion) -> CorrectedOutput:
+        return _corrected(companion, (companion.live.forget(_meant(companion, given)),))
+
+    return await use(memory, principal, given.companion, forget)
+
+
+async def _edit(memory: Memory, principal: Principal, given: EditInput) -> CorrectedOutput:
+    def edit(companion: Companion) -> CorrectedOutput:
+        changes = companion.live.edit(_meant(companion, given), given.content)
+        return _corrected(companion, changes)
+
+    return await use(memory, principal, given.companion, edit)
+
+
+async def _undo(memory: Memory, principal: Principal, given: UndoMindInput) -> CorrectedOutput:
+    def undo(companion: Companion) -> CorrectedOutput:
+        return _corrected(companion, companion.live.undo(given.item_id), taken_back=True)
+
+    return await use(memory, principal, given.companion, undo)
+
+
+FORGET = Operation(
+    name="journal_forget",
+    title="Drop from its mind",
+    description=(
+        "Drop an item of the companion's working memory when the user asks for that; the log keeps "
+        "what was said. journal_undo_latest takes it back."
+    ),
+    input_model=ForgetInput,
+    output_model=CorrectedOutput,
+    handler=_forget,
+    needs="write",
+    toolset="journal",
+    destructive=True,
+    routes=(Route("POST", "/api/journal/{companion}/mind/forget"),),
+)
+
+EDIT = Operation(
+    name="journal_edit",
+    title="Change what is on its mind",
+    description=(
+        "Put another text in the place of an item of working memory when the user corrects it. "
+        "journal_undo_latest takes it back."
+    ),
+    input_model=EditInput,
+    output_model=CorrectedOutput,
+    handler=_edit,
+    needs="write",
+    toolset="journal",
+    destructive=True,
+    routes=(Route("POST", "/api/journal/{companion}/mind/edit"),),
+)
+
+UNDO = Operation(
+    name="journal_undo_latest",
+    title="Take back the latest change of its mind",
+    description=(
+        "Take back what the latest message or correction changed in working memory: what it kept "
+        "is dropped, what it ended is kept again. Called again, the one before, twenty at most."
+    ),
+    input_model=UndoMindInput,
+    output_model=CorrectedOutput,
+    handler=_undo,
+    needs="write",
+    toolset="journal",
+    destructive=True,
+    routes=(Route("POST", "/api/journal/{companion}/mind/undo"),),
+)

@@ -1,0 +1,162 @@
+"""Talking with a companion: a message, the reply as it is written, and pictures."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from memory_butler.companions.opening import use
+from memory_butler.domain.errors import NotFound, PermissionDenied, Unavailable
+from memory_butler.domain.principals import Principal, Scope
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.turns import Turn, TurnBegun, TurnInput, Turns
+from memory_butler.surfaces.rest.live import HEARTBEAT_SECONDS, RECHECK_SECONDS, Still
+from memory_butler.surfaces.rest.routes import refusals
+
+_TURNS: Final = "/api/journal/{companion}/turns"
+# Whatever comes within that is told at once: a screen shows no more often anyway.
+_GATHER_SECONDS: Final = 0.03
+_EVENT: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+}
+# A picture is what somebody sent: shown as a picture, and as nothing else.
+_OF_A_PICTURE: Final[Mapping[str, str]] = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cross-origin-resource-policy": "same-origin",
+    # Its number is never given to another one; what was erased is gone after an hour.
+    "cache-control": "private, max-age=3600",
+}
+
+
+class TurnStopped(BaseModel):
+    """Whether there was a reply to stop."""
+
+    stopped: bool
+
+
+def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
+    """Add the routes of a conversation."""
+
+    @app.post(
+        _TURNS,
+        status_code=202,
+        summary="Say something to a companion",
+        description=(
+            "Keeps a message of the user, durably, and lets the server's model answer it; without "
+            "a message, the latest one that has no answer. The reply is written whether somebody "
+            "looks on or not: `turns/current` tells it as it comes. One at a time is written to a "
+            "journal; 409 while one is."
+        ),
+        operation_id="turn_begin",
+        tags=["journal"],
+        response_model=TurnBegun,
+        responses=refusals(404, 409, 413, 422, 500),
+    )
+    async def begin(request: Request, companion: str, given: TurnInput) -> TurnBegun:
+        logged = await turns.begin(request.state.principal, companion, given)
+        return TurnBegun(logged=logged)
+
+    @app.get(
+        f"{_TURNS}/current",
+        summary="The reply that is being written",
+        description=(
+            "Server-sent events of the latest turn, from its beginning. `shown`: `pieces` take the "
+            "place of those from number `at` on; none, and a draft was taken back for a look-up. "
+            "The last event is `answered` with the message in the log and what it changed in mind, "
+            "`stopped`, or `failed` with `code` and `detail`. 204: this server has answered "
+            "nothing here since it started."
+        ),
+        operation_id="turn_current",
+        tags=["journal"],
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "The stream.",
+                "content": {"text/event-stream": {"schema": _EVENT}},
+            },
+            204: {"description": "There is nothing to tell."},
+            **refusals(422),
+        },
+    )
+    async def current(request: Request, companion: str) -> Response:
+        principal = _may(request, "read")
+        turn = turns.current(principal, companion)
+        if turn is None:
+            return Response(status_code=204)
+        return StreamingResponse(
+            _stream(turn, request.state.still),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+        )
+
+    @app.delete(
+        f"{_TURNS}/current",
+        summary="Stop the reply that is being written",
+        description="What was shown of it by then is kept, with a mark at its end.",
+        operation_id="turn_stop",
+        tags=["journal"],
+        response_model=TurnStopped,
+        responses=refusals(422),
+    )
+    async def stop(request: Request, companion: str) -> TurnStopped:
+        return TurnStopped(stopped=turns.stop(_may(request, "write"), companion))
+
+    @app.get(
+        "/api/journal/{companion}/events/{event_id}/picture",
+        summary="The picture of a message",
+        description="As it was sent; 404 where the message has none, or it lies elsewhere.",
+        operation_id="event_picture",
+        tags=["journal"],
+        response_class=Response,
+        responses={
+            200: {
+                "description": "The picture.",
+                "content": {"image/*": {"schema": {"type": "string", "format": "binary"}}},
+            },
+            **refusals(404, 422),
+        },
+    )
+    async def picture(request: Request, companion: str, event_id: int) -> Response:
+        principal = _may(request, "read")
+        found = await use(memory, principal, companion, lambda one: one.live.picture_of(event_id))
+        if found is None:
+            raise NotFound(f"message {event_id} has no picture in this journal")
+        return Response(found.data, media_type=found.media_type, headers=dict(_OF_A_PICTURE))
+
+
+def _may(request: Request, needed: Scope) -> Principal:
+    principal: Principal = request.state.principal
+    if not principal.may(needed):
+        raise PermissionDenied(f"this needs the scope {needed!r}, which this token does not have")
+    return principal
+
+
+async def _stream(turn: Turn, still: Still) -> AsyncIterator[str]:
+    loop = asyncio.get_running_loop()
+    beat = loop.time() + HEARTBEAT_SECONDS
+    look = loop.time() + RECHECK_SECONDS
+    yield ": the companion is thinking\n\n"
+    async for told in turn.told(RECHECK_SECONDS):
+        if loop.time() >= look:
+            # Before anything more is told: a revoked token ends what it has opened, too.
+            with suppress(Unavailable):
+                if not await still():
+                    return
+            look = loop.time() + RECHECK_SECONDS
+        if told is not None:
+            yield _message(*told)
+            await asyncio.sleep(_GATHER_SECONDS)
+        elif loop.time() >= beat:
+            yield ": still here\n\n"
+            beat = loop.time() + HEARTBEAT_SECONDS
+
+
+def _message(kind: str, data: Mapping[str, Any]) -> str:
+    return f"event: {kind}\ndata: {json.dumps(data)}\n\n"

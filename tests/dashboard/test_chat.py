@@ -1,0 +1,204 @@
+"""Talking with a companion in the browser: replies as they are written, pictures, corrections."""
+
+import base64
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from dashboard.accessibility import violations_in_both_themes
+from dashboard.browser import PHONE, window
+from dashboard.serving import server
+from dashboard.talker import Talker, talker
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Talker]:
+    with talker() as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def url(demo_dsn: str, demo_folder: Path, model: Talker) -> Iterator[str]:
+    """A server whose model is the script."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL", "openai:talker")
+        patch.setenv("MEMORY_BUTLER_MEMORY__CONSOLIDATION__BASE_URL", model.url)
+        with server("--dsn", demo_dsn, "--data-dir", str(demo_folder)) as url:
+            yield url
+
+
+def said(page: Page) -> Locator:
+    return page.get_by_role("region", name="Conversation").get_by_role("article")
+
+
+def open_chat(page: Page, companion: str) -> Locator:
+    page.goto(f"/chat?companion={companion}")
+    expect(page.get_by_role("heading", level=1, name="Chat")).to_be_visible()
+    return page.get_by_label("Message", exact=True)
+
+
+def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
+    box = open_chat(page, "luna")
+    expect(page.get_by_text("The first message creates")).to_be_visible()
+    model.replies = [
+        "They are friendly. <say>Good morning, Ana!</say> <do>waves</do>"
+        " <pin>Ana likes green tea</pin> <secret>a lantern</secret>"
+    ]
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    page.keyboard.type("Hello,")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("I am Ana.")
+    page.keyboard.press("Enter")
+    expect(said(page)).to_have_count(2)
+    expect(said(page).last).to_contain_text("Good morning, Ana!waves")
+    expect(box).to_have_value("")
+    expect(page.get_by_text("kept pin: Ana likes green tea; kept secret: (secret)")).to_be_visible()
+    for private in ("They are friendly", "a lantern"):
+        expect(page.get_by_text(private)).to_have_count(0)
+    page.keyboard.press("ArrowUp")
+    expect(box).to_have_value("Hello,\nI am Ana.")
+    page.request.post("/api/journal/luna/introduction", data={"user": "Ana", "name": "Luna Silva"})
+    page.reload()
+    expect(said(page)).to_have_count(2)
+    expect(said(page).first).to_contain_text("Ana")
+    expect(said(page).last).to_contain_text("Luna Silva")
+    assert "I am Ana." in str(model.asked[-1]["messages"])
+
+
+def test_a_reply_is_shown_while_it_is_written_and_esc_keeps_what_was_shown(
+    page: Page, browser: Browser, url: str, model: Talker
+) -> None:
+    box = open_chat(page, "nova")
+    model.replies, model.seconds_a_word = [f"<say>Once {'upon a time ' * 300}</say>"], 0.05
+    try:
+        box.fill("Tell me a story.")
+        box.press("Enter")
+        expect(page.get_by_text(re.compile("^Once upon a time"))).to_be_visible()
+        with window(browser, url) as context:
+            # Another window sees the same, and cannot speak in between.
+            other = context.new_page()
+            second = open_chat(other, "nova")
+            expect(other.get_by_text(re.compile("^Once upon a time"))).to_be_visible()
+            expect(other.get_by_role("button", name="Stop")).to_be_visible()
+            second.fill("And me?")
+            second.press("Enter")
+            expect(second).to_have_value("And me?")
+        box.press("Escape")
+        expect(said(page).last).to_contain_text("[…]")
+        expect(page.get_by_text("cut off; what there was is kept")).to_be_visible()
+        expect(said(page)).to_have_count(2)
+    finally:
+        model.seconds_a_word = 0.01
+
+
+def test_a_closed_window_loses_nothing(page: Page, model: Talker) -> None:
+    box = open_chat(page, "vega")
+    model.replies, model.seconds_a_word = ["<say>It is all still here.</say>"], 0.3
+    try:
+        box.fill("Are you there?")
+        box.press("Enter")
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        page.goto("about:blank")
+        open_chat(page, "vega")
+        expect(said(page)).to_have_count(2)
+        expect(said(page).last).to_contain_text("It is all still here.")
+    finally:
+        model.seconds_a_word = 0.01
+
+
+@pytest.mark.requirement("JASM-02")
+def test_a_picture_is_sent_shown_and_seen(page: Page, model: Talker) -> None:
+    box = open_chat(page, "iris")
+    model.replies = ["<say>A green square.</say>"]
+    picture = io.BytesIO()
+    Image.new("RGB", (2400, 1200), "green").save(picture, "PNG")
+    page.get_by_label("Picture to attach").set_input_files(
+        {"name": "square.png", "mimeType": "image/png", "buffer": picture.getvalue()}
+    )
+    expect(page.get_by_alt_text("To be sent")).to_be_visible()
+    box.fill("What is this?")
+    box.press("Enter")
+    expect(said(page).last).to_contain_text("A green square.")
+    sent = model.asked[-1]["messages"][-1]["content"][0]["image_url"]["url"]
+    seen = Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2])))
+    assert (seen.format, seen.size) == ("PNG", (1568, 784))
+    page.reload()
+    shown = said(page).first.get_by_role("img")
+    expect(shown).to_be_visible()
+    assert shown.evaluate("one => one.naturalWidth") == 1568
+
+
+def test_what_is_on_its_mind_is_changed_dropped_and_taken_back(page: Page) -> None:
+    box = open_chat(page, "mira")
+    box.fill("Ana likes green tea")
+    page.get_by_role("button", name="Pin").click()
+    mind = page.get_by_role("complementary", name="On its mind")
+    card = mind.get_by_role("listitem")
+    expect(card).to_contain_text("Ana likes green tea")
+    mind.get_by_role("button", name="Edit: Ana likes green tea").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("Ana likes coffee")
+    page.keyboard.press("Enter")
+    expect(card).to_contain_text("Ana likes coffee")
+    mind.get_by_role("button", name="Drop: Ana likes coffee").click()
+    expect(card).to_have_count(0)
+    page.get_by_role("button", name="Undo").last.click()
+    expect(card).to_contain_text("Ana likes coffee")
+
+
+def test_a_failed_reply_is_asked_for_again(page: Page, model: Talker) -> None:
+    box = open_chat(page, "aida")
+    model.replies = ["   "]
+    box.fill("Hello?")
+    box.press("Enter")
+    expect(page.get_by_text("No reply; your message is kept.")).to_be_visible()
+    model.replies = ["<say>Here I am.</say>"]
+    page.get_by_role("button", name="Ask again").click()
+    expect(said(page).last).to_contain_text("Here I am.")
+    expect(said(page)).to_have_count(2)
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [(1280, 832), PHONE])
+def test_the_chat_is_accessible_and_as_wide_as_the_window(
+    browser: Browser, url: str, model: Talker, size: tuple[int, int]
+) -> None:
+    with window(browser, url, size=size) as context:
+        page = context.new_page()
+        open_chat(page, "default")
+        expect(said(page).first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == size[0] or (
+            page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        )
+        assert violations_in_both_themes(page) == []
+
+
+def test_what_it_learned_is_kept_or_taken_back(page: Page, demo_folder: Path) -> None:
+    from memory_butler.companions.opening import opened
+    from memory_butler.journal.fragments import PutFragment
+    from memory_butler.journal_config import JournalConfig
+    from memory_butler.vault.keyring import no_keys
+
+    with opened(demo_folder, "default", "lyra", JournalConfig(), no_keys, create=True) as one:
+        one.live.log("I bought a boat, and a dog.")
+        one.desk.apply("weekly", [PutFragment("boat", "A boat."), PutFragment("dog", "A dog.")])
+    page.goto("/journal?companion=lyra&tab=learned")
+    listed = page.get_by_role("list", name="What it learned").get_by_role("listitem")
+    expect(listed).to_have_count(2)
+    page.get_by_role("button", name="Keep boat").click()
+    expect(listed.filter(has_text="boat")).to_contain_text("kept")
+    page.get_by_role("button", name="Take back dog").click()
+    expect(listed.filter(has_text="dog")).to_contain_text("taken back")
+    with opened(demo_folder, "default", "lyra", JournalConfig(), no_keys) as one:
+        assert set(one.desk.fragments()) == {"boat"}
+    page.get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_text("Taken back.").last).to_be_visible()
+    page.goto("/journal?companion=lyra&tab=fragments&fragment=dog")
+    expect(page.get_by_role("region", name="dog")).to_contain_text("A dog.")
+    assert violations_in_both_themes(page) == []
