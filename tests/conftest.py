@@ -8,6 +8,7 @@ clone is emptied for the next test, unless a test changed its schema or left a c
 import asyncio
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import asyncpg
 import pytest
@@ -371,3 +372,24 @@ def principal() -> Principal:
 @pytest.fixture
 def other_tenant() -> Principal:
     return Principal(tenant="other", actor="stranger")
+
+
+@pytest.fixture
+def to_disk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What files went through, in order: "synced" with content, "named", and "kept": its folder."""
+    happened: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def syncing(descriptor: int) -> None:
+        fsync(descriptor)
+        state = os.fstat(descriptor)
+        folder = stat.S_ISDIR(state.st_mode)
+        happened.append("kept" if folder else "synced" if state.st_size else "synced empty")
+
+    def naming(source: Any, target: Any) -> None:
+        happened.append("named")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(os, "replace", naming)
+    return happened

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_butler.files import replaced
+from memory_butler.files import replaced, rewrite
 
 
 def test_a_file_is_replaced_when_the_block_ends_for_its_owner_alone(tmp_path: Path) -> None:
@@ -32,3 +32,13 @@ def test_where_the_block_fails_the_old_file_stays_and_nothing_is_left(tmp_path: 
         half()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_file_is_on_disk_before_it_has_its_name(tmp_path: Path, to_disk: list[str]) -> None:
+    """Else a power cut could leave the name with nothing under it."""
+    with replaced(tmp_path / "file") as file:
+        file.write(b"new")
+    assert to_disk == ["synced", "named", "kept"]
+    to_disk.clear()
+    rewrite(tmp_path / "settings", b"new")
+    assert to_disk == ["synced", "named"]

@@ -115,6 +115,19 @@ async def test_what_was_backed_up_is_there_again(
         await pool.close()
 
 
+@SEALED_OR_NOT
+async def test_a_backup_is_on_disk_before_it_has_its_name(
+    installation: Installation, tmp_path: Path, to_disk: list[str], sealed: bool
+) -> None:
+    """Else a power cut could leave half a file under the name of a backup."""
+    settings, _, admin = installation
+    if sealed:
+        set_up(settings)
+    to_disk.clear()
+    await _backed_up(settings, tmp_path / "backup", admin)
+    assert [one for one in to_disk if one != "synced empty"][-3:] == ["synced", "named", "kept"]
+
+
 async def _write_in_its_own_way(admin: str) -> None:
     """Let a server write dates and numbers in a way of its own."""
     connection: Connection = await asyncpg.connect(admin)

@@ -1,7 +1,6 @@
 """Erasing for good: what goes, what stays, that nothing finds it, that its bytes are gone."""
 
 import json
-import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -167,12 +166,21 @@ async def test_a_tenant_goes_whole_and_no_other(
         await store_rule(kept, who, "offer tea")
         await create_token(kept, who.tenant, "laptop", ["read"])
         JournalFile.open(tmp_path, who.tenant, "ada").close()
+    await admin.execute(
+        "INSERT INTO job_runs (job, scheduled_for, started_at, status, detail)"
+        " VALUES ('decay', now(), now(), 'succeeded',"
+        " jsonb_build_object($1::text, 1, $2::text, 2))",
+        principal.tenant,
+        other_tenant.tenant,
+    )
     assert len((await preview(kept, principal, Target(everything=True))).scope.doomed.rules) == 1
     done = (await erase(kept, principal, Target(everything=True))).certificate
     assert all(one["asked"] for one in done["probes"] if one["path"] != "export")
     assert done["journals"] == [{"companion": "ada", "whole": True}]
     assert not list((tmp_path / "journal" / principal.tenant).glob("*.sqlite*"))
     assert list((tmp_path / "journal" / other_tenant.tenant).glob("*.sqlite"))
+    noted = await admin.fetch("SELECT jsonb_object_keys(detail) FROM job_runs")
+    assert [row[0] for row in noted] == [other_tenant.tenant]
     for table in ("rules", "memory_events", "memory_versions", "facts"):
         tenants = {row[0] for row in await admin.fetch(f"SELECT tenant_id FROM {table}")}
         assert tenants <= {other_tenant.tenant}
@@ -330,28 +338,13 @@ def _holding(folder: Path, text: str) -> list[str]:
     ]
 
 
-async def test_a_certificate_is_on_the_disk_before_it_has_its_name(
-    kept: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+async def test_a_certificate_is_on_the_disk_before_the_erasure_is_finished(
+    kept: Memory, principal: Principal, to_disk: list[str]
 ) -> None:
-    """Else a power cut could leave the name with nothing under it, and the erasure finished."""
-    happened: list[str] = []
-    fsync, replaced = os.fsync, Path.replace
-
-    def noting(descriptor: int) -> None:
-        name = os.readlink(f"/proc/self/fd/{descriptor}")
-        if name.endswith(".tmp"):
-            happened.append(f"synced with {os.fstat(descriptor).st_size > 0}")
-        fsync(descriptor)
-
-    def naming(self: Path, target: Any) -> Path:
-        happened.append("named")
-        return replaced(self, target)
-
-    monkeypatch.setattr(os, "fsync", noting)
-    monkeypatch.setattr(Path, "replace", naming)
+    """Else a power cut could take the only proof of a finished erasure."""
     rule = await store_rule(kept, principal, MARKER)
     await erase(kept, principal, Target(memory=("rule", rule)))
-    assert happened == ["synced with True", "named"]
+    assert to_disk[-3:] == ["synced", "named", "kept"]
 
 
 async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(

@@ -40,6 +40,23 @@ def test_what_only_reads_needs_no_right_to_write(operation: Operation[Any, Any])
     assert not (operation.read_only and operation.destructive)
 
 
+def test_what_reaches_a_whole_tenant_is_its_administrators() -> None:
+    """Each by name: what moves to a lesser right, or is new among these, is decided here."""
+    assert {operation.name for operation in OPERATIONS if operation.needs == "admin"} == {
+        "dead_letters_retry",
+        "fact_accept",
+        "job_run",
+        "journal_maintain",
+        "journal_undo",
+        "memory_erase",
+        "memory_run_consolidation",
+        "memory_run_episode_cleanup",
+        "token_create",
+        "token_revoke",
+        "tokens_list",
+    }
+
+
 @every_operation
 @pytest.mark.anyio
 async def test_a_caller_without_the_right_is_stopped_first(operation: Operation[Any, Any]) -> None:

@@ -22,8 +22,41 @@ pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-03")]
 # Of no tenant, and closed to the runtime role: they are reached through the functions below.
 CLOSED: Final = {"public.tokens"}
 
-# What the first of two tenants did; another may not take it back.
-STEP: Final = str(uuid4())
+# What each of two tenants did; another may not take it back.
+TENANTS: Final = {"default": str(uuid4()), "other": str(uuid4())}
+
+# What a row is found by: a vector, words, tags, another name, the event of the step that made it.
+_FOUND_BY: Final = (
+    "UPDATE episodes SET embedding = $1, search_vector = to_tsvector('simple', 'c Ann x')",
+    "UPDATE facts SET embedding = $1, search_vector = to_tsvector('simple', 'c Ann x'),"
+    " tags = '[\"t\"]', reference_count = 1",
+    "UPDATE rules SET embedding = $1, search_vector = to_tsvector('simple', 'c Ann x')",
+    "UPDATE entities SET aliases = '{annie}'",
+    # What an erased fact leaves its traces in.
+    "UPDATE memory_links l SET source_id = f.id FROM facts f WHERE f.tenant_id = l.tenant_id",
+    "UPDATE memory_versions v SET id = f.id, state = jsonb_build_object('source_episode_id', e.id)"
+    " FROM facts f, episodes e WHERE f.tenant_id = v.tenant_id AND e.tenant_id = v.tenant_id",
+    "INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)"
+    " SELECT tenant_id, kind, gen_random_uuid(), known_from, known_until, state"
+    " FROM memory_versions",
+    "UPDATE served s SET item_ids = ARRAY[f.id] FROM facts f WHERE f.tenant_id = s.tenant_id",
+    "UPDATE context_receipts c SET item_ids = ARRAY[f.id] FROM facts f"
+    " WHERE f.tenant_id = c.tenant_id",
+    "UPDATE consolidation_runs r SET shown = jsonb_build_object('F1', f.id) FROM facts f"
+    " WHERE f.tenant_id = r.tenant_id",
+    "UPDATE event_seals s SET event_id = e.id, salt = sha256('salt') FROM memory_events e"
+    " WHERE e.tenant_id = s.tenant_id AND e.event_type = 'fact_created'",
+    "INSERT INTO tokens (tenant_id, name, token_hash, scopes)"
+    " SELECT id, 'n', sha256(id::bytea), '{read}' FROM tenants",
+)
+_MADE: Final = """
+INSERT INTO memory_events (tenant_id, event_type, payload)
+SELECT $1, made, jsonb_build_object(named, id) FROM (
+    SELECT 'fact_created', 'memory_id', id FROM facts WHERE tenant_id = $1
+    UNION ALL SELECT 'rule_created', 'memory_id', id FROM rules WHERE tenant_id = $1
+    UNION ALL SELECT 'entity_created', 'entity_id', id FROM entities WHERE tenant_id = $1
+) t (made, named, id)
+"""
 
 # Every way that PostgreSQL has to get out of a role or a policy.
 _AROUND: Final = (
@@ -55,10 +88,15 @@ _AROUND: Final = (
 @pytest.fixture
 async def filled(admin: Connection) -> None:
     """A row of two tenants in each table, each tenant's in a step of its own."""
-    for tenant, step in (("default", STEP), ("other", str(uuid4()))):
+    for tenant, step in TENANTS.items():
         await admin.execute("SELECT set_config('butler.step', $1, false)", step)
+        await admin.execute("INSERT INTO tenants (id) VALUES ($1)", tenant)
         for statement in ROWS.values():
             await admin.execute(statement, tenant)
+        await admin.execute(_MADE, tenant)
+    for statement in _FOUND_BY:
+        vector = [np.ones(384, dtype=np.float32)] if "$1" in statement else []
+        await admin.execute(statement, *vector)
 
 
 @pytest.fixture
@@ -137,33 +175,45 @@ async def test_row_security_off_is_an_error_and_no_way_out(pool: asyncpg.Pool) -
             await connection.fetch("SELECT * FROM facts")
 
 
-# How each function that runs with the owner's rights is called. It gives nothing without a tenant,
-# and nothing of another's with one. $1 is a vector, $2 the ids of another
-# tenant, and $3 what it did.
+# How each function that runs with the owner's rights is called; each way by which it finds. It
+# gives nothing without a tenant, and nothing of another's with one. $1 is a vector, $2 the ids of a
+# tenant, and $3 what it did. One row is asked for: another's, as near, must not take its place.
 _TEXT, _NONE, _AT = "'c Ann x'", "NULL, 0", f"'{NOW.isoformat()}'"
+_FIND: Final = f"{_NONE}, {_AT}, 1, NULL, true, '{{}}'"
+_AT_ANY_TIME: Final = f"NULL, 'Nobody', {_FIND}, '-infinity', 'infinity'"
+_TOLD: Final = f"NULL, 'Nobody', {_FIND}, NULL, NULL, $2"
 _OF_A_TENANT: Final = {
-    "entities_named": "ARRAY['Ann', 'ann']",
-    "episodes_with_terms": _TEXT,
-    "facts_referenced": "0, NULL, 10",
-    "facts_with_tag": "'t'",
-    "facts_with_terms": _TEXT,
-    "rules_with_terms": _TEXT,
+    "entities_named": ("ARRAY['ann']", "ARRAY['annie']"),
+    "episodes_with_terms": (_TEXT,),
+    "facts_referenced": ("1, NULL, 1",),
+    "facts_with_tag": ("'t'",),
+    "facts_with_terms": (_TEXT,),
+    "rules_with_terms": (_TEXT,),
     **{
-        f"find_{table}": f"$1, {_TEXT}, {_NONE}, {_AT}, 10, 1, true, '{{}}', NULL, NULL"
-        for table in ("episodes", "facts", "rules")
-    },
-    **{
-        f"{arm}_{table}": given
-        for table in ("episodes", "facts", "rules")
-        for arm, given in (
-            ("worded", f"{_TEXT}, {_NONE}, {_AT}, 10, 1000"),
-            ("nearest", f"$1, {_NONE}, {_AT}, 10, 1"),
+        f"find_{table}": (
+            f"$1, NULL, {_FIND}, NULL, NULL",
+            f"NULL, {_TEXT}, {_FIND}, NULL, NULL",
+            f"NULL, 'c Nobody', {_FIND}, NULL, NULL",
+            *pointed,
+        )
+        for table, pointed in (
+            ("episodes", [_AT_ANY_TIME]),
+            ("facts", [_AT_ANY_TIME, _TOLD]),
+            ("rules", [_TOLD]),
         )
     },
-    "erase_memories": "gen_random_uuid(), $2, $2, $2, $2",
-    "erase_tenant": "",
-    "remove_made": "$3::uuid",
-    "remove_made_entities": "$3::uuid",
+    **{
+        f"{arm}_{table}": (given,)
+        for table in ("episodes", "facts", "rules")
+        for arm, given in (
+            ("worded", f"{_TEXT}, {_NONE}, {_AT}, 1, 1000"),
+            ("nearest", f"$1, {_NONE}, {_AT}, 1, NULL"),
+        )
+    },
+    "erase_memories": ("gen_random_uuid(), $2, $2, $2, $2",),
+    "erase_tenant": ("",),
+    "remove_made": ("$3::uuid",),
+    "remove_made_entities": ("$3::uuid",),
 }
 # What belongs to the installation: who may come in, and which tenants have something to do. No text
 # of a tenant is in them; whoever holds the runtime login could list tokens (not their secrets), and
@@ -189,24 +239,47 @@ async def test_every_function_of_the_owner_is_tried(admin: Connection) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-async def test_a_function_of_the_owner_reaches_nothing_of_another(
-    pool: asyncpg.Pool, admin: Connection, relations: list[str]
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [(name, inputs) for name, ways in _OF_A_TENANT.items() for inputs in ways],
+)
+async def test_a_function_of_the_owner_reaches_its_tenants_rows_alone(
+    pool: asyncpg.Pool, admin: Connection, relations: list[str], function: str, inputs: str
 ) -> None:
-    public = [name for name in relations if name.startswith("public.")]
-    counts = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in public)
-    before = [tuple(row) for row in await admin.fetch(counts)]
-    ids = [
-        row["id"]
-        for table in ("episodes", "facts", "rules", "entities", "memory_events")
-        for row in await admin.fetch(f"SELECT id FROM {table}")
-    ]
-    values = (np.ones(384, dtype=np.float32), ids, STEP)
-    call = "WITH p AS (SELECT $1::vector, $2::uuid[], $3::uuid) SELECT f.* FROM {}({}) f"
-    for tenant, (function, inputs) in product(("", "stranger"), _OF_A_TENANT.items()):
-        async with pool.acquire() as connection, connection.transaction():
-            if tenant:
+    """Called by nobody, a stranger, and each tenant about the other; and by each about itself."""
+    rows = " UNION ALL ".join(
+        f"SELECT '{name}', tenant_id, count(*), md5(string_agg(t::text, '' ORDER BY t::text))"
+        f" FROM {name} t GROUP BY 2"
+        for name in relations
+        if name.startswith("public.")
+    )
+    ids = {
+        tenant: [
+            row["id"]
+            for table in ("episodes", "facts", "rules", "entities")
+            for row in await admin.fetch(f"SELECT id FROM {table} WHERE tenant_id = $1", tenant)
+        ]
+        for tenant in TENANTS
+    }
+    before = {tuple(row) for row in await admin.fetch(rows)}
+    for asking, about in product(("", "stranger", *TENANTS), TENANTS):
+        async with pool.acquire() as connection:
+            tried = connection.transaction()
+            await tried.start()
+            await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", asking)
+            values = np.ones(384, dtype=np.float32), ids[about], TENANTS[about]
+            given = "WITH p AS (SELECT $1::vector, $2::uuid[], $3::uuid)"
+            call = f"{given} SELECT f::text FROM {function}({inputs}) f"
+            said = repr([tuple(row) for row in await connection.fetch(call, *values)])
+            # What the call did is seen by each tenant's own eyes.
+            left = set()
+            for tenant in TENANTS:
                 await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", tenant)
-            found = await connection.fetch(call.format(function, inputs), *values)
-            said = repr([tuple(row) for row in found])
-        assert not [one for one in ids if str(one) in said], (function, tenant)
-    assert [tuple(row) for row in await admin.fetch(counts)] == before
+                left |= {tuple(row) for row in await connection.fetch(rows)}
+            tokens = await connection.fetch("SELECT tenant_id FROM token_list(NULL)")
+            await tried.rollback()
+        shown = {tenant for tenant, own in ids.items() if any(str(one) in said for one in own)}
+        changed = {row[1] for row in before ^ left} | TENANTS.keys() - {row[0] for row in tokens}
+        assert shown | changed <= {asking}, (function, asking, about, said)
+        if asking == about:
+            assert shown | changed == {asking}, f"{function} does nothing for its own tenant"

@@ -90,6 +90,17 @@ def test_held_keys_work_while_the_keyring_is_away(ring: Keyring) -> None:
         held.key(other.id)
 
 
+def test_keys_are_on_disk_before_anything_is_sealed_with_them(
+    ring: Keyring, tmp_path: Path, to_disk: list[str]
+) -> None:
+    """A key that a power cut takes would take all that was sealed with it."""
+    ring.key_of("ana", NOW)
+    assert to_disk == ["synced", "named", "kept"]
+    to_disk.clear()
+    write_master(new_master(), tmp_path / "master")
+    assert to_disk == ["synced", "kept"]
+
+
 def test_no_secret_is_in_a_representation(ring: Keyring) -> None:
     made = ring.key_of("ana", NOW)
     shown = f"{ring!r} {made!r} {ring.master!r}"

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.files import keep_names
 from memory_butler.store.dump import Counts
 from memory_butler.store.sections import Rows
 
@@ -88,6 +89,7 @@ def pack(folder: Path, target: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
+        keep_names(target.parent)
     finally:
         part.unlink(missing_ok=True)
 

@@ -23,6 +23,7 @@ from memory_butler.config import Settings
 from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.engine.keys import keys_of
 from memory_butler.engine.opening import open_database
+from memory_butler.files import keep_names
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, loading
 from memory_butler.vault import keyring
@@ -124,6 +125,7 @@ class _Making:
             with sealing.aside(self.data_dir) as folder, sealing.opened(part, keys, folder) as read:
                 await self._compare(read)
             os.replace(part, self.target)
+            keep_names(self.target.parent)
         finally:
             part.unlink(missing_ok=True)
         return manifest

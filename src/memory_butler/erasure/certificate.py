@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 )
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.files import replaced
 
 FOLDER: Final = "erasures"
 _KEY: Final = "signing-key"
@@ -57,13 +58,8 @@ def written(certificate: Certificate, data_dir: Path) -> Path:
     """The file of a certificate, on disk when this returns; readable for its owner alone."""
     path = data_dir / FOLDER / f"{certificate['id']}.json"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".tmp")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text_of(certificate))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    with replaced(path) as file:
+        file.write(text_of(certificate).encode())
     return path
 
 

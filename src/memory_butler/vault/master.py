@@ -19,6 +19,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from memory_butler.domain.errors import ConfigurationError, Conflict
+from memory_butler.files import keep_names
 
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
@@ -168,6 +169,7 @@ def write_master(master: LocalMaster, path: Path) -> None:
         file.write(base64.b64encode(master.key) + b"\n")
         file.flush()
         os.fsync(file.fileno())
+    keep_names(path.parent)
 
 
 def _digest(context: str) -> bytes:
