@@ -132,7 +132,7 @@ async def test_the_best_comes_first_and_ties_go_by_age_then_id(
     assert list(context.included) == wanted
 
 
-@pytest.mark.requirement("ORD-01", "ORD-03", "MAT-06")
+@pytest.mark.requirement("ORD-01", "ORD-03")
 async def test_equal_inputs_give_equal_bytes(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
@@ -224,7 +224,7 @@ async def test_bad_arguments_are_refused(memory: Memory, principal: Principal) -
         await build_context(memory, principal, "tea", "general", session_id="1")
 
 
-@pytest.mark.requirement("RCL-02", "RCL-03")
+@pytest.mark.requirement("RCL-02")
 async def test_fading_memories_stay_out_and_nothing_is_bumped(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:

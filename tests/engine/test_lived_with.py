@@ -237,15 +237,26 @@ async def test_a_warning_is_recalled_however_old_its_rule(
 
 
 @pytest.mark.requirement("DEC-09")
+@pytest.mark.parametrize(
+    ("harmful", "effectiveness", "inverted"),
+    [(3, 0.0, True), (3, 0.29, True), (2, 0.29, False), (3, 0.3, False)],
+)
 async def test_a_rule_past_both_limits_is_inverted_whether_it_is_flagged_or_not(
-    memory: Memory, principal: Principal, admin: Connection
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    harmful: int,
+    effectiveness: float,
+    inverted: bool,
 ) -> None:
     rule = await store_rule(memory, principal, "Reply to all")
-    await admin.execute("UPDATE rules SET harmful_count = 3, effectiveness_score = 0")
-    assert (await sweep.run(memory, principal)).rules_inverted == 1
+    await admin.execute(
+        "UPDATE rules SET harmful_count = $1, effectiveness_score = $2", harmful, effectiveness
+    )
+    assert (await sweep.run(memory, principal)).rules_inverted == inverted
     row = await admin.fetchrow("SELECT maturity FROM rules WHERE id = $1", rule)
     assert row is not None
-    assert row["maturity"] == "anti_pattern"
+    assert row["maturity"] == ("anti_pattern" if inverted else "candidate")
 
 
 # 5. Memory keeps silent where it has nothing to say, and being served makes nothing more likely.

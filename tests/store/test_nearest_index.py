@@ -1,13 +1,15 @@
 """The approximate index: many are searched by it, few exactly, and nearly everything is found."""
 
+from collections.abc import AsyncIterator, Iterator
+
 import asyncpg
 import numpy as np
 import pytest
 
-from conftest import NOW, Connection
+from conftest import NOW, Connection, Template, cloned, stocked
 from memory_butler.store import nearest_index
 from memory_butler.store.search import Wanted, nearest
-from memory_butler.store.transaction import Transaction
+from memory_butler.store.transaction import Transaction, prepare_connection
 
 from .test_query_plans import NEAREST, plans_inside, unit_vectors
 
@@ -31,14 +33,30 @@ def _texts(count: int, *, seed: int) -> np.ndarray:
     return found
 
 
-@pytest.fixture
-async def filled(admin: Connection) -> None:
+async def _fill(admin: Connection) -> None:
     """A tenant of many facts and one of few, with an index over both."""
     rows = [str(row.round(4).tolist()) for row in _texts(MANY + FEW, seed=1)]
     await admin.execute(FILL, rows[:MANY], "many")
     await admin.execute(FILL, rows[MANY:], "few")
     await nearest_index.count_anew(admin)
     await nearest_index.build(admin, "facts", MANY)
+
+
+@pytest.fixture(scope="module")
+def indexed(template: Template) -> Iterator[str]:
+    with stocked(template, _fill) as name:
+        yield name
+
+
+@pytest.fixture
+async def filled(template: Template, indexed: str) -> AsyncIterator[Connection]:
+    """A superuser's connection to a database of a test's own, with many, few and the index."""
+    async with cloned(template, indexed) as database:
+        connection = await asyncpg.connect(database.admin_dsn)
+        await prepare_connection(connection)
+        await connection.execute("LOAD 'vector'")  # its settings are known from then on
+        yield connection
+        await connection.close()
 
 
 async def _exactly(admin: Connection, tenant: str, vector: np.ndarray) -> list[object]:
@@ -50,20 +68,18 @@ async def _exactly(admin: Connection, tenant: str, vector: np.ndarray) -> list[o
     return [row["id"] for row in rows]
 
 
-@pytest.mark.usefixtures("filled")
 async def test_the_index_serves_many_and_few_are_read_exactly(
-    admin: Connection,
+    filled: Connection,
 ) -> None:
     vector = unit_vectors(1, seed=2)[0]
-    plan = await plans_inside(admin, NEAREST, vector, NOW, tenant="many")
+    plan = await plans_inside(filled, NEAREST, vector, NOW, tenant="many")
     assert "Index Scan using idx_facts_nearest on facts" in plan
-    plan = await plans_inside(admin, NEAREST, vector, NOW, tenant="few")
+    plan = await plans_inside(filled, NEAREST, vector, NOW, tenant="few")
     assert "idx_facts_nearest" not in plan
     assert " on facts" in plan
 
 
-@pytest.mark.usefixtures("filled")
-async def test_doubtful_facts_do_not_stand_in_the_way_of_others(admin: Connection) -> None:
+async def test_doubtful_facts_do_not_stand_in_the_way_of_others(filled: Connection) -> None:
     # The walk in the graph has to get past the thousand nearest, and then past all but five.
     vector = unit_vectors(1, seed=5)[0]
     doubt = (
@@ -74,21 +90,20 @@ async def test_doubtful_facts_do_not_stand_in_the_way_of_others(admin: Connectio
         "SELECT id FROM facts WHERE tenant_id = 'many' AND confidence > 0"
         " ORDER BY (embedding <=> $1) + 0, id LIMIT 10"
     )
-    await admin.execute("SET butler.tenant_id = 'many'")
+    await filled.execute("SET butler.tenant_id = 'many'")
     for doubtful, at_least in ((1000, 9), (MANY - 5, 5)):
-        await admin.execute(doubt, vector, doubtful)
-        found = {row["id"] for row in await admin.fetch(NEAREST, vector, NOW)}
-        assert len(found & {row["id"] for row in await admin.fetch(sure, vector)}) >= at_least
+        await filled.execute(doubt, vector, doubtful)
+        found = {row["id"] for row in await filled.fetch(NEAREST, vector, NOW)}
+        assert len(found & {row["id"] for row in await filled.fetch(sure, vector)}) >= at_least
 
 
-@pytest.mark.usefixtures("filled")
-async def test_a_call_leaves_the_settings_of_the_transaction_alone(admin: Connection) -> None:
+async def test_a_call_leaves_the_settings_of_the_transaction_alone(filled: Connection) -> None:
     names = ("enable_seqscan", "enable_sort", "enable_bitmapscan", "hnsw.ef_search")
-    async with admin.transaction():
-        await admin.execute("SET LOCAL butler.tenant_id = 'many'")
-        before = [await admin.fetchval("SELECT current_setting($1)", name) for name in names]
-        await admin.fetch(NEAREST, unit_vectors(1, seed=6)[0], NOW)
-        after = [await admin.fetchval("SELECT current_setting($1)", name) for name in names]
+    async with filled.transaction():
+        await filled.execute("SET LOCAL butler.tenant_id = 'many'")
+        before = [await filled.fetchval("SELECT current_setting($1)", name) for name in names]
+        await filled.fetch(NEAREST, unit_vectors(1, seed=6)[0], NOW)
+        after = [await filled.fetchval("SELECT current_setting($1)", name) for name in names]
     assert after == before
 
 
@@ -100,15 +115,14 @@ async def test_one_process_at_a_time_builds(admin: Connection, admin_dsn: str) -
     assert await nearest_index.turn(admin)
 
 
-@pytest.mark.usefixtures("filled")
-async def test_of_the_true_nearest_99_of_100_are_found(admin: Connection) -> None:
+async def test_of_the_true_nearest_99_of_100_are_found(filled: Connection) -> None:
     wanted = Wanted(("fact",), None, 0.2, NOW, 20, None)
     found, true = 0, 0
     for vector in _texts(20, seed=3):
         for tenant in ("many", "few"):
-            await admin.execute(f"SET butler.tenant_id = '{tenant}'")
-            exact = await _exactly(admin, tenant, vector)
-            got = await nearest(Transaction(admin, tenant), wanted, vector)
+            await filled.execute(f"SET butler.tenant_id = '{tenant}'")
+            exact = await _exactly(filled, tenant, vector)
+            got = await nearest(Transaction(filled, tenant), wanted, vector)
             assert [row["rank"] for row in got] == list(range(1, 21))
             similarities = [row["similarity"] for row in got]
             assert similarities == sorted(similarities, reverse=True)
@@ -117,42 +131,39 @@ async def test_of_the_true_nearest_99_of_100_are_found(admin: Connection) -> Non
     assert found / true >= 0.99
 
 
-@pytest.mark.usefixtures("filled")
-async def test_a_dropped_index_leaves_searches_exact(admin: Connection) -> None:
-    before = {one.table: one for one in await nearest_index.states(admin)}
+async def test_a_dropped_index_leaves_searches_exact(filled: Connection) -> None:
+    before = {one.table: one for one in await nearest_index.states(filled)}
     assert before["facts"].built
     assert before["facts"].bytes > 0
     assert before["facts"].memories == MANY + FEW
     assert not before["episodes"].built
-    await nearest_index.drop(admin, "facts")
-    assert not any(one.built or one.unfinished for one in await nearest_index.states(admin))
+    await nearest_index.drop(filled, "facts")
+    assert not any(one.built or one.unfinished for one in await nearest_index.states(filled))
     vector = unit_vectors(1, seed=4)[0]
-    await admin.execute("SET butler.tenant_id = 'many'")
-    rows = await admin.fetch(NEAREST, vector, NOW)
-    assert [row["id"] for row in rows] == (await _exactly(admin, "many", vector))[:10]
+    await filled.execute("SET butler.tenant_id = 'many'")
+    rows = await filled.fetch(NEAREST, vector, NOW)
+    assert [row["id"] for row in rows] == (await _exactly(filled, "many", vector))[:10]
 
 
-@pytest.mark.usefixtures("filled")
-async def test_what_an_interrupted_build_leaves_is_told_and_built_anew(admin: Connection) -> None:
+async def test_what_an_interrupted_build_leaves_is_told_and_built_anew(filled: Connection) -> None:
     # As a killed server leaves it: an index under the name of one that is being built.
-    await nearest_index.drop(admin, "facts")
-    await admin.execute("CREATE INDEX idx_facts_nearest_building ON facts (id)")
-    (left,) = [one for one in await nearest_index.states(admin) if one.unfinished]
+    await nearest_index.drop(filled, "facts")
+    await filled.execute("CREATE INDEX idx_facts_nearest_building ON facts (id)")
+    (left,) = [one for one in await nearest_index.states(filled) if one.unfinished]
     assert (left.table, left.built, left.building) == ("facts", False, False)
-    await nearest_index.build(admin, "facts", MANY)
-    (built,) = [one for one in await nearest_index.states(admin) if one.built]
+    await nearest_index.build(filled, "facts", MANY)
+    (built,) = [one for one in await nearest_index.states(filled) if one.built]
     assert (built.table, built.unfinished) == ("facts", False)
 
 
-@pytest.mark.usefixtures("filled")
 async def test_an_index_that_was_built_for_few_is_outgrown_by_many(
-    admin: Connection, monkeypatch: pytest.MonkeyPatch
+    filled: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not any(one.outgrown for one in await nearest_index.states(admin))
+    assert not any(one.outgrown for one in await nearest_index.states(filled))
     monkeypatch.setattr(nearest_index, "_MANY", MANY)
-    assert [one.table for one in await nearest_index.states(admin) if one.outgrown] == ["facts"]
-    await nearest_index.build(admin, "facts", MANY + FEW)
-    (built,) = [one for one in await nearest_index.states(admin) if one.built]
+    assert [one.table for one in await nearest_index.states(filled) if one.outgrown] == ["facts"]
+    await nearest_index.build(filled, "facts", MANY + FEW)
+    (built,) = [one for one in await nearest_index.states(filled) if one.built]
     assert not built.outgrown
 
 

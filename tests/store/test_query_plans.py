@@ -1,11 +1,12 @@
 """The hot searches use their indexes, as the role that runs them. Plans, never timings."""
 
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from conftest import NOW, Connection, Database
+from conftest import NOW, Connection, Database, Template, cloned, stocked
 from memory_butler.store import episodes, facts, rules
 from memory_butler.store.queries import Queries
 from memory_butler.store.search import SQL as SEARCHES
@@ -34,12 +35,24 @@ def unit_vectors(count: int, *, seed: int) -> Any:
     return vectors
 
 
-@pytest.fixture
-async def filled(admin: Connection) -> None:
+async def _fill(admin: Connection) -> None:
     """Three thousand facts with random unit vectors, and the statistics of them."""
     vectors = unit_vectors(ROWS, seed=1)
     await admin.execute(FILL, [str(row.round(4).tolist()) for row in vectors])
     await admin.execute("ANALYZE facts")
+
+
+@pytest.fixture(scope="module")
+def filled(template: Template) -> Iterator[str]:
+    with stocked(template, _fill) as name:
+        yield name
+
+
+@pytest.fixture
+async def database(template: Template, filled: str) -> AsyncIterator[Database]:
+    """A test's own database, with the facts in it."""
+    async with cloned(template, filled) as database:
+        yield database
 
 
 def _vector() -> Any:
@@ -68,7 +81,6 @@ async def plans_inside(
     return "\n".join(notice for notice in notices if f" on {table} " in notice)
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("FACT-30", "FACT-25", "GEN-11")
 async def test_a_similarity_query_uses_the_ivfflat_index(admin: Connection) -> None:
     rows = await admin.fetch(
@@ -77,8 +89,7 @@ async def test_a_similarity_query_uses_the_ivfflat_index(admin: Connection) -> N
     assert "Index Scan using idx_facts_embedding" in "\n".join(row[0] for row in rows)
 
 
-@pytest.mark.usefixtures("filled")
-@pytest.mark.requirement("FACT-26", "SRCH-04")
+@pytest.mark.requirement("FACT-26")
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("as_runtime", [False, True])
 async def test_words_are_found_by_a_text_index(
@@ -96,7 +107,6 @@ async def test_words_are_found_by_a_text_index(
     assert "Seq Scan on facts" not in plan
 
 
-@pytest.mark.usefixtures("filled")
 async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
     admin: Connection,
 ) -> None:
@@ -114,7 +124,6 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
     assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
 
 
-@pytest.mark.usefixtures("filled")
 async def test_of_words_that_are_all_common_two_lead_together(admin: Connection) -> None:
     # 500 texts have both of the words, 1,500 one of them.
     await admin.execute("SET butler.tenant_id = 'default'")
@@ -129,7 +138,6 @@ async def test_of_words_that_are_all_common_two_lead_together(admin: Connection)
     assert len(await admin.fetch(WORDED, "note zebra", NOW)) == 10
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize("question", ["note zebra", "note zebra word17"])
 async def test_rare_words_that_find_too_little_let_the_next_one_lead(
     admin: Connection, question: str
@@ -138,7 +146,6 @@ async def test_rare_words_that_find_too_little_let_the_next_one_lead(
     assert len(await admin.fetch(WORDED, question, NOW)) == 10
 
 
-@pytest.mark.usefixtures("filled")
 async def test_where_more_match_than_are_read_none_is_missing_that_has_every_word(
     admin: Connection,
 ) -> None:
@@ -154,14 +161,12 @@ async def test_where_more_match_than_are_read_none_is_missing_that_has_every_wor
     assert all(row["matches_all"] for row in found)
 
 
-@pytest.mark.usefixtures("filled")
 async def test_the_words_are_looked_up_once(admin: Connection) -> None:
     """Counting what leads and reading it are one: the index holds all tenants."""
     plan = await plans_inside(admin, WORDED, "twofold threefold", NOW)
     assert plan.count("Bitmap Index Scan on idx_facts_search") == 1
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(("most", "leads"), [(12, True), (4, False)])
 async def test_the_fewer_are_read_the_larger_is_the_sample(
     admin: Connection, most: int, leads: bool
@@ -180,7 +185,6 @@ async def test_the_fewer_are_read_the_larger_is_the_sample(
     assert ("'seldom'" in condition) is leads
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.requirement("SRCH-02", "GEN-11")
 async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connection) -> None:
     vector = _vector()
@@ -193,7 +197,6 @@ async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connect
         assert [row["id"] for row in found] == [row["id"] for row in exact]
 
 
-@pytest.mark.usefixtures("filled")
 async def test_what_matters_most_is_found_by_its_index(
     admin: Connection, database: Database
 ) -> None:
@@ -221,7 +224,6 @@ async def _plan_of_list(connection: Connection, database: Database, query: str, 
     return "\n".join(row[0] for row in plan)
 
 
-@pytest.mark.usefixtures("filled")
 async def test_a_total_is_counted_in_the_narrow_index(
     admin: Connection, database: Database
 ) -> None:
@@ -229,7 +231,6 @@ async def test_a_total_is_counted_in_the_narrow_index(
     assert "Index Only Scan using idx_facts_counted" in plan
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(
     ("order", "index"),
     [
@@ -263,7 +264,6 @@ async def test_words_in_a_list_use_the_text_index(
     assert f"Bitmap Index Scan on idx_{table}_search" in plan
 
 
-@pytest.mark.usefixtures("filled")
 async def test_the_most_referenced_and_the_surest_are_found_by_an_index(
     admin: Connection, database: Database
 ) -> None:
@@ -275,7 +275,6 @@ async def test_the_most_referenced_and_the_surest_are_found_by_an_index(
     assert "Seq Scan" not in plan
 
 
-@pytest.mark.usefixtures("filled")
 async def test_a_bump_stays_on_its_page(admin: Connection) -> None:
     """An index of blocks (BRIN) is no obstacle to HOT; a page has room for one version more."""
     one_a_page = "SELECT DISTINCT ON ((ctid::text::point)[0]) id FROM facts LIMIT 20"

@@ -139,7 +139,20 @@ class Served:
 
 
 class _Quiet(uvicorn.Server):
-    """A server that leaves the signals to pytest."""
+    """A server that leaves the signals to pytest, and ends as soon as it is asked to."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._asked = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._asked.set()
+
+    async def main_loop(self) -> None:
+        """Uvicorn looks every tenth of a second; here it would be a wait for each test."""
+        await self.on_tick(0)
+        await self._asked.wait()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -168,6 +181,6 @@ async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
             await asyncio.sleep(0.005)
         yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", memory)
     finally:
-        server.should_exit = True
+        server.stop()
         await running
         listening.close()

@@ -89,7 +89,7 @@ async def test_without_a_reason_there_is_a_stock_phrase_and_the_original_is_verb
     )
 
 
-@pytest.mark.requirement("DEC-09", "MAT-14")
+@pytest.mark.requirement("MAT-14")
 @pytest.mark.parametrize(
     ("harmful", "effectiveness", "flagged", "inverted"),
     [
