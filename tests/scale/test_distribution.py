@@ -1,6 +1,7 @@
 """What Citus demands of each table, key, constraint and query, and the statements of `distribute`.
 
-No Citus is at hand where these tests run: they hold the schema and the queries against its rules.
+These hold the schema and the queries against its rules, where no Citus is at hand too;
+tests/cluster holds them against Citus itself.
 """
 
 import re
@@ -38,7 +39,8 @@ WITHOUT_TENANT = {
             ("undo", "remove_made"), ("undo", "remove_made_entities"),
             *((noun, name) for noun in ("history", "search") for name in load(noun)),
             *(("tokens", name) for name in load("tokens")), ("jobs", "tenants_with_work"),
-            ("seals", "tenants_to_seal"),
+            ("seals", "tenants_to_seal"), ("reembedding", "tenants"),
+            ("reembedding", "tenants_unembedded"),
         ],
         _FUNCTION,
     ),
@@ -66,6 +68,7 @@ WITHOUT_TENANT = {
         _CATALOG,
     ),
 }  # fmt: skip
+TENANTS_QUERIES = sorted(query for query in _QUERIES if query not in WITHOUT_TENANT)
 # Functions that read every tenant's rows, for the operator's jobs: from all machines, then.
 OF_ALL_TENANTS = {
     "tenants_with_work",
@@ -136,7 +139,7 @@ async def test_each_table_comes_after_those_that_it_refers_to(admin: Connection)
 
 async def test_what_is_distributed_is_left_alone(admin: Connection) -> None:
     found = await distribution.catalog(admin)
-    everything = frozenset([*TENANT_TABLES, "embedding_versions"])
+    everything = frozenset([*TENANT_TABLES, "embedding_versions", *found.functions])
     assert distribution.statements(found, everything, "d") == []
     left = distribution.statements(found, everything - {"items"}, "d")
     tables = [line for line in left if "_table(" in line]

@@ -133,7 +133,9 @@ WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $3
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: extend
-UPDATE episodes SET expires_at = created_at + $2::interval WHERE tenant_id = $1 AND id = ANY($3)
+-- In UTC, not in the session's time zone: what depends on a session is refused by Citus in an UPDATE.
+UPDATE episodes SET expires_at = (created_at AT TIME ZONE 'UTC' + $2::interval) AT TIME ZONE 'UTC'
+WHERE tenant_id = $1 AND id = ANY($3)
 
 -- name: served_to
 -- Sketches of what memory handed to a session; or to the butler, or to nobody in particular, outside

@@ -13,6 +13,7 @@ from typing import Any, Final
 import asyncpg
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.store.migrations.functions import FIRST
 from memory_butler.store.queries import load
 from memory_butler.store.schema import quoted
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
@@ -51,12 +52,19 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What the rules are about. `tables`: of tenants, where their primary key begins with it."""
+    """What the rules are about.
+
+    `tables`: of tenants, where their primary key begins with it. `functions`: the signatures of
+    those with the caller's rights, which queries call on the machine of the tenant, as they do
+    those of `extensions`.
+    """
 
     tables: dict[str, bool]
     keys: Sequence[Key]
     foreign_keys: Sequence[ForeignKey]
     triggers: Sequence[tuple[str, str]]
+    functions: Sequence[str]
+    extensions: Sequence[str]
 
     @property
     def of_tenants(self) -> list[str]:
@@ -135,16 +143,27 @@ def statements(catalog: Catalog, done: frozenset[str], database: str) -> list[st
     ordered = catalog.in_order()
     references = [name for name in catalog.references if name not in done]
     left = [name for name in ordered if name not in done]
-    if not references and not left:
+    functions = [name for name in catalog.functions if name not in done]
+    if not references and not left and not functions:
         return []
     first = ordered[0]
     return [
         # A foreign key to a reference table forbids to work on several shards at once.
         "SET LOCAL citus.multi_shard_modify_mode = 'sequential'",
+        # Else a reference table makes whatever refers to it a table that Citus keeps on one
+        # machine, and such a table may not refer to a distributed one.
+        "SET LOCAL citus.enable_local_reference_table_foreign_keys = off",
         *(
             f"ALTER TABLE public.{quoted(one.table)} DROP CONSTRAINT {quoted(one.name)}"
             for one in catalog.setting
         ),
+        # Those that were there before Citus are on the coordinator alone.
+        *(
+            "SELECT run_command_on_workers('CREATE EXTENSION IF NOT EXISTS "
+            f"{quoted(name)} WITH SCHEMA public')"
+            for name in catalog.extensions
+        ),
+        *(f"SELECT create_distributed_function('{name}')" for name in functions),
         *(f"SELECT create_reference_table('public.{name}')" for name in references),
         *(
             f"SELECT create_distributed_table('public.{name}', '{COLUMN}', colocate_with => "
@@ -167,7 +186,14 @@ async def catalog(connection: "asyncpg.Connection[asyncpg.Record]") -> Catalog:
         [Key(**row) for row in await found("uniques")],
         [ForeignKey(**row) for row in await found("foreign_keys")],
         [(row["table"], row["name"]) for row in await found("triggers")],
+        # One is refused before those that it calls.
+        sorted((row["name"] for row in await found("functions")), key=_place),
+        [row["name"] for row in await found("extensions")],
     )
+
+
+def _place(signature: str) -> int:
+    return FIRST.index(signature.partition("(")[0])
 
 
 async def planned(connection: "asyncpg.Connection[asyncpg.Record]") -> tuple[bool, list[str]]:
@@ -185,7 +211,11 @@ async def planned(connection: "asyncpg.Connection[asyncpg.Record]") -> tuple[boo
     done: frozenset[str] = frozenset()
     if has_citus:
         # A table of the extension, which is not there to prepare the query on where it is not.
-        rows = await connection.fetch("SELECT logicalrelid::regclass::text FROM pg_dist_partition")
+        rows = await connection.fetch(
+            "SELECT logicalrelid::regclass::text FROM pg_dist_partition"
+            " UNION ALL SELECT objid::regprocedure::text FROM pg_catalog.pg_dist_object"
+            " WHERE classid = 'pg_proc'::regclass"
+        )
         done = frozenset(row[0].removeprefix("public.") for row in rows)
     database: str = await connection.fetchval("SELECT current_database()")
     return has_citus, statements(known, done, database)

@@ -37,5 +37,16 @@ FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE NOT t.tgisinternal AND c.relnamespace = 'public'::regnamespace
 ORDER BY 1, 2
 
+-- name: functions
+SELECT p.oid::regprocedure::text AS name FROM pg_proc p
+WHERE p.pronamespace = 'public'::regnamespace AND NOT p.prosecdef
+  AND NOT EXISTS (SELECT FROM pg_depend d
+                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+ORDER BY 1
+
+-- name: extensions
+SELECT extname::text AS name FROM pg_extension
+WHERE extnamespace = 'public'::regnamespace AND extname <> 'citus' ORDER BY 1
+
 -- name: has_citus
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')

@@ -17,7 +17,7 @@ SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KE
 -- fragment: known_since
 -- As it is now: since it was stored, or changed last.
 coalesce((SELECT max(v.known_until) FROM memory_versions v
-          WHERE v.tenant_id = facts.tenant_id AND v.kind = 'fact' AND v.id = facts.id), created_at)
+          WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = facts.id), created_at)
 
 -- name: active_of_subject
 SELECT id, {known_since}, trust FROM facts

@@ -58,7 +58,10 @@ FROM items i JOIN jsonb_to_recordset($2) AS w (namespace text[], key text)
 WHERE i.tenant_id = $1 AND (i.expires_at IS NULL OR i.expires_at > $3)
 
 -- name: touch
-UPDATE items i SET expires_at = $3::timestamptz + i.ttl_minutes * interval '1 minute'
+-- In UTC, not in the session's time zone: what depends on a session is refused by Citus in an UPDATE.
+UPDATE items i
+SET expires_at = ($3::timestamptz AT TIME ZONE 'UTC' + i.ttl_minutes * interval '1 minute')
+                 AT TIME ZONE 'UTC'
 FROM jsonb_to_recordset($2) AS w (namespace text[], key text)
 WHERE i.tenant_id = $1 AND i.namespace = w.namespace AND i.key = w.key
     AND i.expires_at > $3

@@ -1,6 +1,6 @@
 -- The outcomes are those of domain.sweep.outcome; a test runs the same cases through both.
 -- Parameters of every query here but the locks: tenant, now, retrieval threshold, expiry threshold,
--- then its own.
+-- then its own. CASE is written out with its conditions: Citus loses what a simple one compares.
 
 -- fragment: outcome_now
 CASE
@@ -66,7 +66,7 @@ WITH judged AS (
                f.trust, f.embedding_version_id
     ) state, LATERAL (
         SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
-        WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
+        WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = f.id
     ) since
     WHERE f.tenant_id = $1 AND since.known_from < $2
 ), changed AS (
@@ -77,7 +77,7 @@ WITH judged AS (
                         ELSE {unmarked} END
     FROM judged WHERE tenant_id = $1 AND id = judged_id
     RETURNING id, outcome, effective,
-              CASE outcome WHEN 'fade' THEN 'fact_fading' WHEN 'recover' THEN 'fact_recovered'
+              CASE WHEN outcome = 'fade' THEN 'fact_fading' WHEN outcome = 'recover' THEN 'fact_recovered'
                    ELSE 'fact_expired' END AS event_type
 )
 SELECT id, outcome, effective, event_type FROM changed
@@ -98,17 +98,17 @@ WITH judged AS (
                r.last_confirmed_at, r.tags, r.metadata, r.trust, r.embedding_version_id
     ) state, LATERAL (
         SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
-        WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
+        WHERE v.tenant_id = $1 AND v.kind = 'rule' AND v.id = r.id
     ) since
     WHERE r.tenant_id = $1 AND since.known_from < $2
 ), changed AS (
     UPDATE rules
-    SET metadata = CASE outcome WHEN 'fade' THEN metadata || '{"status": "fading"}'
-                                WHEN 'expire' THEN {unmarked} || '{"forgotten": true}'
-                                ELSE {unmarked} END
+    SET metadata = CASE WHEN outcome = 'fade' THEN metadata || '{"status": "fading"}'
+                    WHEN outcome = 'expire' THEN {unmarked} || '{"forgotten": true}'
+                    ELSE {unmarked} END
     FROM judged WHERE tenant_id = $1 AND id = judged_id
     RETURNING id, outcome, effective,
-              CASE outcome WHEN 'fade' THEN 'rule_fading' WHEN 'recover' THEN 'rule_recovered'
+              CASE WHEN outcome = 'fade' THEN 'rule_fading' WHEN outcome = 'recover' THEN 'rule_recovered'
                    ELSE 'rule_forgotten' END AS event_type
 )
 SELECT id, outcome, effective, event_type FROM changed

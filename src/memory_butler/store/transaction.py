@@ -261,7 +261,7 @@ async def _begun(
         async with asyncio.timeout(BEGIN_TIMEOUT):
             await begun.start()
             started = True
-            await connection.execute(settings, tenant, *(() if step is None else (str(step),)))
+            await connection.execute(settings.format(tenant=_literal(tenant), step=step))
         yield
     except TimeoutError:
         connection.terminate()
@@ -341,23 +341,28 @@ async def one_bulk_writer(tx: Transaction) -> None:
 
 # A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
 # a whole batch of an import. Milliseconds.
-_TENANT = "set_config('butler.tenant_id', $1, true)"
+# SET LOCAL, which Citus hands on to the machine of the tenant; what set_config() sets, it does not.
+_TENANT = "SET LOCAL butler.tenant_id = {tenant}"
 # What a transaction writes is one step, which can be undone as one: see schema.sql.
-_STEP = "set_config('butler.step', $2, true)"
 _SETTINGS = {
-    True: f"SELECT {_TENANT}, {_STEP}, set_config('lock_timeout', '20000', true)",
+    True: f"{_TENANT}; SET LOCAL butler.step = '{{step}}'; SET LOCAL lock_timeout = 20000",
     False: (
-        f"SELECT {_TENANT}, set_config('synchronous_commit', 'off', true), "
-        "set_config('lock_timeout', '3000', true), set_config('statement_timeout', '20000', true)"
+        f"{_TENANT}; SET LOCAL synchronous_commit = off; "
+        "SET LOCAL lock_timeout = 3000; SET LOCAL statement_timeout = 20000"
     ),
 }
 # A list has many filters that may be left out: planned for those that are given, not for all cases
 # alike, so that each finds its index.
 _READ = (
-    f"SELECT {_TENANT}, set_config('lock_timeout', '3000', true), "
-    "set_config('statement_timeout', '20000', true), "
-    "set_config('plan_cache_mode', 'force_custom_plan', true)"
+    f"{_TENANT}; SET LOCAL lock_timeout = 3000; SET LOCAL statement_timeout = 20000; "
+    "SET LOCAL plan_cache_mode = force_custom_plan"
 )
+
+
+def _literal(text: str) -> str:
+    """A text as SQL takes it, whatever `standard_conforming_strings` is."""
+    escaped = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{escaped}'"
 
 
 _PAST = (

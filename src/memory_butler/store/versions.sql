@@ -1,6 +1,7 @@
 -- Each query keeps the state that rows have now, just before they change. A state that never lasted
 -- (two changes in one instant) leaves no row. Texts that cannot change are not repeated; the whole of
--- a row, vectors apart, is kept where the row itself is about to go.
+-- a row, vectors apart, is kept where the row itself is about to go. The tenant is named by the parameter
+-- everywhere, and not by another table's column: on a cluster that alone says which machine has the rows.
 
 -- fragment: keep
 INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state)
@@ -8,7 +9,7 @@ INSERT INTO memory_versions (tenant_id, kind, id, known_from, known_until, state
 -- fragment: fact_since
 FROM facts f, LATERAL (
     SELECT coalesce(max(v.known_until), f.created_at) AS known_from FROM memory_versions v
-    WHERE v.tenant_id = f.tenant_id AND v.kind = 'fact' AND v.id = f.id
+    WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = f.id
 ) since
 WHERE f.tenant_id = $1 AND f.id = ANY($2) AND since.known_from < $3
 
@@ -28,7 +29,7 @@ SELECT f.tenant_id, 'fact', f.id, since.known_from, $3,
 -- fragment: rule_since
 FROM rules r, LATERAL (
     SELECT coalesce(max(v.known_until), r.created_at) AS known_from FROM memory_versions v
-    WHERE v.tenant_id = r.tenant_id AND v.kind = 'rule' AND v.id = r.id
+    WHERE v.tenant_id = $1 AND v.kind = 'rule' AND v.id = r.id
 ) since
 WHERE r.tenant_id = $1 AND r.id = ANY($2) AND since.known_from < $3
 
@@ -55,7 +56,7 @@ SELECT r.tenant_id, 'rule', r.id, since.known_from, $3,
 -- fragment: episode_since
 FROM episodes e, LATERAL (
     SELECT coalesce(max(v.known_until), e.created_at) AS known_from FROM memory_versions v
-    WHERE v.tenant_id = e.tenant_id AND v.kind = 'episode' AND v.id = e.id
+    WHERE v.tenant_id = $1 AND v.kind = 'episode' AND v.id = e.id
 ) since
 WHERE e.tenant_id = $1 AND e.id = ANY($2) AND since.known_from < $3
 
@@ -77,7 +78,7 @@ SELECT e.tenant_id, 'episode', e.id, since.known_from, $3,
 SELECT n.tenant_id, 'entity', n.id, since.known_from, $3, to_jsonb(n) - ARRAY['tenant_id', 'id']
 FROM entities n, LATERAL (
     SELECT coalesce(max(v.known_until), n.created_at) AS known_from FROM memory_versions v
-    WHERE v.tenant_id = n.tenant_id AND v.kind = 'entity' AND v.id = n.id
+    WHERE v.tenant_id = $1 AND v.kind = 'entity' AND v.id = n.id
 ) since
 WHERE n.tenant_id = $1 AND n.id = ANY($2) AND since.known_from < $3
 

