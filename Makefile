@@ -10,7 +10,7 @@ PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup client frontend frontend-check serve test suite check lock docs screenshots bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
-.PHONY: years clean
+.PHONY: years companion-year clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -118,6 +118,10 @@ nightly: clients test  ## the long profile: more generated cases, 20 minutes of 
 	$(MAKE) bench-check
 	$(MAKE) bench
 	$(MAKE) years
+	$(MAKE) companion-year
+
+companion-year: $(READY)  ## a year with a companion, killed 24 times
+	$(BIN)/python bench/companion_year.py --seed 2 --missed $(ARGS)
 
 years: $(READY)  ## generated years of a household, of other seeds (needs ../shared)
 	for seed in 2 3 4; do \
