@@ -46,6 +46,9 @@ def test_no_command_shows_anothers_memory(installation: Installation, tenant: st
             assert answer.code not in (1, 2), (typed, answer)  # a bug or a mistyped command
 
     type_everything()
+    # Whose it is sees it by these commands.
+    for asked in (("search", SECRET), ("recall", SECRET), ("context", SECRET, "general")):
+        assert SECRET in installation.inside(*asked, "--tenant", other).out, asked
 
 
 def _typed(command: TyperCommand, given: Mapping[str, Any]) -> Iterator[str]:

@@ -104,3 +104,4 @@ async def test_another_tenant_sees_none_of_it(
     clock.advance(days=1)
     await confirm_memory(memory, principal, "fact", fact)
     assert (await calibrated(memory, other_tenant, 30)).calibration.outcomes == 0
+    assert (await calibrated(memory, principal, 30)).calibration.outcomes == 1

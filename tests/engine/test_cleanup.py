@@ -123,6 +123,8 @@ async def test_only_the_own_tenant_is_cleaned(
     await admin.execute(FILL, "other", "consolidated", NOW, PAST, 3)
     assert await clean_up(memory, principal, max_entries=0) == CleanupResult(0, 0, 0)
     assert await count(admin, "episodes") == 3
+    await clean_up(memory, replace(principal, tenant="other"), max_entries=0)
+    assert await count(admin, "episodes") == 0
 
 
 async def test_what_was_served_is_forgotten_after_its_time(

@@ -82,6 +82,8 @@ async def test_what_differs_is_nobodys_conflict(memory: Memory, principal: Princ
     _, apart = await _kept(memory, principal, "hobby", "plays the cello")
     assert (same_key.alike, elsewhere.alike, apart.alike) == ((), (), ())
     assert await _open(memory, principal) == []
+    _, here = await _kept(memory, principal, "handedness", "is left-handed")
+    assert len(here.alike) == 1
 
 
 async def test_two_entities_of_one_name_do_not_contradict(

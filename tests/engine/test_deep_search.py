@@ -119,6 +119,9 @@ async def test_a_session_is_no_way_to_what_is_expired_or_of_another_butler_or_te
     hits = await search(memory, principal, "cello", mode="deep", scope="general", limit=50)
     assert hits[0].row["id"] == hit
     assert not [one for one in hits if "secret" in one.row["content"]]
+    await store_episode(memory, principal, "no secret", "general", session_id=session, turn=2)
+    hits = await search(memory, principal, "cello", mode="deep", scope="general", limit=50)
+    assert [one.row["content"] for one in hits if "secret" in one.row["content"]] == ["no secret"]
 
 
 async def test_a_period_in_the_question_finds_what_happened_then(

@@ -325,6 +325,8 @@ async def test_impossible_merges_are_refused(
     for one, other in ((source, target), (target, source)):
         with pytest.raises(ValueError, match=r"was merged into .* already"):
             await merge_entities(memory, principal, one, other)
+    theirs = await _person(memory, other_tenant, "Bob")
+    await merge_entities(memory, other_tenant, theirs, foreign)
 
 
 @pytest.mark.requirement("MRG-04")

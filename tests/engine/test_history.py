@@ -211,6 +211,8 @@ async def test_another_tenants_past_stays_its_own(
     past = memory.at(clock.now)
     assert await _told(past, other_tenant, "jasmine tea") == []
     assert (await memory_statistics(past, other_tenant))["facts"]["active"] == 0
+    assert await _told(past, principal, "jasmine tea") == ["Jasmine tea"]
+    assert (await memory_statistics(past, principal))["facts"]["active"] == 1
 
 
 async def test_the_views_have_every_column_of_their_tables(admin: Connection) -> None:

@@ -82,6 +82,7 @@ async def test_found_by_its_words_at_once_and_by_meaning_when_embedded(
     assert await embed_imported(memory, told.append) == sum(told) == 3
     assert (await found(memory, principal, query, "semantic"))[0].startswith("Prices must")
     assert await found(memory, other_tenant, query, "hybrid") == []
+    assert await found(memory, principal, query, "hybrid") != []
     assert (await unembedded(memory), await embed_imported(memory)) == ({}, 0)
 
 

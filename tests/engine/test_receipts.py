@@ -167,3 +167,5 @@ async def test_receipts_are_the_tenants_own(
         with pytest.raises(NotFound):
             await replay(memory, other_tenant, id)
     assert await list_receipts(memory, other_tenant, None, 10) == []
+    await replay(memory, principal, block.receipt_id)
+    assert len(await list_receipts(memory, principal, None, 10)) == 1

@@ -1,5 +1,6 @@
 """What one tenant stores, another can neither see, count nor change, by whatever way in."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -44,23 +45,36 @@ async def theirs(memory: Memory, principal: Principal) -> dict[str, UUID]:
     return {"entity": entity, "episode": episode, "fact": fact, "rule": rule}
 
 
-async def test_no_read_shows_another_tenants_memory(
-    memory: Memory, other_tenant: Principal, theirs: dict[str, UUID]
-) -> None:
-    for mode in ("hybrid", "semantic", "keyword"):
-        assert await search(memory, other_tenant, "tea", mode=mode, min_confidence=0) == []
-    assert await recall(memory, other_tenant, "tea", min_confidence=0) == []
-    assert (await build_context(memory, other_tenant, "tea", "general")).included == ()
+async def _reads(memory: Memory, who: Principal, ids: dict[str, UUID]) -> dict[str, Any]:
+    """Every way to look, by its name: what it shows of what `theirs` holds, or nothing."""
+    answers: dict[str, Any] = {
+        mode: await search(memory, who, "tea", mode=mode, min_confidence=0)
+        for mode in ("hybrid", "semantic", "keyword", "deep")
+    }
+    answers["recall"] = await recall(memory, who, "tea", min_confidence=0)
+    answers["context"] = (await build_context(memory, who, "tea", "general")).included
     for kind in KINDS:
-        assert await get_memory(memory, other_tenant, kind, theirs[kind]) is None
-        assert await get_links(memory, other_tenant, kind, theirs[kind]) == []
-    assert await get_entity(memory, other_tenant, theirs["entity"]) is None
-    assert await resolve_entity(memory, other_tenant, "Ann", enable_fuzzy=True) == []
-    figures = await memory_statistics(memory, other_tenant)
-    assert figures["episodes"]["total"] == figures["facts"]["active"] == 0
-    assert figures["rules"]["candidate"] == 0
-    assert await pending(memory, other_tenant) == {}
-    assert (await plan(memory, other_tenant, 0)).remaining == 0
+        answers[f"get {kind}"] = await get_memory(memory, who, kind, ids[kind])
+    for kind in ("episode", "fact"):
+        answers[f"links of a {kind}"] = await get_links(memory, who, kind, ids[kind])
+    answers["entity"] = await get_entity(memory, who, ids["entity"])
+    answers["a name"] = await resolve_entity(memory, who, "Ann", enable_fuzzy=True)
+    figures = await memory_statistics(memory, who)
+    answers["episodes"] = figures["episodes"]["total"]
+    answers["facts"] = figures["facts"]["active"]
+    answers["rules"] = figures["rules"]["candidate"]
+    answers["pending"] = await pending(memory, who)
+    answers["to clean up"] = (await plan(memory, who, 0)).remaining
+    return answers
+
+
+async def test_a_read_shows_a_memory_to_its_owner_and_to_nobody_else(
+    memory: Memory, principal: Principal, other_tenant: Principal, theirs: dict[str, UUID]
+) -> None:
+    strangers = await _reads(memory, other_tenant, theirs)
+    owners = await _reads(memory, principal, theirs)
+    assert {way for way, shown in strangers.items() if shown} == set()
+    assert {way for way, shown in owners.items() if not shown} == set()
 
 
 async def test_no_write_reaches_another_tenants_memory(
@@ -92,6 +106,26 @@ async def test_no_write_reaches_another_tenants_memory(
     with pytest.raises(ValueError, match="does not exist"):
         await store_rule(memory, other_tenant, "c", source_episode_id=theirs["episode"])
     assert await event_types(admin) == sorted([*before, "entity_created"])
+
+
+async def test_the_owner_may_do_what_was_refused_to_another(
+    memory: Memory, principal: Principal, theirs: dict[str, UUID]
+) -> None:
+    """So that none of it was refused for another reason."""
+    for kind in ("fact", "rule"):
+        await confirm_memory(memory, principal, kind, theirs[kind])
+    for mark in (rule_helped, rule_harmed):
+        await mark(memory, principal, theirs["rule"])
+    ends = "fact", theirs["fact"], "rule", theirs["rule"]
+    await create_link(memory, principal, *ends, "supports")
+    await store_fact(memory, principal, "s", "p", "c", entity_id=theirs["entity"])
+    await store_rule(memory, principal, "c", source_episode_id=theirs["episode"])
+    for kind in KINDS:
+        await forget_memory(memory, principal, kind, theirs[kind])
+        await restore_memory(memory, principal, kind, theirs[kind])
+    assert await update_entity(memory, principal, theirs["entity"], canonical_name="x") is not None
+    own = (await create_entity(memory, principal, "Ann", "person"))["id"]
+    await merge_entities(memory, principal, own, theirs["entity"])
 
 
 async def test_two_tenants_may_hold_the_same_key(

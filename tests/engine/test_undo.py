@@ -401,6 +401,9 @@ async def test_another_tenants_event_is_not_found(
         await undo_change(memory, principal, run_id=uuid4())
     with pytest.raises(InvalidInput, match="not both"):
         await undo_change(memory, principal, run_id=uuid4(), event_id=uuid4())
+    assert await count(admin, "rules") == 1
+    await undo_change(memory, other_tenant, event_id=await _last_event(admin, "rule_created"))
+    assert await count(admin, "rules") == 0
 
 
 async def test_what_cannot_be_undone_says_why(

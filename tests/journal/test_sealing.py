@@ -1,5 +1,6 @@
 """Sealed journals: nothing said stands in their files, and nothing else is different."""
 
+import gc
 import re
 import shutil
 import signal
@@ -393,6 +394,17 @@ def test_a_journal_without_its_key_says_what_is_missing(
     assert erase_journal(journal_path(tmp_path, "ana", "mira"))
     with pytest.raises(ConfigurationError, match="nobody can read it again"):
         JournalFile(copy / "mira.sqlite", lambda: Keyring(ring.folder, MASTER))
+
+
+def test_the_cipher_of_a_destroyed_key_is_forgotten(tmp_path: Path, ring: Keyring) -> None:
+    for tenant in ("ana", "bob"):
+        JournalFile.open(tmp_path, tenant, "mira", lambda: ring).close()
+    held = {key.id for key in sealing._ciphers}
+    assert held >= set(keyring.read(ring.folder).keys)
+    (destroyed,) = keyring.destroy(ring.folder, "ana", "an erasure", NOW)
+    JournalFile.open(tmp_path, "bob", "mira", lambda: ring).close()
+    gc.collect()
+    assert {key.id for key in sealing._ciphers} == held - {destroyed}
 
 
 def test_keys_are_asked_for_only_where_they_are_needed(tmp_path: Path, ring: Keyring) -> None:

@@ -20,7 +20,7 @@ from memory_butler.engine.tokens import (
     list_tokens,
     revoke_token,
 )
-from memory_butler.surfaces.guard import Guard, is_loopback
+from memory_butler.surfaces.guard import Authenticate, Guard, is_loopback
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -222,8 +222,32 @@ async def _nobody(_: str) -> Principal | None:
     return None
 
 
-def _guard(bound_to: str, *, token_required: bool = False) -> Guard:
-    return Guard(_open, authenticate=_nobody, bound_to=bound_to, token_required=token_required)
+async def _anybody(token: str) -> Principal | None:
+    return Principal() if token == "mbt_good" else None
+
+
+def _guard(
+    bound_to: str, *, token_required: bool = False, authenticate: Authenticate = _nobody
+) -> Guard:
+    return Guard(_open, authenticate=authenticate, bound_to=bound_to, token_required=token_required)
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ([b"Bearer mbt_good"], 200),
+        ([b"bearer  mbt_good "], 200),
+        ([b"Basic mbt_good"], 401),
+        ([b"mbt_good"], 401),
+        ([b"Bearer mbt_good", b"Bearer mbt_good"], 401),
+        ([b"Bearer mbt_good", b"Bearer mbt_other"], 401),
+    ],
+)
+async def test_a_good_token_counts_once_and_as_a_bearers_only(
+    given: list[bytes], status: int
+) -> None:
+    headers = [(b"host", b"localhost"), *((b"authorization", one) for one in given)]
+    assert await _status(_guard("127.0.0.1", authenticate=_anybody), headers) == status
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,8 @@ async def test_nobody_sees_another_tenant_s_journal(serve: Serve, tmp_path: Path
         reader = served.bearing(await served.make_token("one", "read"))
         async with one.rest() as client:
             await client.post("/api/journal/ada/events", json={"content": "mine"})
+            for path in ("events", "mind", "fragments", "runs", "prompt", "plans"):
+                assert (await client.get(f"/api/journal/ada/{path}")).status_code == 200
         async with two.rest() as client:
             assert (await ok(client, "companions")) == {"companions": []}
             for path in ("events", "mind", "fragments", "runs", "prompt", "plans"):

@@ -132,6 +132,9 @@ def test_a_destroyed_key_is_gone_and_says_which(ring: Keyring) -> None:
     assert keyring.destroy(ring.folder, "ana", ERASURE, NOW) == [made.id]
     assert keyring.destroy(ring.folder, "ana", ERASURE, NOW) == [made.id]
     assert keyring.destroy(ring.folder, "ana", "another", NOW) == []
+    # Whoever has used it forgets it with the next look at the keyring.
+    assert ring.key(kept.id) == kept
+    assert ring._unwrapped.keys() == {kept.id}
     assert ring.key(made.id) is None
     assert ring.key(kept.id) == kept
     assert ring.key_of("ana", NOW).id != made.id

@@ -1,7 +1,9 @@
 """Sealed files: what was written comes back, and nothing else does."""
 
 import io
+import secrets
 import struct
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -169,6 +171,10 @@ def test_nothing_of_what_was_written_can_be_read() -> None:
     assert b"ana" not in whole.split(b"\n", 1)[0]
     assert is_sealed(whole)
     assert not is_sealed(MARKER)
+    # Packing alone would hide a text that repeats: noise stands in what is packed as it is.
+    noise = secrets.token_bytes(1_000)
+    assert noise in zlib.compress(noise)
+    assert noise[:500] not in sealed([("ana", noise)])
 
 
 def test_another_kind_and_a_later_format_are_told() -> None:

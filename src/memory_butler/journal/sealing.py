@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
+from weakref import WeakKeyDictionary
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESSIV
@@ -188,8 +189,20 @@ class Cipher:
         return None if token is None else self._names.decrypt(token, None).decode()
 
 
-# Kept for a process, and with it the names: every use of a journal opens its file anew.
-_cipher = lru_cache(32)(Cipher)
+# Kept as long as a keyring holds the key, and with it the names: every use of a journal opens its
+# file anew. Of each key by the file's id.
+_ciphers: WeakKeyDictionary[DataKey, dict[str, Cipher]] = WeakKeyDictionary()
+_FILES: Final = 32
+
+
+def _cipher(key: DataKey, file: str) -> Cipher:
+    of_files = _ciphers.setdefault(key, {})
+    found = of_files.get(file)
+    if found is None:
+        if len(of_files) >= _FILES:
+            of_files.clear()
+        found = of_files[file] = Cipher(key, file)
+    return found
 
 
 @dataclass(slots=True)

@@ -56,7 +56,7 @@ class Content(BaseModel):
     exported: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class DataKey:
     """The key of one tenant; `id` is 16 hexadecimal digits."""
 
@@ -163,6 +163,9 @@ class Keyring:
             content = read(self.folder)
             self._seen.clear()
             self._seen[state] = content
+            # What was destroyed meanwhile, in whichever process, is to be in none.
+            for id in self._unwrapped.keys() - content.keys:
+                self._unwrapped.pop(id, None)
         return content
 
     def _refuse_other(self, content: Content) -> None:

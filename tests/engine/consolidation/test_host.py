@@ -89,6 +89,7 @@ async def test_a_run_belongs_to_its_tenant(
     begun = await _told(memory, principal)
     with pytest.raises(NotFound):
         await submit(memory, other_tenant, begun.run_id, ANSWER)
+    await submit(memory, principal, begun.run_id, ANSWER)
 
 
 _EVIL = {"subject": "Jo", "predicate": "bank", "content": "Jo banks at Evil"}

@@ -24,6 +24,8 @@ from surfaces.isolation.asking import Answer, AnyOperation, Arguments, Way, ways
 BY_NAME: Final = {one.name: one for one in OPERATIONS}
 
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+# Left out, these have a default that is nothing of this household's.
+_AS_WELL: Final = ("companion",)
 # Of nobody: an answer about it is what an answer about another's must look like.
 NOBODYS: Final = "00000000-0000-4000-8000-000000000000"
 
@@ -53,7 +55,8 @@ class Tenant:
     """One of two.
 
     Attributes:
-        ids: what it has, by kind; "" holds everything that an answer to it named.
+        ids: what it has, by kind; "" holds everything that an answer to it named, "given" the ids
+            that it chose for episodes, which may be those of another's.
         said: ids that it wrote itself, so that reading them again tells it nothing.
     """
 
@@ -67,9 +70,32 @@ class Tenant:
         """Ask, and note what was said and heard."""
         self.said |= ids_in(repr(arguments))
         answer = way.ask(self.client, arguments)
+        if answer.ok and arguments.get("episode_id") and not way.operation.read_only:
+            self.ids["given"].append(arguments["episode_id"])
         known = {*self.ids[""], *self.said}
         self.ids[""] += sorted(ids_in(answer.seen) - known)
         return answer
+
+    def question(self, way: Way) -> Arguments:
+        """What a way needs to be asked about what is its own."""
+        texts = {"query", "topic", "trigger_prompt", "q", "question"}
+        own: dict[str, Any] = {name: self.ids[kinds[0]][0] for name, kinds in _IDS.items()}
+        own |= {"companion": "ada", "butler": "travel", "key": "garden", "run_id": 1}
+        own |= {
+            "name": f"Ana {self.marker}",
+            "namespace": ["users", "ana"],
+            "without": self.ids["fact"][:1],
+        }
+        own |= {"names": [{"namespace": ["users", "ana"], "key": "garden"}], "memory_type": "fact"}
+        own |= dict.fromkeys(texts, f"green tea {self.marker}")
+        if way.route is not None:
+            kind = way.route.fixed.get("memory_type", "fact")
+            own |= {"memory_type": kind, "memory_id": self.ids[kind][0]}
+        return {
+            name: own[name]
+            for name in (*way.schema["required"], *_AS_WELL)
+            if name in way.schema["properties"] and name in own
+        }
 
     def words(self, other: "Tenant | None" = None) -> Vocabulary:
         """What it would write and ask; and, if there is another, what it would try on that one."""
@@ -173,6 +199,10 @@ def move_in(tenant: Tenant, data_dir: Path) -> None:
         butler="travel",
         session_id=session,
     )
+    tell("memory_mark_helpful", rule_id=tenant.ids["rule"][0])
+    ends = {"source_type": "fact", "source_id": tenant.ids["fact"][0]}
+    ends |= {"target_type": "rule", "target_id": tenant.ids["rule"][0]}
+    tell("link_create", **ends, relation="supports")
     item = {"namespace": ["users", "ana"], "key": "garden", "value": {"is": tenant.marker}}
     tell("items_put", items=[item])
     tell("items_append", namespace=["users", "ana"], values=[{"is": tenant.marker}])

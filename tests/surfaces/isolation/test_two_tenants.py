@@ -9,6 +9,7 @@ import asyncio
 import io
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,6 +100,14 @@ class Street:
             for tenant in pair:
                 tenant.client.close()
 
+    @contextmanager
+    def nobody(self) -> Iterator[Tenant]:
+        """A tenant that has nothing."""
+        name = f"nobody-{next(_numbers)}"
+        tenant = Tenant(name, self._client(name, [name, "left-1"]))
+        with tenant.client:
+            yield tenant
+
     def _client(self, name: str, names: list[str]) -> httpx.Client:
         other = next(one for one in names if one != name)
         headers = {
@@ -154,11 +163,16 @@ def ask(
         schema["properties"] = {name: way.schema["properties"][name] for name in schema["required"]}
     arguments = draw(fitting(schema, asking.words(None if at_home else other)))
     foreign = ids_in(json.dumps(arguments)) & {*other.ids[""], *other.ids["session"]}
+    foreign -= {*asking.ids["given"]}
+    nobodys = {one: str(uuid4()) for one in sorted(foreign)}
+    instead = json.loads(_instead(json.dumps(arguments), nobodys))
+    # Asked before as well: what is done with the other's id would have to be done with nobody's.
+    refused = foreign and not asking.ask(way, instead).ok
     answer = asking.ask(way, arguments)
     check(asking, other, answer, (str(way), arguments))
+    assert not (refused and answer.ok), f"{way} does with the other's id what it should not"
     if foreign and not answer.ok:
-        nobodys = {one: str(uuid4()) for one in foreign}
-        same = asking.ask(way, json.loads(_instead(json.dumps(arguments), nobodys)))
+        same = asking.ask(way, instead)
         told = _instead(answer.body, nobodys)
         assert (answer.status, told) == (same.status, same.body), (str(way), arguments)
     return answer
@@ -191,6 +205,58 @@ async def test_every_operation_over_every_surface(street: Street, clock: Clock) 
     await asyncio.to_thread(go_round)
     never = {name: answer for name, answer in refused.items() if name not in done}
     assert never.keys() == NEVER_DONE.keys(), never
+
+
+# Their answers are numbers, or names that every household has: the owner's differ from those of a
+# tenant that has nothing, and are the same for two who have the same.
+FIGURES: Final = {
+    "memory_stats",
+    "memory_trends",
+    "butler_stats",
+    "butlers_list",
+    "journal_companions",
+    "items_namespaces",
+}
+# What a household has nothing of, and where another's is tried.
+EMPTY: Final = {
+    "dead_letters_list": "no run has failed; tests/engine/consolidation/test_retries.py",
+    "memory_calibration": "no time has passed; tests/engine/test_calibration.py",
+    "memory_jobs": "no job has run; tests/engine/jobs/test_ticks.py",
+    "journal_runs": "no maintenance has run",
+    "journal_run": "no maintenance has run",
+}
+
+
+async def test_what_one_does_not_see_its_owner_does(street: Street) -> None:
+    """The same question by the same way: the owner's answer has it, another's has not."""
+
+    def ask_all() -> None:
+        with street.two() as (left, right), street.nobody() as empty:
+            blind = []
+            own_ids = {one for ids in left.ids.values() for one in ids}
+            for way in (way for way in WAYS if way.operation.read_only):
+                arguments = left.question(way)
+                own = left.ask(way, arguments)
+                check(right, left, right.ask(way, arguments), (str(way), arguments))
+                if way.operation.name in FIGURES:
+                    theirs = right.ask(way, right.question(way))
+                    seen = _steady(own) != _steady(empty.ask(way, arguments))
+                    assert _counted(own) == _counted(theirs), (str(way), own.body, theirs.body)
+                else:
+                    named = ids_in(own.body) - ids_in(repr(arguments))
+                    seen = left.marker in own.seen or bool(named & own_ids)
+                if not (own.ok and seen) and way.operation.name not in EMPTY:
+                    blind.append((str(way), arguments, own.body))
+            assert blind == [], "\n".join(map(str, blind))
+
+    await asyncio.to_thread(ask_all)
+
+
+def _counted(answer: Answer) -> list[str]:
+    """The numbers of an answer, but for those that tell when it was asked."""
+    return re.findall(
+        r'"(\w+)":(\d+)', re.sub(r'"\w*(?:milliseconds|_at|_count)":[^,}]*', "", answer.body)
+    )
 
 
 async def test_any_sequence_of_calls(street: Street) -> None:
