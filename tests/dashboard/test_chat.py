@@ -55,7 +55,8 @@ def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
     page.keyboard.press("Shift+Enter")
     page.keyboard.type("I am Ana.")
     page.keyboard.press("Enter")
-    expect(said(page)).to_have_count(2)
+    # The first message makes the journal, and loads what a reply takes.
+    expect(said(page)).to_have_count(2, timeout=20_000)
     expect(said(page).last).to_contain_text("Good morning, Ana!waves")
     expect(box).to_have_value("")
     expect(page.get_by_text("kept pin: Ana likes green tea; kept secret: (secret)")).to_be_visible()

@@ -118,6 +118,9 @@ class Tenant:
         }
         if other is None:
             named |= {"memory_type": ["fact"], "memory_id": self.ids["fact"], "days": [1]}
+            # What is on the companion's mind stays to be found by these words.
+            named |= {"words": ["green tea"], "content": ["green tea", f"green tea {self.marker}"]}
+            named |= {"keys": [["garden"]], "actor": ["user"]}
             named |= {"from": ["2026-02-01T00:00:00+00:00"], "to": [NOW.isoformat()]}
             named |= {"valid_from": ["2026-01-01T00:00:00+00:00"]}
             named |= {"valid_until": ["2026-12-01T00:00:00+00:00"]}

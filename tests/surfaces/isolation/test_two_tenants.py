@@ -58,9 +58,13 @@ NEVER_DONE: Final = {
     "consolidation_submit": "it needs the answer of a run that was begun",
     "fact_accept": "it needs a fact that waits; tests/engine/test_lived_with.py has another's",
 }
-# These inputs exclude each other; generated ones hardly ever do.
+# These inputs exclude each other, or must be there already; generated ones hardly ever fit.
 AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "fact_edit": ("fact_id", "content"),
+    "journal_edit": ("companion", "words", "content"),
+    "journal_forget": ("companion", "words"),
+    "journal_keep": ("companion", "run_id", "keys"),
+    "journal_log": ("companion", "actor", "content"),
     "memory_erase": ("session_id",),
     "memory_undo": (),
 }
