@@ -181,7 +181,8 @@ async def test_a_cut_off_or_changed_backup_is_refused_and_leaves_all_as_it_was(
     await memory.pool.close()
     for share in (0.3, 0.9, 1.0):
         place = int(share * (len(whole) - 1))
-        for changed in (whole[:place], whole[:place] + b"?" + whole[place + 1 :]):
+        flipped = bytes([whole[place] ^ 1])  # another byte, whatever stands there
+        for changed in (whole[:place], whole[:place] + flipped + whole[place + 1 :]):
             made.path.write_bytes(changed)
             # A changed id of a key is one that the keyring never had.
             with pytest.raises((InvalidInput, ConfigurationError)):
