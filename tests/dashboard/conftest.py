@@ -87,7 +87,13 @@ def execute(template: Template, database: str, statement: str) -> None:
     async def on_a_connection() -> None:
         admin = await asyncpg.connect(template.endpoint.dsn(database))
         try:
-            await admin.execute(statement)
+            for more in reversed(range(5)):
+                try:
+                    await admin.execute(statement)
+                    break
+                except asyncpg.DeadlockDetectedError:  # with a job of the server beside it
+                    if not more:
+                        raise
         finally:
             await admin.close()
 

@@ -230,16 +230,20 @@ def _call(url: str, tool: str, arguments: dict[str, str], seconds: float = 30) -
 
 
 def _postmasters(folder: Path) -> int:
-    """How many servers run on the cluster: those whose command line names its folder."""
-    found = 0
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    """How many servers run on the cluster: those whose command line names its folder.
+
+    A process that one of them has just started has the same command line, for a moment.
+    """
+    parents: dict[int, int] = {}
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = process.read_bytes().split(b"\0")
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
         if b"-D" in words and any(str(folder).encode() in word for word in words):
-            found += 1
-    return found
+            parents[int(process.name)] = parent
+    return sum(parent not in parents for parent in parents.values())
 
 
 @pytest.mark.anyio
