@@ -4,6 +4,7 @@ Citus is built once from `../shared/citus` into the user's cache folder. It is u
 dependency of these tests, and no part of what is shipped.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -52,18 +53,24 @@ def built() -> Path:
     parts = [*sorted(SOURCE.glob("citus-*.tar.xz")), recipe]
     known = hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:12]
     folder = _CACHE / f"{binaries_version()}-{known}"
-    if not folder.is_dir():
-        _CACHE.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix="building-", dir=_CACHE))
-        try:
-            packages = binaries().parents[2]
-            subprocess.run(["bash", recipe, packages, work], timeout=_BUILD_SECONDS, check=True)
-            for source in work.glob("citus-*"):
-                shutil.rmtree(source)
-            work.rename(folder)  # whole or not at all
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    with (_CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of the suite may be building it
+        if not folder.is_dir():
+            _build(folder, recipe)
     return folder
+
+
+def _build(folder: Path, recipe: Path) -> None:
+    work = Path(tempfile.mkdtemp(prefix="building-", dir=_CACHE))
+    try:
+        packages = binaries().parents[2]
+        subprocess.run(["bash", recipe, packages, work], timeout=_BUILD_SECONDS, check=True)
+        for source in work.glob("citus-*"):
+            shutil.rmtree(source)
+        work.rename(folder)  # whole or not at all
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
