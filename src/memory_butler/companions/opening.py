@@ -6,7 +6,13 @@ process may want to move away.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -113,26 +119,31 @@ async def use(
     return await asyncio.to_thread(run)
 
 
-@asynccontextmanager
-async def kept_open(
+def kept_open(
     memory: "Memory", principal: Principal, name: str, *, create: bool = False
-) -> AsyncIterator[Companion]:
+) -> AbstractAsyncContextManager[Companion]:
     """A journal for work that takes longer than a moment; opened and closed off the event loop."""
-    config = memory.config.journal
-    opening = opened(
-        data_dir(memory),
-        principal.tenant,
-        name,
-        config,
-        memory.keys,
-        create=create,
-        now=memory.clock,
+    return off_loop(
+        opened(
+            data_dir(memory),
+            principal.tenant,
+            name,
+            memory.config.journal,
+            memory.keys,
+            create=create,
+            now=memory.clock,
+        )
     )
-    companion = await asyncio.to_thread(opening.__enter__)
+
+
+@asynccontextmanager
+async def off_loop(held: AbstractContextManager[Result]) -> AsyncIterator[Result]:
+    """What is entered and left in a thread, because both wait for the disk."""
+    entered = await asyncio.to_thread(held.__enter__)
     try:
-        yield companion
+        yield entered
     finally:
-        await asyncio.to_thread(opening.__exit__, None, None, None)
+        await asyncio.to_thread(held.__exit__, None, None, None)
 
 
 def data_dir(memory: "Memory") -> Path:

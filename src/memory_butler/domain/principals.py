@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from memory_butler.domain.choices import choose
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, PermissionDenied
 
 # read: search and look at memories; write: store, confirm, forget, give feedback; admin: cleanup
 # and whatever else touches the whole tenant. Each includes the ones before it. metrics: the figures
@@ -34,6 +34,13 @@ class Principal:
         if needed not in _RANKS:
             return needed in self.scopes
         return not self.scopes.isdisjoint(_RANKS[_RANKS.index(needed) :])
+
+    def require(self, needed: Scope, what: str) -> None:
+        """`PermissionDenied`, which names `what` needs the scope, unless the caller has it."""
+        if not self.may(needed):
+            raise PermissionDenied(
+                f"{what} needs the scope {needed!r}, which this token does not have"
+            )
 
 
 # Who is not signed in where that is allowed, as to sign in: of no tenant, with no right.

@@ -28,6 +28,7 @@ from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import read
 from memory_butler.journal.wording import CUT
 
+BUSY: Final = "a reply is being written in another window; wait for its end, or stop it there"
 # So many replies tell whether a companion uses display tags.
 _LATEST_REPLIES: Final = 3
 
@@ -60,9 +61,7 @@ def answering(file: JournalFile) -> AbstractContextManager[None]:
     Raises:
         Conflict: one is being written.
     """
-    return file.claimed(
-        "reply", "a reply is being written in another window; wait for its end, or stop it there"
-    )
+    return file.claimed("reply", BUSY)
 
 
 async def reply(

@@ -165,8 +165,8 @@ class MaintenanceDesk:
             }
             if stuck:
                 raise Conflict(
-                    f"later runs have changed {', '.join(sorted(stuck)[:5])}, or it is linked with "
-                    "this; undo those first"
+                    f"later runs have changed {', '.join(sorted(stuck)[:5])}, or linked it with "
+                    "what this run made; undo those first"
                 )
             there = {*current, *(one.key for one in made if one.before is not None)} - gone
             missing = {

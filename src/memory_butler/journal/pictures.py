@@ -43,7 +43,7 @@ def picture_of(data: bytes) -> Picture:
             return Picture(media_type, data)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return Picture("image/webp", data)
-    raise InvalidInput("this is no picture that models take: send a PNG, JPEG, WebP or GIF")
+    raise InvalidInput("models cannot read this picture; send a PNG, JPEG, WebP or GIF")
 
 
 def picture_from(text: str) -> Picture:

@@ -24,7 +24,9 @@ class WhichItem(OfCompanion):
 
     item_id: Serial | None = Field(None, description="Its id.")
     words: str | None = Field(
-        None, description="Or some of its words; several like it change nothing, a secret never."
+        None,
+        description="Or some of its words. If several items fit, nothing changes. "
+        "No secret is found this way.",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel
 
 from memory_butler.config import MemoryModuleConfig
-from memory_butler.domain.errors import PermissionDenied, Unavailable
+from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 
@@ -111,10 +111,7 @@ class Operation(Generic[Input, Output]):
         Raises:
             PermissionDenied: the caller lacks the needed scope.
         """
-        if not principal.may(self.needs):
-            raise PermissionDenied(
-                f"{self.name} needs the scope {self.needs!r}, which this token does not have"
-            )
+        principal.require(self.needs, self.name)
         # What can be asked of the past has these two inputs, whatever it is.
         seen = memory.at(getattr(given, "known_at", None), getattr(given, "as_of", None))
         return await self.handler(seen, principal, self._configured(memory.config, given))

@@ -6,7 +6,7 @@ nothing, and any window may look on or stop it. One reply at a time is written t
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -15,10 +15,10 @@ from pydantic import Field
 
 from memory_butler.companions import bridge, maintaining, opening
 from memory_butler.companions.opening import Companion
-from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError, PermissionDenied
+from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.journal.conversation import Reply, Stopped, answering, reply
+from memory_butler.journal.conversation import BUSY, Reply, Stopped, answering, reply
 from memory_butler.journal.items import is_assistant
 from memory_butler.journal.tags import Piece
 from memory_butler.journal.wording import change_lines, missed_line
@@ -31,7 +31,6 @@ log = structlog.get_logger()
 # Ended turns that are still told to who comes late, the oldest of which are forgotten.
 _MOST_KEPT: Final = 256
 _ENDING_SECONDS: Final = 5.0
-_BUSY: Final = "a reply is being written in another window; wait for its end, or stop it there"
 
 Kind = Literal["shown", "answered", "stopped", "failed"]
 
@@ -148,13 +147,12 @@ class Turns:
             Conflict: a reply is being written to this journal, or there is none to write.
             InvalidInput: the message cannot be kept as it stands.
         """
-        if not principal.may("write"):
-            raise PermissionDenied("a turn needs the scope 'write', which this token does not have")
+        principal.require("write", "a turn")
         has_message = given.content is not None or given.picture is not None
         key = (principal.tenant, companion)
         running = self._turns.get(key)
         if self._closed or (running is not None and running.end is None):
-            raise Conflict(_BUSY)
+            raise Conflict(BUSY)
         if has_message and not (given.content or given.picture):
             raise InvalidInput("say something, or send a picture")
         turn = Turn()
@@ -164,7 +162,7 @@ class Turns:
             one = await stack.enter_async_context(
                 opening.kept_open(self._memory, principal, companion, create=has_message)
             )
-            await stack.enter_async_context(_alone(one))
+            await stack.enter_async_context(opening.off_loop(answering(one.file)))
             if has_message:
                 logged = await LOG.run(
                     self._memory,
@@ -268,18 +266,6 @@ class Turns:
             stop=turn.stop,
             blind=blind,
         )
-
-
-@asynccontextmanager
-async def _alone(companion: Companion) -> AsyncIterator[None]:
-    """No other process answers here meanwhile."""
-    holding = answering(companion.file)
-    await asyncio.to_thread(holding.__enter__)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            await asyncio.to_thread(holding.__exit__, None, None, None)
 
 
 def _check_unanswered(companion: Companion) -> None:

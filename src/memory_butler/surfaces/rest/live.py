@@ -10,7 +10,7 @@ from uuid import UUID
 from fastapi import FastAPI, Header, Request
 from fastapi.responses import StreamingResponse
 
-from memory_butler.domain.errors import PermissionDenied, Unavailable
+from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.live import Listener, LiveEvents
 from memory_butler.surfaces.rest.routes import refusals
@@ -56,17 +56,21 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
         last_event_id: Annotated[UUID | None, Header(alias="Last-Event-ID")] = None,
     ) -> StreamingResponse:
         principal: Principal = request.state.principal
-        if not principal.may("read"):
-            raise PermissionDenied("live events need the scope 'read', which this token lacks")
+        principal.require("read", "this stream")
         # Entered here, so that a refusal is an error and not a stream that breaks off.
         stack = AsyncExitStack()
         still: Still = request.state.still
         listener = await stack.enter_async_context(live.listening(principal, last_event_id))
-        return StreamingResponse(
-            _stream(stack, listener, still),
-            media_type="text/event-stream",
-            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
-        )
+        return server_sent(_stream(stack, listener, still))
+
+
+def server_sent(messages: AsyncIterator[str]) -> StreamingResponse:
+    """An answer of server-sent events that no cache keeps and no proxy gathers."""
+    return StreamingResponse(
+        messages,
+        media_type="text/event-stream",
+        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+    )
 
 
 async def _stream(stack: AsyncExitStack, listener: Listener, still: Still) -> AsyncIterator[str]:

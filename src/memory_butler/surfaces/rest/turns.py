@@ -11,11 +11,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from memory_butler.companions.opening import use
-from memory_butler.domain.errors import NotFound, PermissionDenied, Unavailable
+from memory_butler.domain.errors import NotFound, Unavailable
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.turns import Turn, TurnBegun, TurnInput, Turns
-from memory_butler.surfaces.rest.live import HEARTBEAT_SECONDS, RECHECK_SECONDS, Still
+from memory_butler.surfaces.rest.live import HEARTBEAT_SECONDS, RECHECK_SECONDS, Still, server_sent
 from memory_butler.surfaces.rest.routes import refusals
 
 _TURNS: Final = "/api/journal/{companion}/turns"
@@ -90,11 +90,7 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
         turn = turns.current(principal, companion)
         if turn is None:
             return Response(status_code=204)
-        return StreamingResponse(
-            _stream(turn, request.state.still),
-            media_type="text/event-stream",
-            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
-        )
+        return server_sent(_stream(turn, request.state.still))
 
     @app.delete(
         f"{_TURNS}/current",
@@ -133,8 +129,7 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
 
 def _may(request: Request, needed: Scope) -> Principal:
     principal: Principal = request.state.principal
-    if not principal.may(needed):
-        raise PermissionDenied(f"this needs the scope {needed!r}, which this token does not have")
+    principal.require(needed, "this")
     return principal
 
 
