@@ -338,12 +338,15 @@ async def test_cancellation_kills_the_group(tmp_path: Path) -> None:
 async def test_a_cancel_scope_that_insists_kills_the_group_as_well(tmp_path: Path) -> None:
     # Starlette and the MCP SDK cancel so: again at every `await` of the clean-up.
     fake, child = with_child(tmp_path, "time.sleep(60)")
+    tasks = asyncio.all_tasks()
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
             group.start_soon(model(fake).complete, REQUEST)
             pid = await written(child)
             scope.cancel()
     assert scope.cancelled_caught
+    # Left to the closing event loop, the clean-up would be cancelled with pipes still open.
+    assert asyncio.all_tasks() == tasks
     assert await dead(pid)
     assert await dead(fake.call()["pid"])
 

@@ -64,9 +64,7 @@ async def run(
             return await _converse(process, stdin, max_output_bytes)
         finally:
             _kill_group(process)
-            # A task of its own, because a cancelled caller may be cancelled again at each `await`.
-            farewell = asyncio.create_task(_farewell(process))
-            await asyncio.shield(farewell)
+            await _whole(asyncio.create_task(_farewell(process)))
 
 
 async def _converse(process: Process, stdin: bytes, max_output_bytes: int) -> Ended:
@@ -132,6 +130,24 @@ def _kill_group(process: Process) -> None:
     # The group bears the program's id, also after the program itself has ended.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _whole(task: asyncio.Task[None]) -> None:
+    """Wait for `task` to its end, and only then raise a cancellation that came meanwhile.
+
+    A cancelled caller may be cancelled again at each `await`; left to the closing event loop, the
+    farewell would be cancelled with pipes still open.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            # The task's own cancellation ends the loop.
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
 
 
 async def _farewell(process: Process) -> None:
