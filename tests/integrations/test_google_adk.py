@@ -159,3 +159,16 @@ async def test_what_memory_cannot_store_now_is_stored_with_the_next_time(
         at[0] = back
         await service.add_session_to_memory(session(*events))
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 1
+
+
+async def test_an_event_that_memory_refuses_keeps_out_nothing_else(
+    service: MemoryService, admin: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = session(event("user", "x" * 80_000, id="long"), event("user", "Ana keeps bees"))
+    await service.add_session_to_memory(told)
+    assert "event long is left out" in caplog.text
+    caplog.clear()
+    await service.add_session_to_memory(told)
+    assert not caplog.text
+    rows = await admin.fetch("SELECT content FROM episodes")
+    assert [row["content"] for row in rows] == ["Ana keeps bees"]

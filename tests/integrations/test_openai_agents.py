@@ -253,6 +253,17 @@ async def add_and_pop(url: str, name: str) -> list[str]:
         return popped
 
 
+async def test_an_utterance_that_memory_refuses_keeps_out_nothing_else(
+    client: MemoryClient, admin: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = MemorySession("ana", client, butler="concierge")
+    await session.add_items(said("x" * 80_000, "two"))
+    assert "not stored as an episode" in caplog.text
+    assert len(await session.get_items()) == 2
+    rows = await admin.fetch("SELECT content FROM episodes")
+    assert [row["content"] for row in rows] == ["two"]
+
+
 async def test_processes_that_share_a_session_lose_and_mix_nothing(
     served: Served, client: MemoryClient
 ) -> None:

@@ -36,7 +36,9 @@ class MemoryService(BaseMemoryService):
     memories and those of this app.
 
     A session may be added again and again, and an event is stored once. Where memory cannot store
-    one now, that is logged, and it is stored when the session is added the next time.
+    one now, that is logged, and it is stored when the session is added the next time. An event that
+    memory refuses (its text is too long, or holds a secret that may not be stored) is logged and
+    left out.
 
     Args:
         memory_of: the memory of a user, by the user's id: a client of that user's own tenant. Users
@@ -86,6 +88,10 @@ class MemoryService(BaseMemoryService):
                 problem = kept.error
             except Unavailable as error:
                 problem = str(error)
+            except InvalidInput as error:
+                # It would be refused each time, and keep out all that was said after it.
+                _log.warning("event %s is left out: %s", event.id, error)
+                problem = None
             if problem:
                 _log.warning("the session is not stored as a whole: %s", problem)
                 return

@@ -13,7 +13,7 @@ from agents import TResponseInputItem
 from agents.memory import SessionSettings
 
 from memory_butler.client import MemoryClient
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import InvalidInput, Unavailable
 from memory_butler.engine.items import MAX_ITEMS
 
 # The first label of everything that sessions keep.
@@ -96,6 +96,8 @@ class MemorySession:
     async def _tell(self) -> None:
         """Store the episodes that wait; where memory cannot, they go with the next items.
 
+        What memory refuses stays in the history alone.
+
         The history has been kept by now, and a run that failed here would add it again.
         """
         while self._untold:
@@ -103,6 +105,10 @@ class MemorySession:
                 problem = (await self._client.store_episode(**self._untold[0])).error
             except Unavailable as error:
                 problem = str(error)
+            except InvalidInput as error:
+                # It would be refused each time, and keep out all that was said after it.
+                _log.warning("an utterance is not stored as an episode: %s", error)
+                problem = None
             if problem:
                 _log.warning("%d episodes wait to be stored: %s", len(self._untold), problem)
                 return
