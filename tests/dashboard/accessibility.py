@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 _AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
-# Of what passes the number alone: to hand over thousands of elements took longer than to find them.
-_RUN = """([within, options]) => axe.run(within, options).then(({ violations, passes }) => (
-    { violations, passed: passes.reduce((sum, rule) => sum + rule.nodes.length, 0) }))"""
+# Of what passes one element a rule: to describe thousands took longer than to find them.
+_RUN = """([within, options]) => axe.run(within, { ...options, resultTypes: ["violations"] }).then(
+    ({ violations, passes }) => ({ violations, passed: passes.length }))"""
 
 # After another theme, what is not in sight gets its colours with a later frame.
 _TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -35,7 +35,7 @@ def violations_in_both_themes(page: Page, within: str = "html") -> list[str]:
 def _violations(page: Page, within: str, options: dict[str, Any]) -> list[str]:
     """Each violation with the element and the reason."""
     found: dict[str, Any] = page.evaluate(_RUN, [within, options])
-    assert found["passed"] > 2  # a page has that much text at least
+    assert found["passed"] > 0  # it found something to look at
     return [
         f"{one['id']}: {one['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
         for one in found["violations"]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from conftest import _CLONE, _TEMPLATE, Template
 from dashboard.browser import CHROMIUM, chromium, window
@@ -24,6 +24,9 @@ from dashboard.serving import seed_apart, server
 from dashboard.tab import Tab, kept_tab
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
+
+# What is awaited comes within a second; a busy machine may take longer than Playwright's five.
+expect.set_options(timeout=20_000)
 
 COPY = "memory_dashboard_copy"  # the database that the pages of a file show
 _READ_ONLY = "memory_dashboard_read_only"  # the one of the files that only read
@@ -123,7 +126,7 @@ def read_only_url(
 
 @pytest.fixture(scope="package")
 def browser(needed: None, template: Template) -> Iterator[Browser]:
-    """Debian's Chromium; each test opens a window with a profile of its own.
+    """Debian's Chromium.
 
     Playwright keeps an event loop running in this thread: nothing else asynchronous may begin in it
     until the folder's tests have ended, and the template, which does, comes before.
@@ -132,11 +135,23 @@ def browser(needed: None, template: Template) -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    """A page in a window of its own, as wide as a desk's."""
+@pytest.fixture(scope="module")
+def profile(browser: Browser, url: str) -> Iterator[BrowserContext]:
+    """The window of a file's tests: one that is new compiles the dashboard anew."""
     with window(browser, url) as context:
-        yield context.new_page()
+        yield context
+
+
+@pytest.fixture
+def page(profile: BrowserContext, url: str) -> Iterator[Page]:
+    """A new tab, as wide as a desk's, in a window that keeps nothing but the dashboard's code."""
+    profile.clear_cookies()
+    profile.clear_permissions()
+    page = profile.new_page()
+    storage = profile.new_cdp_session(page)
+    storage.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "local_storage"})
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="package")
