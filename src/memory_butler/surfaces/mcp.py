@@ -12,6 +12,7 @@ have one. A program asks for the whole answer as JSON: see `STRUCTURED`.
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection
+from functools import cache
 from typing import Any, Final
 
 import structlog
@@ -214,7 +215,9 @@ def describe(
 
     `core`: with the inputs alone that the toolset `core` shows, and no output schema.
     """
-    schema = _without_titles(operation.input_model.model_json_schema())
+    takes: type[BaseModel] = operation.input_model
+    answers: type[BaseModel] = operation.output_model
+    schema = _input_schema(takes)
     properties = {name: _not_null(one) for name, one in schema.get("properties", {}).items()}
     if operation.configured_defaults is not None:
         for name, default in operation.configured_defaults(config).items():
@@ -227,7 +230,7 @@ def describe(
         title=operation.title,
         description=operation.description,
         input_schema={**schema, "properties": properties},
-        output_schema=None if core or operation.render else _output_schema(operation),
+        output_schema=None if core or operation.render else _output_schema(answers),
         annotations=ToolAnnotations(
             read_only_hint=operation.read_only,
             destructive_hint=operation.destructive,
@@ -256,8 +259,14 @@ def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
     return lean
 
 
-def _output_schema(operation: Operation[Any, Any]) -> dict[str, Any]:
-    schema = _without_titles(operation.output_model.model_json_schema(mode="serialization"))
+@cache
+def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return _without_titles(model.model_json_schema())
+
+
+@cache
+def _output_schema(model: type[BaseModel]) -> dict[str, Any]:
+    schema = _without_titles(model.model_json_schema(mode="serialization"))
     found: dict[str, Any] = _optional_if_null(schema)
     return found
 

@@ -1,12 +1,14 @@
 """REST: the operations of the registry that have a route, made by one loop; and health."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Final
 
-from fastapi import Body, FastAPI, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Body, FastAPI, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from starlette.routing import BaseRoute
 
 from memory_butler import __version__
 from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
@@ -79,12 +81,23 @@ def add_health(app: FastAPI, memory: Memory) -> None:
 
 
 def add_operations(app: FastAPI, memory: Memory) -> None:
-    """Add every route of every operation; a path that takes slashes after those that do not."""
+    """Add every route of every operation."""
+    app.state.memory = memory
+    app.router.routes.extend(_of_operations())
+
+
+@cache
+def _of_operations() -> Sequence[BaseRoute]:
+    """The routes, a path that takes slashes after those that do not.
+
+    Made once: FastAPI's analysis of them is most of what it takes to build an application.
+    """
+    router = APIRouter()
     declared = [(operation, route) for operation in OPERATIONS for route in operation.routes]
     for operation, route in sorted(declared, key=lambda one: one[1].path.endswith(":path}")):
-        app.add_api_route(
+        router.add_api_route(
             route.path,
-            _endpoint(operation, route, memory),
+            _endpoint(operation, route),
             methods=[route.method],
             status_code=route.status,
             response_model=operation.output_model,
@@ -94,6 +107,7 @@ def add_operations(app: FastAPI, memory: Memory) -> None:
             tags=[tag_of(route)],
             responses=refusals(*_of_route(route)),
         )
+    return tuple(router.routes)
 
 
 def operation_id(operation: Operation[Any, Any], route: Route) -> str:
@@ -132,16 +146,14 @@ def _of_route(route: Route) -> Iterator[int]:
         yield from (409, 413)
 
 
-def _endpoint(
-    operation: Operation[Any, Any], route: Route, memory: Memory
-) -> Callable[..., Awaitable[Response]]:
+def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awaitable[Response]]:
     """A handler whose signature tells FastAPI where each field of the input comes from."""
     model = operation.input_model
 
     async def endpoint(request: Request, **parts: Any) -> Response:
         principal: Principal = request.state.principal
         given = _input(model, route, principal, parts)
-        output = await call(operation, memory, principal, given)
+        output = await call(operation, request.app.state.memory, principal, given)
         if nothing_found(output):
             raise NotFound("there is nothing under this id; it may have been deleted")
         if (refused := getattr(output, "error", None)) is not None and route.status == 201:
