@@ -57,3 +57,15 @@ async def test_a_hundred_megabytes_are_refused_early(
     assert grown < MOST_HELD
     async with served.rest() as rest:
         assert (await rest.get("/healthz")).status_code == 200
+
+
+async def test_a_body_announced_as_too_large_is_refused_before_any_of_it_comes(
+    served: Served,
+) -> None:
+    assert (
+        await served.raw(
+            "POST /api/memory/episodes HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {SENT}\r\n\r\n"
+        )
+        == 413
+    )

@@ -149,5 +149,6 @@ async def test_listening_needs_the_right_to_read(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory_butler.domain.principals.Principal.may", lambda *_: False)
-    async with served.rest() as rest:
-        assert (await rest.get(STREAM)).status_code == 403
+    # Not read to its end, which a stream that was opened does not have.
+    async with served.rest() as rest, rest.stream("GET", STREAM) as answer:
+        assert answer.status_code == 403
