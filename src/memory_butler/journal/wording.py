@@ -23,6 +23,8 @@ _DONE: Final = {
     "retag": "refreshed",
     "done": "done",
     "cancel": "cancelled",
+    "skip": "skipped",
+    "again": "next time of",
     "drop": "dropped",
     "reveal": "revealed",
     "forget": "forgotten",
@@ -57,7 +59,8 @@ def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
-    return f"- [{item.type}, {who}] {one_line(item.content)}{due}"
+    repeats = ", repeats" if item.repeats else ""
+    return f"- [{item.type}, {who}{repeats}] {one_line(item.content)}{due}"
 
 
 def change_lines(
@@ -78,7 +81,9 @@ def change_lines(
             what = WITHHELD if one.type == "secret" else shorten(one.content)
             due = one.due if one.status == "active" else None
             when = f", due {date_words(due, policy)}" if due else ""
-            lines.append(f"{words[one.event]} {one.type}: {what}{when}")
+            when += ", and again after that" if one.repeats and one.event == "tag" else ""
+            ends = ", with all its times to come" if one.ends_series and not taken_back else ""
+            lines.append(f"{words[one.event]} {one.type}: {what}{when}{ends}")
     return lines
 
 
