@@ -6,9 +6,10 @@ of a message is indented, so that no heading or rule can begin there.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final, assert_never
 
+from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
 from memory_butler.journal.lifecycle import OnMind
@@ -17,6 +18,8 @@ from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece
 
 CUT: Final = " […]"
+# So long a silence is told with the time; a shorter one is no gap.
+MIN_TOLD_HOURS: Final = 2
 # How a change of working memory is told, by the event of its table; what made way is not.
 _DONE: Final = {
     "tag": "kept",
@@ -50,8 +53,30 @@ def indented(text: str) -> str:
 def date_words(moment: datetime, policy: JournalPolicy) -> str:
     """ "Wednesday, 4 March 2026, 13:05", local to the user."""
     local = moment.astimezone(policy.zone)
-    day = f"{_DAYS[local.weekday()]}, {local.day} {_MONTHS[local.month - 1]} {local.year}"
-    return f"{day}, {local:%H:%M}"
+    return f"{_day_words(local)}, {local:%H:%M}"
+
+
+def _day_words(day: date) -> str:
+    return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def day_mark(day: date, before: date | None) -> str:
+    """ "— Monday, 9 March 2026, 3 days later —"; `before` is the day of the message before."""
+    apart = (day - before).days if before else 0
+    later = f", {apart} days later" if apart > 1 else ""
+    return f"— {_day_words(day)}{later} —"
+
+
+def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
+    """ "user last spoke on Friday, 6 March 2026, 18:20; it is 3 days later"; '' if it is short."""
+    hours = round(elapsed(last, now) / timedelta(hours=1))
+    if hours < MIN_TOLD_HOURS:
+        return ""
+    days = (now.astimezone(policy.zone).date() - last.astimezone(policy.zone).date()).days
+    later = "the next day" if days == 1 else f"{days} days later"
+    who = one_line(policy.called(policy.user_actors[0]))
+    told = later if days else f"{hours} hours later"
+    return f"{who} last spoke on {date_words(last, policy)}; it is {told}"
 
 
 def memory_line(one: OnMind, policy: JournalPolicy) -> str:
