@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from memory_butler.journal.items import Event, is_assistant
-from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lifecycle import OnMind, come_due
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Piece, read
 from memory_butler.journal.wording import (
+    come_due_words,
     conversation_line,
     cut,
     date_words,
@@ -129,13 +130,16 @@ def assemble(
         policy: caps, thresholds, the time zone, how tokens are counted.
     """
     count, budget = policy.count, policy.budget
+    minds = tuple(minds)
     lingering = _lingering(minds, policy)
     recalled = _recalled(answers, policy)
     recent, pools, spoken = _recent((one for one in earlier if one.id != hot.id), now, policy)
     image = texts.image if hot.image_path else ""
     time = f"Current time: {date_words(now, policy)} ({now.astimezone(policy.zone).tzname()})"
     if spoken is not None and (since := since_words(spoken, now, policy)):
-        time = f"{time}\n{since}"
+        time = "\n".join(
+            [time, since, *come_due_words(come_due(minds, spoken, now, policy), policy)]
+        )
     user = [
         texts.ambient.strip(),
         _titled("Lingering", lingering.lines),

@@ -134,6 +134,30 @@ def on_mind(
     return OnMind(item, turns, value, None, hidden=value <= policy.hide_at)
 
 
+@dataclass(frozen=True, slots=True)
+class ComeDue:
+    """Plans that open a conversation, the earliest first: what is late, and what came near."""
+
+    overdue: tuple[OnMind, ...] = ()
+    near: tuple[OnMind, ...] = ()
+
+
+def come_due(
+    minds: Iterable[OnMind], since: datetime | None, now: datetime, policy: JournalPolicy
+) -> ComeDue:
+    """What is late, and what has come back to mind since `since`, of a plan that was far off."""
+    plans = [one for one in minds if one.item.type == "plan" and one.item.due is not None]
+    plans.sort(key=lambda one: (one.item.due or now, one.item.id))
+    near: list[OnMind] = []
+    for one in plans:
+        if one.phase == "approaching" and since is not None and one.item.due is not None:
+            back = one.item.due - policy.resurface_hours * _HOUR
+            if max(since, one.item.created_at) < back:
+                near.append(one)
+    late = [one for one in plans if one.phase in ("grace", "overdue")]
+    return ComeDue(tuple(late), tuple(near))
+
+
 def plan_sweep(minds: Iterable[OnMind], policy: JournalPolicy) -> tuple[OnMind, ...]:
     """The items whose decay is complete (JDEC-09, C-90): scored below `policy.sweep_below`.
 

@@ -20,7 +20,14 @@ from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import Schedule, schedule
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import Event, Item, is_assistant
-from memory_butler.journal.lifecycle import Meant, OnMind, meant, plan_sweep
+from memory_butler.journal.lifecycle import (
+    ComeDue,
+    Meant,
+    OnMind,
+    come_due,
+    meant,
+    plan_sweep,
+)
 from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
@@ -51,6 +58,19 @@ class Logged:
     unmatched: tuple[Missed, ...]
     answers: tuple[Answer, ...]
     decayed: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What opens a conversation.
+
+    `spoken`: when a user last spoke. `left`: what the companion has said since, the oldest first,
+    its answer and what it said by itself; twenty messages at most.
+    """
+
+    spoken: datetime | None
+    left: tuple[Event, ...]
+    plans: ComeDue
 
 
 def utc_now() -> datetime:
@@ -207,6 +227,21 @@ class LiveJournal:
                 now=now,
                 policy=policy,
             )
+
+    def greeting(self) -> Greeting:
+        """What opens a conversation: plans that are late or came near, and what was said since."""
+        policy = self._policy
+        with self._file.reading() as db:
+            newest = events.newest_of_users(db, policy.assistant_actors)
+            now = self.clock()
+            since = newest.ts if newest else None
+            left: list[Event] = []
+            for one in events.page(db, None, MAX_TOLD_MESSAGES):
+                if newest is not None and one.id == newest.id:
+                    break
+                left.insert(0, one)
+            minds = memory.on_minds(db, now, policy)
+        return Greeting(since, tuple(left), come_due(minds, since, now, policy))
 
     def hot(self, event_id: int | None = None) -> Event:
         """The message to answer: the latest of a user, or the given one.

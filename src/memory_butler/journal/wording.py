@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
-from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lifecycle import ComeDue, OnMind
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece
@@ -20,6 +20,9 @@ from memory_butler.journal.tags import Piece
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
 MIN_TOLD_HOURS: Final = 2
+# So many plans open a conversation, and so much of each.
+MAX_TOLD_PLANS: Final = 20
+MAX_TOLD_CHARS: Final = 200
 # How a change of working memory is told, by the event of its table; what made way is not.
 _DONE: Final = {
     "tag": "kept",
@@ -68,7 +71,7 @@ def day_mark(day: date, before: date | None) -> str:
 
 
 def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
-    """ "user last spoke on Friday, 6 March 2026, 18:20; it is 3 days later"; '' if it is short."""
+    """ "user last spoke on Friday, 6 March 2026, 18:20; it is 3 days later"; or nothing."""
     hours = round(elapsed(last, now) / timedelta(hours=1))
     if hours < MIN_TOLD_HOURS:
         return ""
@@ -77,6 +80,18 @@ def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
     who = one_line(policy.called(policy.user_actors[0]))
     told = later if days else f"{hours} hours later"
     return f"{who} last spoke on {date_words(last, policy)}; it is {told}"
+
+
+def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
+    """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near."""
+    lines: list[str] = []
+    for what, found in (("overdue", plans.overdue), ("soon", plans.near)):
+        for one in found[:MAX_TOLD_PLANS]:
+            due = f" (due {date_words(one.item.due, policy)})" if one.item.due else ""
+            lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
+        if len(found) > MAX_TOLD_PLANS:
+            lines.append(f"{what}: and {len(found) - MAX_TOLD_PLANS} more")
+    return lines
 
 
 def memory_line(one: OnMind, policy: JournalPolicy) -> str:
