@@ -226,6 +226,26 @@ def test_drop_ends_it_for_good_and_skip_this_time(live: LiveJournal, clock: Cloc
     assert live.plans() == ()
 
 
+def test_the_next_time_can_be_skipped_on_the_day_of_the_last(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
+    live.log("plan>done swimming")
+    clock.now += timedelta(minutes=1)
+    skipped = live.log("plan>skip swimming").changes
+    assert told(skipped) == [("skip", "2026-03-17T19:00"), ("again", "2026-03-24T19:00")]
+
+
+def test_without_words_it_is_not_what_only_came_round(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    live.log("<plan>buy stamps</plan>")
+    clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
+    live.log("plan>done swimming")
+    done = live.log("plan>done").changes
+    assert [one.content for one in done] == ["buy stamps"]
+
+
 def test_undo_takes_back_the_next_time_with_the_done(live: LiveJournal, clock: Clock) -> None:
     live.log(f"<plan>{SWIMMING}</plan>")
     clock.now = datetime(2026, 3, 11, 8, 0, tzinfo=UTC)

@@ -99,8 +99,9 @@ def due_date(
 
 def undated(text: str) -> str:
     """A text without its dates and times of day in English, which do not say what it is about."""
-    spans = [match.span() for match, _ in matches(text)]
-    spans += [(one.start, one.end) for one in times_of_day(text)]
+    searched = text[:MAX_SEARCHED_CHARS]
+    spans = [match.span() for match, _ in matches(searched)]
+    spans += [(one.start, one.end) for one in times_of_day(searched)]
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text

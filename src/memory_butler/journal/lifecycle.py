@@ -42,6 +42,7 @@ Phase = Literal["open-ended", "active", "submerged", "approaching", "grace", "ov
 _HOUR = timedelta(hours=1)
 # Every command is held against all active items, which are mostly those of the last one.
 _COMPARED: Final = 2_000
+_COMPARED_CHARS: Final = 1_000
 # "short phrase: …" (C-96). White space follows the colon, so neither 10:30 nor a link counts.
 _SUBJECT = re.compile(r"\s*([^\n:]{1,60}):\s")
 _SUBJECT_WORDS = 6
@@ -214,7 +215,10 @@ def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
     when, not what. Half of it may be missing on one side: a plan has a place that nobody repeats
     who did it.
     """
-    left, right = _about(one, tuple(languages)), _about(other, tuple(languages))
+    left, right = (
+        (_about if len(text) <= _COMPARED_CHARS else _about.__wrapped__)(text, tuple(languages))
+        for text in (one, other)
+    )
     shared = len(left & right)
     return (shared / len(left) + shared / len(right)) / 2 if shared else 0.0
 
@@ -230,11 +234,13 @@ def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Me
     """The item that a command means (JSUP-03, JSUP-04, C-97, C-161).
 
     The one with its very words; else the most alike, from `policy.match_threshold` on, if it is
-    more alike than the next by `policy.match_margin`; without words, the newest of the type.
+    more alike than the next by `policy.match_margin`; without words, what was told last.
     """
     candidates = sorted((item for item in active if item.type == command.type), key=_age)
     if not command.text:
-        return Meant(candidates[-1] if candidates else None)
+        # What repeats is as old as the message that told of it, whichever time it is.
+        told = max(candidates, key=lambda item: (item.event_id or 0, _age(item)), default=None)
+        return Meant(told)
     return _most_alike(command.text, candidates, policy)
 
 

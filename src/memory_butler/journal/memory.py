@@ -206,7 +206,8 @@ def obey(
         return Missed(command, meant.near)
     if command.verb not in ("done", "skip") or item.repeats is None or item.due is None:
         return [leave(db, item, command.verb, at)]
-    if not is_of_hours(item.repeats) and _is_done_today(db, item, item.due, at, policy):
+    of_days = not is_of_hours(item.repeats)
+    if command.verb == "done" and of_days and _is_done_today(db, item, item.due, at, policy):
         return Missed(command, (), item)
     ended = leave(db, item, command.verb, at)
     with suppress(OverflowError, ValueError):  # the calendar ends
