@@ -18,7 +18,7 @@ import json
 import random
 import re
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -405,6 +405,8 @@ class _Life:
         if plan.content == _bare(plan):
             plan.due = self._moment(later.date(), later.timetz().replace(tzinfo=None))
             plan.finish = plan.due - timedelta(hours=self.rng.uniform(0, 20))
+            # The prompt of this turn has the date of before.
+            plan.unsure = True
             return f'<plan due="{words}">{plan.content}</plan>'
         plan.ended, plan.how, plan.unsure = told, "dropped", True
         call = f"plan>cancel {plan.content}"
@@ -465,13 +467,15 @@ class _Life:
             if one.due is None:
                 shown.append([one.content, ""])
                 continue
-            if at < one.due - RESURFACE:
+            # Of hours, not of the clock's face: it may have changed in between.
+            back_at = one.due.astimezone(UTC) - RESURFACE
+            if at < back_at:
                 silent.append(one.content)
                 continue
             shown.append([one.content, words_of(one.due, self.zone)])
             if not one.back:
                 one.back = True
-                if one.told + timedelta(minutes=1) < one.due - RESURFACE:
+                if one.told + timedelta(minutes=1) < back_at:
                     back.append(one.content)
             if one.due.astimezone(self.zone).date() == day:
                 today.append(one.content)

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,23 @@ def test_one_who_comes_back_is_remembered(home: Installation) -> None:
     prompt = home.inside("journal", "assemble").out
     for known in ("water the garden", "Ana likes green tea", "assistant: Good morning, Ana!"):
         assert known in prompt
+
+
+def test_late_plans_and_what_was_said_meanwhile_greet_one_who_comes_back(
+    home: Installation,
+) -> None:
+    then = datetime.now(UTC) - timedelta(days=9)
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        LiveJournal(file, now=lambda: then).log("Hello. <plan>pay the rent tomorrow</plan>", "user")
+        alone = LiveJournal(file, now=lambda: then + timedelta(days=3))
+        for number in range(6):
+            alone.log(f"They are away. <say>Heron {number}.</say>", "assistant")
+    said = home.run("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hm.\n")
+    assert "Hello." in said.out.splitlines()[0]
+    assert [one for one in said.out.splitlines() if "Heron" in one] == [
+        f"assistant: Heron {number}." for number in range(6)
+    ]
+    assert "(overdue: pay the rent tomorrow (due " in said.err
 
 
 def test_the_page_shows_what_a_conversation_is_like(home: Installation) -> None:

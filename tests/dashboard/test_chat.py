@@ -4,6 +4,7 @@ import base64
 import io
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from dashboard.accessibility import violations_in_both_themes
 from dashboard.browser import PHONE, window
 from dashboard.serving import server
 from dashboard.talker import Talker, talker
+from memory_butler.companions.opening import opened
+from memory_butler.journal.fragments import PutFragment
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal_config import JournalConfig
+from memory_butler.vault.keyring import no_keys
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +159,20 @@ def test_what_is_on_its_mind_is_changed_dropped_and_taken_back(page: Page) -> No
     expect(card).to_contain_text("Ana likes coffee")
 
 
+def test_what_is_overdue_comes_first(page: Page, demo_folder: Path) -> None:
+    then = datetime.now(UTC) - timedelta(days=9)
+    with opened(demo_folder, "default", "nora", JournalConfig(), no_keys, create=True) as one:
+        LiveJournal(one.file, one.policy, lambda: then).log("<plan>pay the rent tomorrow</plan>")
+        one.live.log("<pin>Ana likes green tea</pin>")
+    open_chat(page, "nora")
+    card = page.get_by_role("complementary", name="On its mind").get_by_role("listitem")
+    expect(card).to_have_count(2)
+    expect(card.first).to_contain_text("overdue")
+    expect(card.first).to_contain_text("pay the rent")
+    expect(card.last).not_to_contain_text("overdue")
+    assert violations_in_both_themes(page) == []
+
+
 def test_a_failed_reply_is_asked_for_again(page: Page, model: Talker) -> None:
     box = open_chat(page, "aida")
     model.replies = ["   "]
@@ -181,11 +201,6 @@ def test_the_chat_is_accessible_and_as_wide_as_the_window(
 
 
 def test_what_it_learned_is_kept_or_taken_back(page: Page, demo_folder: Path) -> None:
-    from memory_butler.companions.opening import opened
-    from memory_butler.journal.fragments import PutFragment
-    from memory_butler.journal_config import JournalConfig
-    from memory_butler.vault.keyring import no_keys
-
     with opened(demo_folder, "default", "lyra", JournalConfig(), no_keys, create=True) as one:
         one.live.log("I bought a boat, and a dog.")
         one.desk.apply("weekly", [PutFragment("boat", "A boat."), PutFragment("dog", "A dog.")])

@@ -1,7 +1,7 @@
 """The prompt: eight parts in order, hard caps, contiguous streams, and a receipt that adds up."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
@@ -370,19 +370,27 @@ def test_a_full_prompt_takes_about_what_was_planned() -> None:
 
 
 hostile = messages | st.text(max_size=3000).map(lambda text: f"<say>{text}</say>")
+
+
+def on_days(rows: list[tuple[str, str | None, str | None, int]]) -> list[Event]:
+    """Messages, the newest first, each so many hours before the one after it."""
+    at, events = NOW, []
+    for place, (text, actor, image, hours) in enumerate(rows):
+        at -= hours * HOUR
+        tags = read(text, ("user", "assistant")).tags
+        events.append(replace(event(100 - place, text, actor, image, *tags), ts=at))
+    return events
+
+
 events_of = st.lists(
     st.tuples(
         hostile | st.integers(0, 12_000).map(lambda size: f"<say>{'s' * size}</say>"),
         st.sampled_from(["user", "assistant", "guest", None]),
         st.sampled_from([None, "/a.png"]),
+        st.sampled_from([0, 0, 7, 30, 200]),
     ),
     max_size=12,
-).map(
-    lambda rows: [
-        event(100 - place, text, actor, image, *read(text, ("user", "assistant")).tags)
-        for place, (text, actor, image) in enumerate(rows)
-    ]
-)
+).map(on_days)
 minds_of = st.lists(
     st.tuples(st.text(max_size=1500), st.sampled_from(MEMORY_TYPES), st.integers(0, 60)),
     max_size=8,
@@ -446,6 +454,81 @@ def test_each_stream_is_unbroken_up_to_now(earlier: list[Event], budget: Budget)
     everything = told(Budget(user=10**6, say=10**6, do=10**6))
     for stream, lines in told(budget).items():
         assert lines == everything[stream][-len(lines) :]
+
+
+def test_days_and_gaps_are_marked_in_the_conversation(live: LiveJournal, clock: Clock) -> None:
+    live.log("It is a fine day.", "user")
+    live.log("<say>It is.</say>", "assistant")
+    live.log("Still here?", "user")
+    # Nobody needs to be told of today.
+    assert recent(live.assemble()) == ["user: It is a fine day.", "assistant: It is."]
+    assert "last spoke" not in live.assemble().user
+    clock.advance(hours=5)
+    live.log("And now?", "user")
+    assert live.assemble().user.endswith(
+        "Current time: Sunday, 1 March 2026, 17:00 (UTC)\n"
+        "user last spoke on Sunday, 1 March 2026, 12:00; it is 5 hours later\n\n---\n\nAnd now?"
+    )
+    clock.advance(hours=16)
+    live.log("Good morning.", "user")
+    assert "user last spoke on Sunday, 1 March 2026, 17:00; it is the next day" in (
+        live.assemble().user
+    )
+    clock.advance(days=3)
+    live.log("<say>They are away.</say>", "assistant")
+    clock.advance(days=2)
+    live.log("I am back.", "user")
+    prompt = live.assemble()
+    assert recent(prompt) == [
+        "— Sunday, 1 March 2026 —",
+        "user: It is a fine day.",
+        "assistant: It is.",
+        "user: Still here?",
+        "user: And now?",
+        "— Monday, 2 March 2026 —",
+        "user: Good morning.",
+        "— Thursday, 5 March 2026, 3 days later —",
+        "assistant: They are away.",
+    ]
+    # It was not the user who spoke on Thursday.
+    assert "user last spoke on Monday, 2 March 2026, 09:00; it is 5 days later" in prompt.user
+    told = part(prompt, "recent")
+    assert told.text.splitlines() == recent(prompt)
+    assert told.tokens == sum(count_tokens(f"{line}\n") for line in recent(prompt))
+
+
+def test_days_are_those_of_the_user(file: JournalFile, clock: Clock) -> None:
+    live = LiveJournal(file, JournalPolicy(zone=ZoneInfo("Pacific/Kiritimati")), clock)
+    clock.now = NOW.replace(hour=9, minute=55)  # 23:55 there
+    live.log("Before midnight.", "user")
+    clock.advance(minutes=10)
+    live.log("After it.", "user")
+    clock.advance(minutes=1)
+    live.log("Well?", "user")
+    prompt = live.assemble()
+    assert recent(prompt) == [
+        "— Sunday, 1 March 2026 —",
+        "user: Before midnight.",
+        "— Monday, 2 March 2026 —",
+        "user: After it.",
+    ]
+    assert "last spoke" not in prompt.user
+
+
+def test_what_is_not_shown_is_no_gap(live: LiveJournal, clock: Clock) -> None:
+    live.log("One.", "user")
+    for _ in range(3):
+        clock.advance(days=1)
+        live.log("only thinking", "assistant")
+    clock.advance(days=1)
+    live.log("<say>Two.</say>", "assistant")
+    live.log("Three.", "user")
+    assert recent(live.assemble()) == [
+        "— Sunday, 1 March 2026 —",
+        "user: One.",
+        "— Thursday, 5 March 2026 —",
+        "assistant: Two.",
+    ]
 
 
 @given(hostile, hostile, hostile)

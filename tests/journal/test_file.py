@@ -3,10 +3,13 @@
 import re
 import sqlite3
 import stat
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from conftest import NOW, Clock
 from memory_butler.domain.errors import (
     ConfigurationError,
     IntegrityViolation,
@@ -15,7 +18,8 @@ from memory_butler.domain.errors import (
 )
 from memory_butler.journal import events, memory, queries
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.journal.items import MEMORY_TYPES, STATUSES
+from memory_butler.journal.items import MEMORY_TYPES, STATUSES, to_text
+from memory_butler.journal.live import LiveJournal
 
 # Column, type, NOT NULL, place in the primary key; column by column as required.
 TABLES = {
@@ -39,6 +43,7 @@ TABLES = {
         ("created_at", "TEXT", 1, 0),
         ("refreshed_at", "TEXT", 1, 0),
         ("resolved_at", "TEXT", 0, 0),
+        ("repeats", "TEXT", 0, 0),  # C-290
     ),
     "working_memory_refs": (("wm_id", "INTEGER", 0, 1), ("fragment_key", "TEXT", 0, 2)),
     "fragments": (
@@ -110,7 +115,7 @@ def test_no_other_table_but_the_versions_of_fragments(file: JournalFile) -> None
     with file.reading() as db:
         found = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         assert {name for (name,) in found} == {*TABLES, "fragment_versions"}
-        assert db.execute("SELECT version FROM schema_version").fetchall() == [(2,)]
+        assert db.execute("SELECT version FROM schema_version").fetchall() == [(4,)]
 
 
 def insert(db: sqlite3.Connection) -> None:
@@ -231,11 +236,34 @@ def test_opening_again_keeps_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("JSCH-17")
+def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "old.sqlite"
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(queries.text_of("schema.sql"))
+        old.execute("INSERT INTO schema_version VALUES (2)")
+        old.execute(
+            "INSERT INTO working_memory (type, content, due, created_at, refreshed_at) VALUES "
+            "('plan', 'water the ferns', ?, ?, ?)",
+            [to_text(NOW + timedelta(days=1)), to_text(NOW), to_text(NOW)],
+        )
+        old.commit()
+    for _ in range(2):
+        with JournalFile(path) as file, file.reading() as db:
+            assert db.execute("SELECT version FROM schema_version").fetchall() == [(4,)]
+    with JournalFile(path) as file:
+        live = LiveJournal(file, now=clock)
+        (one,) = live.plans()
+        assert (one.item.content, one.item.repeats) == ("water the ferns", None)
+        live.log("<plan>water the ferns every day</plan>")
+        assert {one.item.repeats is None for one in live.plans()} == {True, False}
+
+
+@pytest.mark.requirement("JSCH-17")
 def test_a_newer_file_and_other_files_are_left_alone(tmp_path: Path) -> None:
     newer = tmp_path / "newer.sqlite"
     with JournalFile(newer) as file, file.writing() as db:
-        db.execute("UPDATE schema_version SET version = 3")
-    with pytest.raises(ConfigurationError, match="schema version 3"):
+        db.execute("UPDATE schema_version SET version = 5")
+    with pytest.raises(ConfigurationError, match="schema version 5"):
         JournalFile(newer)
     other = tmp_path / "other.sqlite"
     foreign = sqlite3.connect(other)

@@ -1,6 +1,6 @@
 """The live side: what a message does to the log and to the mind, through the file."""
 
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,8 +11,10 @@ from conftest import NOW, Clock
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import MEMORY_TYPES, Status
-from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.lifecycle import ComeDue
+from memory_butler.journal.live import Greeting, LiveJournal
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.wording import MAX_TOLD_PLANS, come_due_words
 
 from .values import messages
 
@@ -299,3 +301,48 @@ def test_without_a_message_there_is_no_prompt(live: LiveJournal) -> None:
     for id in (None, 3):
         with pytest.raises(NotFound, match="log it first"):
             live.assemble(id)
+
+
+def test_late_and_resurfaced_plans_open_the_conversation(live: LiveJournal, clock: Clock) -> None:
+    assert live.greeting() == Greeting(None, (), ComeDue())
+    live.log(
+        "<plan>pay the rent tomorrow at 9am</plan><plan>see Ada on 20 March</plan>"
+        "<plan>see Bo on 9 April</plan><plan>read a book</plan><pin>tea</pin>"
+    )
+    spoken = clock.now
+    live.log("<say>Noted.</say>", "assistant")
+    # Nothing is late, and nothing came near since.
+    assert live.greeting().plans == ComeDue()
+    clock.now = datetime(2026, 3, 19, 8, 0, tzinfo=UTC)
+    live.log("They are away. <say>I saw a heron.</say>", "assistant")
+    greeting = live.greeting()
+    assert greeting.spoken == spoken
+    # What it said by itself waits for whoever comes back, after its answer.
+    assert [one.content[-20:] for one in greeting.left] == [
+        "<say>Noted.</say>",
+        "ay>I saw a heron.</say>"[-20:],
+    ]
+    told = [
+        "overdue: pay the rent tomorrow at 9am (due Monday, 2 March 2026, 09:00)",
+        "soon: see Ada on 20 March (due Friday, 20 March 2026, 23:59)",
+    ]
+    assert come_due_words(greeting.plans, JournalPolicy()) == told
+    # And the companion is told with the first message after a while.
+    live.log("Good morning.")
+    assert "\n".join(["it is 18 days later", *told, "", "---"]) in live.assemble().user
+    live.log("<say>Good morning.</say>", "assistant")
+    live.log("What is new?")
+    assert "overdue: " not in live.assemble().user
+    assert come_due_words(live.greeting().plans, JournalPolicy()) == told[:1]
+    live.log("plan>done paid the rent")
+    assert live.greeting().plans == ComeDue()
+
+
+def test_no_more_plans_open_the_conversation_than_can_be_read(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log("".join(f"<plan>errand {one} tomorrow</plan>" for one in range(MAX_TOLD_PLANS + 3)))
+    clock.advance(days=3)
+    told = come_due_words(live.greeting().plans, JournalPolicy())
+    assert len(told) == MAX_TOLD_PLANS + 1
+    assert told[-1] == "overdue: and 3 more"

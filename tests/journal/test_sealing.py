@@ -117,6 +117,36 @@ def test_nothing_that_was_said_stands_in_a_sealed_file(
     assert words_in(file.path.parent) == {}
 
 
+def test_a_sealed_file_of_before_is_brought_up_to_date(
+    tmp_path: Path, ring: Keyring, clock: Clock
+) -> None:
+    with JournalFile.open(tmp_path, "bob", "mira", lambda: ring) as file:
+        talk(file, clock)
+        before, path = told(file, clock), file.path
+    with closing(sqlite3.connect(path)) as db:
+        # As it was before there were plans that repeat.
+        assert db.execute("SELECT version FROM schema_version").fetchall() == [(5,)]
+        db.execute("ALTER TABLE sealed_working_memory DROP COLUMN repeats")
+        db.execute("UPDATE schema_version SET version = 3")
+        db.commit()
+    for _ in range(2):
+        with JournalFile.open(tmp_path, "bob", "mira", lambda: ring) as file:
+            assert file.is_sealed
+            assert told(file, clock) == before
+    with JournalFile.open(tmp_path, "bob", "mira", lambda: ring) as file:
+        live = LiveJournal(file, now=clock)
+        live.log("<plan>water the quokkas every day</plan>")
+        live.log("plan>done water the quokkas")
+        assert [one.repeats for one in live.history(2)] == [
+            "FREQ=DAILY;BYHOUR=23;BYMINUTE=59;BYSECOND=59"
+        ] * 2
+        assert file.unseal()
+        with file.reading() as db:
+            assert db.execute("SELECT version FROM schema_version").fetchall() == [(4,)]
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT version FROM schema_version").fetchall() == [(4,)]
+
+
 def test_every_column_is_sealed_or_known_to_be_readable(tmp_path: Path, ring: Keyring) -> None:
     """docs/backup.md names them: a new column is put there, or sealed."""
     readable = {
@@ -124,6 +154,7 @@ def test_every_column_is_sealed_or_known_to_be_readable(tmp_path: Path, ring: Ke
         "event_tags": {"event_id", "tag"},
         "working_memory": {
             "id", "event_id", "type", "status", "due", "created_at", "refreshed_at", "resolved_at",
+            "repeats",
         },
         "fragments": {"created_at", "updated_at"},
         "working_memory_refs": {"wm_id"},

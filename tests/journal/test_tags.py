@@ -43,7 +43,8 @@ def test_attributes() -> None:
     ("type", "words", "verb"),
     [
         ("plan", "done complete finished", "done"),
-        ("plan", "cancel skip drop abandon", "cancel"),
+        ("plan", "cancel drop abandon", "cancel"),
+        ("plan", "skip", "skip"),
         ("pin", "drop release clear remove", "drop"),
         ("secret", "reveal", "reveal"),
     ],

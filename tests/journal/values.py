@@ -76,5 +76,5 @@ def event(
 ) -> Event:
     """A message; the higher its id, the later."""
     return Event(
-        id, NOW - timedelta(days=1) + timedelta(seconds=id), content, actor, image_path, tags
+        id, NOW - timedelta(hours=1) + timedelta(seconds=id), content, actor, image_path, tags
     )

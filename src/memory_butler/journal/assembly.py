@@ -6,21 +6,24 @@ values give the same prompt, character for character.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Final, Literal
 
 from memory_butler.journal.items import Event, is_assistant
-from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lifecycle import OnMind, come_due
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Piece, read
 from memory_butler.journal.wording import (
+    come_due_words,
     conversation_line,
     cut,
     date_words,
+    day_mark,
     memory_line,
     shown_pieces,
+    since_words,
 )
 
 RULE: Final = "\n\n---\n\n"
@@ -127,11 +130,16 @@ def assemble(
         policy: caps, thresholds, the time zone, how tokens are counted.
     """
     count, budget = policy.count, policy.budget
+    minds = tuple(minds)
     lingering = _lingering(minds, policy)
     recalled = _recalled(answers, policy)
-    recent, pools = _recent((one for one in earlier if one.id != hot.id), policy)
+    recent, pools, spoken = _recent((one for one in earlier if one.id != hot.id), now, policy)
     image = texts.image if hot.image_path else ""
     time = f"Current time: {date_words(now, policy)} ({now.astimezone(policy.zone).tzname()})"
+    if spoken is not None and (since := since_words(spoken, now, policy)):
+        time = "\n".join(
+            [time, since, *come_due_words(come_due(minds, spoken, now, policy), policy)]
+        )
     user = [
         texts.ambient.strip(),
         _titled("Lingering", lingering.lines),
@@ -263,9 +271,45 @@ class _Pools:
             return False
         return True
 
+    def spare(self, cost: int) -> bool:
+        """Pay from whatever is left: the reserve first."""
+        if cost <= self.flex:
+            self.flex -= cost
+            return True
+        left = max(self.room, key=lambda stream: self.room[stream])
+        if cost > self.room[left]:
+            return False
+        self.room[left] -= cost
+        return True
 
-def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, dict[str, int]]:
+
+@dataclass(slots=True)
+class _Marks:
+    """Where a day begins in the conversation, which is walked from now backwards (C-292)."""
+
+    today: date
+    walked: date | None = None
+    shown: date | None = None
+    before: dict[date, date] = field(default_factory=dict)
+
+    def walk(self, day: date) -> None:
+        """A message of `day`, shown or not: what came before a day tells how long it was silent."""
+        if self.walked is not None and day != self.walked:
+            self.before[self.walked] = day
+        self.walked = day
+
+    def over(self) -> str:
+        """The mark that stands over the earliest line so far, before one of another day."""
+        return day_mark(self.shown, self.before.get(self.shown)) if self.shown else ""
+
+
+def _recent(
+    earlier: Iterable[Event], now: datetime, policy: JournalPolicy
+) -> tuple[_Filled, dict[str, int], datetime | None]:
     """The conversation, newest first until each stream closes, then turned round (JTOK-03).
+
+    With it what was taken of each pool, and when a user had last spoken. A mark of the day stands
+    where one begins; the line before it pays for it, so that all is within the cap (C-292).
 
     A stream that had to refuse a piece takes no older one, however short: what is shown of it is
     unbroken up to now (JTOK-06). A reply may be split, its speech in one pool, its action in
@@ -276,22 +320,31 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
     sizes: dict[Stream, int] = {"user": budget.user, "say": budget.say, "do": budget.do}
     pools = _Pools(dict(sizes), budget.flex)
     filled = _Filled()
+    spoken: datetime | None = None
+    marks = _Marks(now.astimezone(policy.zone).date())
     for event in earlier:
+        day = event.ts.astimezone(policy.zone).date()
+        marks.walk(day)
+        if spoken is None and not is_assistant(event.actor, policy.assistant_actors):
+            spoken = event.ts
         if _streams(event, policy) <= pools.closed:
             continue
         for line, stream in reversed(list(_conversation(event, policy))):
             what = f"event {event.id} ({stream})"
-            cost = policy.count(f"{line}\n")
+            mark = marks.over() if marks.shown != day else ""
+            marked = policy.count(f"{mark}\n") if mark else 0
+            cost = policy.count(f"{line}\n") + marked
             if stream in pools.closed:
                 continue
             if not pools.fits(stream, cost) and cost > (half := sizes[stream] // 2):
                 whole = cost
-                line = cut(line, max(half - 1, 0), policy.count) or line
-                cost = policy.count(f"{line}\n")
+                line = cut(line, max(half - 1 - marked, 0), policy.count) or line
+                cost = policy.count(f"{line}\n") + marked
                 if cost < whole and pools.fits(stream, cost):
                     filled.left_out.append(LeftOut(what, f"cut from {whole} to {cost} tokens"))
             if pools.take(stream, cost):
-                filled.lines.append(line)
+                filled.lines += [mark, line] if mark else [line]
+                marks.shown = day
                 filled.tokens += cost
                 filled.included.append(what)
             else:
@@ -301,6 +354,12 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
                 )
         if len(pools.closed) == len(pools.room):
             break
+    # Over the first line where it is of another day than today.
+    if marks.shown not in (None, marks.today) and pools.spare(
+        cost := policy.count(f"{marks.over()}\n")
+    ):
+        filled.lines.append(marks.over())
+        filled.tokens += cost
     filled.lines.reverse()
     filled.included.reverse()
     used: dict[str, int] = {
@@ -309,7 +368,7 @@ def _recent(earlier: Iterable[Event], policy: JournalPolicy) -> tuple[_Filled, d
         "do": budget.do - pools.room["do"],
         "flex": budget.flex - pools.flex,
     }
-    return filled, used
+    return filled, used, spoken
 
 
 def _streams(event: Event, policy: JournalPolicy) -> set[Stream]:

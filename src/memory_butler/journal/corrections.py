@@ -9,11 +9,11 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.journal import events, memory, state
-from memory_butler.journal.due import due_date
+from memory_butler.journal.due import Schedule, schedule
 from memory_butler.journal.items import Item, to_moment, to_text
 from memory_butler.journal.memory import Change
 from memory_butler.journal.policy import JournalPolicy
@@ -32,6 +32,7 @@ class _Noted(TypedDict):
     id: int
     refreshed_at: str | None
     due: str | None
+    repeats: NotRequired[str | None]
 
 
 def record(db: sqlite3.Connection, changes: Iterable[Change], at: datetime) -> None:
@@ -42,6 +43,7 @@ def record(db: sqlite3.Connection, changes: Iterable[Change], at: datetime) -> N
             "id": one.item_id,
             "refreshed_at": to_text(one.before.refreshed_at) if one.before else None,
             "due": to_text(one.before.due) if one.before and one.before.due else None,
+            "repeats": one.before.repeats if one.before else None,
         }
         for one in changes
     ]
@@ -93,7 +95,7 @@ def edit(
 ) -> tuple[Change, ...]:
     """Put `text` in the place of an active item's, by way of a message of `actor` with its tag.
 
-    A plan is due when the new text says, else when it was.
+    A plan is due, and repeats, as the new text says, else as before.
 
     Raises:
         InvalidInput: the text is empty, or holds tags.
@@ -111,14 +113,15 @@ def edit(
     if (one.type, one.content) != (current.type, text):
         raise InvalidInput("write the new text as it is to be remembered, without tags")
     events.check(message, actor, None)
-    due = None
+    scheduled = None
     if current.type == "plan":
-        due = due_date(None, text, now, policy) or current.due
+        former = Schedule(current.due, current.repeats) if current.due else None
+        scheduled = schedule(None, text, now, policy) or former
     at = events.next_ts(db, now)
     event_id = events.append(db, at, message, actor, None, reading.tags)
     changes = (
         memory.leave(db, current, "edit", at),
-        *memory.remember(db, one, due=due, event_id=event_id, actor=actor, at=at),
+        *memory.remember(db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at),
     )
     record(db, changes, at)
     return changes
@@ -135,14 +138,15 @@ def _taken_back(db: sqlite3.Connection, one: _Noted, at: datetime) -> Change | N
     item = memory.get(db, one["id"])
     if item is None:
         return None
-    if one["did"] not in ("tag", "retag"):
+    if one["did"] not in ("tag", "again", "retag"):
         return memory.remember_again(db, item, at) if item.status != "active" else None
     if item.status != "active":
         return None
-    if one["did"] == "tag" or one["refreshed_at"] is None:
+    if one["did"] != "retag" or one["refreshed_at"] is None:
         return memory.leave(db, item, "forget", at)
     due = to_moment(one["due"]) if one["due"] else None
-    before = replace(item, refreshed_at=to_moment(one["refreshed_at"]), due=due)
+    faded = to_moment(one["refreshed_at"])
+    before = replace(item, refreshed_at=faded, due=due, repeats=one.get("repeats"))
     memory.fade_as_before(db, before)
     return Change(item.id, "retag", "active", item.type, item.content, due, item)
 

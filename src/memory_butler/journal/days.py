@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.journal.clocks import ENDS, Match
 from memory_butler.journal.dateparsing import parsed_date
+from memory_butler.journal.rounds import CODES, monthly, rounds, weekly, yearly
 
 DAY = timedelta(days=1)
 SECOND = timedelta(seconds=1)
@@ -53,12 +55,32 @@ _UNITS: Final[Mapping[str, timedelta | relativedelta]] = {
 
 _WEEKDAY = "|".join(_WEEKDAYS)
 # "sat" and "sun" are words, too: they are days only after a word such as "on".
-_ANY_WEEKDAY = rf"(?:{_WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
+_WEEKDAY_OR_SHORT = rf"(?:{_WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+_ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
+# The other days of a list: "every tuesday and thursday".
+_MORE_DAYS = rf"(?P<more>(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)+)?"
+_PLACES: Final[Mapping[str, int]] = {
+    **{word: place for place, word in enumerate("first second third fourth".split(), start=1)},
+    **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), start=1)},
+    "last": -1,
+}
+_PLACE = rf"(?:{'|'.join(_PLACES)})"
+_OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
+_ADVERBS: Final[Mapping[str, str]] = {
+    "daily": "day",
+    "nightly": "night",
+    "hourly": "hour",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+}
 _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join(_UNITS)})s?\b"
 _YEAR = r"20\d\d\b"
 _PART = rf"(?:{'|'.join(_PARTS)})\b"
@@ -71,7 +93,8 @@ class Found:
     """A span on the local clock face; `at` where the phrase names a moment in it.
 
     `up_to`: the phrase means all the time until then. `again`: how long it is to the next such day,
-    for a time of day that is past today.
+    for a time of day that is past today. `is_part`: the moment is the end of a part of the day, so
+    that a time of day goes before it. `repeats`: the rule by which it comes round again.
     """
 
     start: datetime
@@ -79,6 +102,8 @@ class Found:
     at: datetime | None = None
     up_to: bool = False
     again: timedelta | relativedelta | None = None
+    is_part: bool = False
+    repeats: str | None = None
 
     def due(self) -> datetime:
         return self.at or self.end - SECOND
@@ -150,7 +175,7 @@ def _in_part(found: Found, part: str | None) -> Found:
     hour = _PARTS[part.lower()]
     end = found.end if hour == 24 else found.start.replace(hour=hour)
     # An exact end, and yet no moment: "by the end of the morning".
-    return replace(found, at=end if hour != 24 else None, end=end)
+    return replace(found, at=end if hour != 24 else None, end=end, is_part=True)
 
 
 def _number(word: str) -> float:
@@ -177,12 +202,6 @@ def _next_weekday(word: str, base: datetime) -> Found:
     """The next such day, today included."""
     found = day_of(midnight(base, (_weekday(word) - base.weekday()) % 7))
     return replace(found, again=7 * DAY)
-
-
-def _workday(base: datetime) -> Found:
-    """Today, or Monday at the weekend; and the next one after that."""
-    ahead = 7 - base.weekday() if base.weekday() > 4 else 0
-    return replace(day_of(midnight(base, ahead)), again=(3 if base.weekday() == 4 else 1) * DAY)
 
 
 def next_day_of_month(day: int, base: datetime) -> Found | None:
@@ -237,28 +256,74 @@ def _feast(match: Match, base: datetime) -> Found:
     return day_of(then if then >= midnight(base) else then + relativedelta(years=1))
 
 
+def _round(rule: str, base: datetime, every: float = 1) -> Found:
+    """The first day that a rule names, today included, and from then on each `every`-th of them."""
+    first, second = islice(rounds(rule, midnight(base)), 2)
+    interval = f";INTERVAL={int(every)}" if every > 1 else ""
+    return replace(day_of(first), again=second - first, repeats=f"{rule}{interval}")
+
+
 def _repeated(match: Match, base: datetime) -> Found | None:
     """What repeats, when it first comes round."""
-    count = _number(match["count"] or "one") if match["count"] != "other" else 2
-    day = match["unit"].lower()
-    if day in _PARTS:
-        today = _in_part(day_of(base), day)
-        return today if today.due() > base else _in_part(day_of(base + DAY), day)
-    if day in ("hour", "week", "month", "year", "day"):
-        if match["day"]:
-            return next_day_of_month(int(match["day"]), base)
-        if match["on"]:
-            return _next_weekday(match["on"], base)
-        if match["date"]:
-            return _calendar(match, base)
-        if day == "hour" or count != 1:
-            return _later(base, count, day)
-        return replace(SPANS[day](base), again=_UNITS[day])
-    if day in ("weekday", "workday"):
-        return _workday(base)
-    if day == "weekend":
-        return _weekend(base)
-    return _in_part(_next_weekday(day, base), match["part"])
+    given = match.groupdict()
+    if word := given.get("adverb"):
+        return _each(1, _ADVERBS[word.lower()], given, base)
+    count = (given.get("count") or "one").lower()
+    every = 2 if count == "other" else _PLACES.get(count) or _number(count)
+    return _each(every, given["unit"].lower(), given, base) if every > 0 else None
+
+
+def _each(every: float, unit: str, given: dict[str, str | None], base: datetime) -> Found | None:
+    """Each `every`-th hour, day, week, month, year, part of a day or day of the week."""
+    if unit == "hour":
+        # Real time passes, whatever the clocks do meanwhile.
+        minutes = int(every * 60)
+        return replace(_later(base, every, unit), repeats=f"FREQ=MINUTELY;INTERVAL={minutes}")
+    every = max(int(every), 1)
+    if unit in _PARTS:
+        return _in_part(_round("FREQ=DAILY", base, every), unit)
+    if day := given.get("day"):
+        return _round(monthly(int(day)), base, every) if 1 <= int(day) <= 31 else None
+    if on := given.get("on"):
+        return _round(weekly(_days_in(on + (given.get("more") or ""))), base, every)
+    if date := given.get("date"):
+        day_named = parsed_date(date, base, ["en"], "MDY")
+        if day_named is None:
+            return None
+        return _round(yearly(day_named[0].month, day_named[0].day), base, every)
+    if unit in ("day", "week", "month", "year"):
+        first = SPANS[unit](base) if every == 1 else _later(base, every, unit)
+        rule = {
+            "day": "FREQ=DAILY",
+            "week": weekly([(first.end - SECOND).weekday()]),
+            "month": monthly(31 if every == 1 else first.start.day),
+            "year": yearly((first.end - SECOND).month, (first.end - SECOND).day),
+        }[unit]
+        interval = f";INTERVAL={every}" if every > 1 else ""
+        return replace(first, repeats=f"{rule}{interval}")
+    if unit in ("weekday", "workday"):
+        return _round(weekly(range(5)), base, every)
+    if unit == "weekend":
+        return replace(_weekend(base), repeats=weekly([6]))
+    days = _days_in(unit + (given.get("more") or ""))
+    return _in_part(_round(weekly(days), base, every), given.get("part"))
+
+
+def _days_in(text: str) -> list[int]:
+    return sorted(
+        {_weekday(word) for word in re.findall(r"[a-z]{3,}", text.lower()) if word != "and"}
+    )
+
+
+def _of_each_month(match: Match, base: datetime) -> Found | None:
+    """ "the 1st of every month", "the last friday of each month", "every first monday"."""
+    if word := match["weekday"]:
+        place = _PLACES[match["place"].lower()]
+        return _round(f"FREQ=MONTHLY;BYDAY={place}{CODES[_weekday(word)]}", base)
+    if match["last"]:
+        return _round(monthly(31), base)
+    day = _PLACES.get(match["day"].lower()) or int(re.sub(r"\D", "", match["day"]))
+    return _round(monthly(day), base) if 1 <= day <= 31 else None
 
 
 def _edge(match: Match, base: datetime) -> Found | None:
@@ -315,16 +380,34 @@ def _rules() -> tuple[_Rule, ...]:
     them takes longer than all else that this module does when it is imported."""
     return (
         _rule(
-            rf"(?:every|each)\s+(?:(?P<count>other|{_NUMBER})\s+)?"
+            rf"(?:(?:on|by)\s+)?(?:the\s+)?(?:(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})|(?P<last>last\s+day)"
+            rf"|(?P<day>\d{{1,2}}{SUFFIX}|first)(?:\s+day)?)\s+of\s+(?:every|each)\s+month\b",
+            _of_each_month,
+        ),
+        _rule(
+            rf"(?:every|each)\s+(?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH}))\s+(?P<weekday>{_ANY_WEEKDAY})"
+            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY}))"
+            rf"(?:\s+of\s+(?:the|a)\s+month\b)?",
+            _of_each_month,
+        ),
+        _rule(
+            rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{_NUMBER})\s+)?"
             rf"(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART}|{_ANY_WEEKDAY})s?\b"
-            rf"(?:\s+(?P<part>{_PART}))?"
+            rf"{_MORE_DAYS}(?:\s+(?P<part>{_PART}))?"
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<date>{_MONTH}\s+\d{{1,2}}\b|\d{{1,2}}\s+{_MONTH})"
-            rf"|(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY})))?",
+            rf"|(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?)))?",
             _repeated,
         ),
         _rule(
-            rf"on\s+(?P<unit>{_WEEKDAY})s\b",
-            lambda match, base: _next_weekday(match["unit"], base),
+            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b{_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
+            _repeated,
+        ),
+        _rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
+        # "the daily", "a weekly report" are things.
+        _rule(
+            rf"(?<!\bthe\s)(?<!\ba\s)(?<!\bmy\s)(?<!\bour\s)(?P<adverb>{'|'.join(_ADVERBS)})\b{ENDS}"
+            rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?){_MORE_DAYS}))?",
+            _repeated,
         ),
         _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
         _rule(

@@ -25,6 +25,7 @@ from memory_butler.journal.days import (
     next_day_of_month,
 )
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.rounds import at_clock, next_round
 
 # Nobody writes a date further into a plan than this; the search takes time with the length.
 MAX_SEARCHED_CHARS: Final = 400
@@ -45,26 +46,65 @@ class Window:
         return moment is not None and self.start <= moment < self.end
 
 
-def due_date(
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a plan is due, in UTC; and the rule by which it comes round again (`rounds.py`)."""
+
+    due: datetime
+    repeats: str | None = None
+
+
+def schedule(
     attribute: str | None, text: str, now: datetime, policy: JournalPolicy
-) -> datetime | None:
-    """When a plan is due, in UTC, or None (JSCH-09).
+) -> Schedule | None:
+    """When a plan is due, or None (JSCH-09).
 
     From its `due` attribute, else from a phrase within its text. The future is preferred, and what
     is past is no due date. A phrase that names a time of day means that moment; one that names a
     day, week or month means its last second, for what is due on Tuesday is not late on Tuesday.
-    What repeats is due when it first comes round.
+    What repeats is due when it first comes round; with a date in the attribute, the text alone may
+    say that it does.
     """
     base = now.astimezone(policy.zone)
     found = None
     if attribute:
         phrase = attribute.strip()[:MAX_SEARCHED_CHARS]
         found = _first(phrase, base, policy, future=False) or _whole(phrase, base, policy)
-    found = found or _first(text[:MAX_SEARCHED_CHARS], base, policy, future=True)
+    said = None
+    if found is None or found.repeats is None:
+        said = _first(text[:MAX_SEARCHED_CHARS], base, policy, future=True)
+    found = found or said
     if found is None:
         return None
-    due = found.due().astimezone(UTC)
-    return due if due > now else None
+    rule = found.repeats or (said.repeats if said else None)
+    due = found.due()
+    if rule is not None:
+        rule = at_clock(rule, due)
+        try:
+            if due <= base:
+                due = next_round(rule, due, base, policy.zone)
+        except (OverflowError, ValueError):
+            return None
+    due = due.astimezone(UTC)
+    return Schedule(due, rule) if due > now else None
+
+
+def due_date(
+    attribute: str | None, text: str, now: datetime, policy: JournalPolicy
+) -> datetime | None:
+    """When a plan is due, in UTC, or None: `schedule` without what repeats."""
+    found = schedule(attribute, text, now, policy)
+    return found.due if found else None
+
+
+def undated(text: str) -> str:
+    """A text without its dates and times of day in English, which do not say what it is about."""
+    searched = text[:MAX_SEARCHED_CHARS]
+    spans = [match.span() for match, _ in matches(searched)]
+    spans += [(one.start, one.end) for one in times_of_day(searched)]
+    for start, end in sorted(spans, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
@@ -88,7 +128,7 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     try:
         if "en" in policy.languages or not policy.languages:
             for found in _english(text, base):
-                if found.due() > base or not future:
+                if found.due() > base or found.repeats or not future:
                     return found
         others = [one for one in policy.languages if one != "en"]
         if others or not policy.languages:
@@ -111,7 +151,9 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
         if found is None:
             continue
         day_seen = True
-        if found.at is None and (clock := clock_near(match, times, text)) is not None:
+        if (found.at is None or found.is_part) and (
+            clock := clock_near(match, times, text)
+        ) is not None:
             yield _at(found, clock, text, base)
         elif _BEFORE.search(before) or match[0].lower().startswith("before"):
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
@@ -145,7 +187,7 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool
     again = found.again if day_said else DAY
     if at <= base and again is not None:
         at += again
-    return replace(day_of(at), at=at)
+    return replace(day_of(at), at=at, repeats=found.repeats)
 
 
 def _half_meant(at: datetime, text: str, base: datetime, *, day_said: bool) -> datetime:

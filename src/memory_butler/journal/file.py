@@ -31,9 +31,10 @@ from memory_butler.journal.sealing import SEALED_VERSION, Progress, Sealing
 from memory_butler.journal.search import Index
 from memory_butler.vault.keyring import KeySource, no_keys
 
-SCHEMA_VERSION: Final = 2  # JSCH-17
+# JSCH-17, C-290: versions of plain files are even, for the odd one after each is its sealed one.
+SCHEMA_VERSION: Final = SEALED_VERSION - 1
 # One file a version, run in order by whoever opens an older file.
-_MIGRATIONS: Final = {2: "schema.sql"}
+_MIGRATIONS: Final = {2: "schema.sql", 4: "repeats.sql"}
 
 # How long a writer waits for another process, in seconds. Transactions take milliseconds.
 BUSY_SECONDS: Final = 10.0
@@ -329,7 +330,7 @@ def _enter_wal(connection: sqlite3.Connection) -> None:
 
 
 def _version(connection: sqlite3.Connection, name: str) -> int:
-    """The version of the schema in the file; 0 for an empty one."""
+    """The version of the schema in the file, as a plain one has it; 0 for an empty one."""
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
     if not tables:
         return 0
@@ -338,12 +339,17 @@ def _version(connection: sqlite3.Connection, name: str) -> int:
         row = connection.execute("SELECT version FROM schema_version").fetchone()
     if row is None:
         raise ConfigurationError(f"{name} is an SQLite file of something else, not a journal")
-    known = SEALED_VERSION if "sealing" in tables else SCHEMA_VERSION
+    known = SEALED_VERSION if _is_sealed(connection) else SCHEMA_VERSION
     if row[0] > known:
         raise ConfigurationError(
             f"{name} has schema version {row[0]}, this program knows {known}; update it"
         )
-    return int(row[0])
+    return int(row[0]) - (known - SCHEMA_VERSION)
+
+
+def _is_sealed(connection: sqlite3.Connection) -> bool:
+    query = "SELECT 1 FROM main.sqlite_schema WHERE name = 'sealing'"
+    return connection.execute(query).fetchone() is not None
 
 
 def _migrate(connection: sqlite3.Connection, name: str) -> None:
@@ -351,10 +357,12 @@ def _migrate(connection: sqlite3.Connection, name: str) -> None:
     before = _version(connection, name)
     for version, file in sorted(_MIGRATIONS.items()):
         if version > before:
+            sealed = _is_sealed(connection)
             for statement in _statements(text_of(file)):
-                connection.execute(statement)
+                connection.execute(sealing.of_sealed(statement) if sealed else statement)
+            written = version + (SEALED_VERSION - SCHEMA_VERSION) * sealed
             connection.execute("DELETE FROM schema_version")
-            connection.execute("INSERT INTO schema_version (version) VALUES (?)", (version,))
+            connection.execute("INSERT INTO schema_version (version) VALUES (?)", (written,))
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One row of working memory (JSCH-05..10)."""
+    """One row of working memory (JSCH-05..10); `repeats` is a rule of `rounds.py` (C-289)."""
 
     id: int
     event_id: int | None
@@ -44,6 +44,7 @@ class Item:
     created_at: datetime
     refreshed_at: datetime
     resolved_at: datetime | None
+    repeats: str | None = None
 
 
 def is_assistant(actor: str | None, assistant_actors: Collection[str]) -> bool:

@@ -8,10 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final, Literal
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.transitions import START, Transition
+from memory_butler.journal.due import undated
 from memory_butler.journal.items import Item, MemoryType
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Command, Remember
@@ -26,6 +28,8 @@ STATUS_TRANSITIONS: Final = (
     ),
     Transition("active", "done", "resolved", "JSUP-03", "the plan that matches best"),
     Transition("active", "cancel", "dropped", "C-93", "the plan that matches best"),
+    Transition("active", "skip", "dropped", "C-93, C-289", "the plan that matches best"),
+    Transition(START, "again", "active", "C-289", "a plan that repeats was done, or skipped"),
     Transition("active", "drop", "dropped", "JSUP-04", "the pin that matches best"),
     Transition("active", "reveal", "resolved", "C-95", "the secret that matches best"),
     Transition("active", "forget", "dropped", "C-191", "`/forget`, or `/undo` of what made it"),
@@ -36,6 +40,9 @@ STATUS_TRANSITIONS: Final = (
 Phase = Literal["open-ended", "active", "submerged", "approaching", "grace", "overdue"]
 
 _HOUR = timedelta(hours=1)
+# Every command is held against all active items, which are mostly those of the last one.
+_COMPARED: Final = 2_000
+_COMPARED_CHARS: Final = 1_000
 # "short phrase: …" (C-96). White space follows the colon, so neither 10:30 nor a link counts.
 _SUBJECT = re.compile(r"\s*([^\n:]{1,60}):\s")
 _SUBJECT_WORDS = 6
@@ -128,6 +135,30 @@ def on_mind(
     return OnMind(item, turns, value, None, hidden=value <= policy.hide_at)
 
 
+@dataclass(frozen=True, slots=True)
+class ComeDue:
+    """Plans that open a conversation, the earliest first: what is late, and what came near."""
+
+    overdue: tuple[OnMind, ...] = ()
+    near: tuple[OnMind, ...] = ()
+
+
+def come_due(
+    minds: Iterable[OnMind], since: datetime | None, now: datetime, policy: JournalPolicy
+) -> ComeDue:
+    """What is late, and what has come back to mind since `since`, of a plan that was far off."""
+    plans = [one for one in minds if one.item.type == "plan" and one.item.due is not None]
+    plans.sort(key=lambda one: (one.item.due or now, one.item.id))
+    near: list[OnMind] = []
+    for one in plans:
+        if one.phase == "approaching" and since is not None and one.item.due is not None:
+            back = one.item.due - policy.resurface_hours * _HOUR
+            if max(since, one.item.created_at) < back:
+                near.append(one)
+    late = [one for one in plans if one.phase in ("grace", "overdue")]
+    return ComeDue(tuple(late), tuple(near))
+
+
 def plan_sweep(minds: Iterable[OnMind], policy: JournalPolicy) -> tuple[OnMind, ...]:
     """The items whose decay is complete (JDEC-09, C-90): scored below `policy.sweep_below`.
 
@@ -180,23 +211,36 @@ def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
 def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
     """How much of each text the other covers, from 0 to 1: the mean of both shares (C-161).
 
-    Their stems are compared, without words such as "the". Half of it may be missing on one side: a
-    plan has a time and a place that nobody repeats who did it.
+    Their stems are compared, without words such as "the", and without dates and times: they say
+    when, not what. Half of it may be missing on one side: a plan has a place that nobody repeats
+    who did it.
     """
-    left, right = stems(one, languages), stems(other, languages)
+    left, right = (
+        (_about if len(text) <= _COMPARED_CHARS else _about.__wrapped__)(text, tuple(languages))
+        for text in (one, other)
+    )
     shared = len(left & right)
     return (shared / len(left) + shared / len(right)) / 2 if shared else 0.0
+
+
+@lru_cache(maxsize=_COMPARED)
+def _about(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """The stems of what a text is about; of a date alone, its own."""
+    what = undated(text) if "en" in languages else text
+    return stems(what if what.strip() else text, languages)
 
 
 def match(command: Command, active: Iterable[Item], policy: JournalPolicy) -> Meant:
     """The item that a command means (JSUP-03, JSUP-04, C-97, C-161).
 
     The one with its very words; else the most alike, from `policy.match_threshold` on, if it is
-    more alike than the next by `policy.match_margin`; without words, the newest of the type.
+    more alike than the next by `policy.match_margin`; without words, what was told last.
     """
     candidates = sorted((item for item in active if item.type == command.type), key=_age)
     if not command.text:
-        return Meant(candidates[-1] if candidates else None)
+        # What repeats is as old as the message that told of it, whichever time it is.
+        told = max(candidates, key=lambda item: (item.event_id or 0, _age(item)), default=None)
+        return Meant(told)
     return _most_alike(command.text, candidates, policy)
 
 

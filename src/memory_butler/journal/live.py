@@ -5,7 +5,7 @@ Calls take milliseconds and block: from async code call them through `asyncio.to
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal, Self
@@ -17,17 +17,24 @@ from memory_butler.inference.language_models.port import Picture
 from memory_butler.journal import corrections, events, lookups, memory, past, pictures, state
 from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
-from memory_butler.journal.due import due_date
+from memory_butler.journal.due import Schedule, schedule
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import Event, Item, is_assistant
-from memory_butler.journal.lifecycle import Meant, OnMind, meant, plan_sweep
+from memory_butler.journal.lifecycle import (
+    ComeDue,
+    Meant,
+    OnMind,
+    come_due,
+    meant,
+    plan_sweep,
+)
 from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.search import MAX_HITS, Hit, caught_up, search
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
-from memory_butler.journal.wording import WITHHELD, indented, withheld
+from memory_butler.journal.wording import WITHHELD, date_words, indented, withheld
 
 MAX_LISTED: Final = 1_000
 # A command that missed is told in the next prompt: so much of it says which it was.
@@ -51,6 +58,19 @@ class Logged:
     unmatched: tuple[Missed, ...]
     answers: tuple[Answer, ...]
     decayed: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What opens a conversation.
+
+    `spoken`: when a user last spoke. `left`: what the companion has said since, the oldest first,
+    its answer and what it said by itself; twenty messages at most.
+    """
+
+    spoken: datetime | None
+    left: tuple[Event, ...]
+    plans: ComeDue
 
 
 def utc_now() -> datetime:
@@ -106,7 +126,7 @@ class LiveJournal:
         events.check(content, speaker, image_path)
         now = self.clock()
         # Before the transaction: the date library takes longer than the database.
-        dues = [_due(one, now, policy) for one in reading.changes]
+        scheduled = [_scheduled(one, now, policy) for one in reading.changes]
         if any(isinstance(one, SearchCall) for one in reading.lookups):
             # Before the transaction, too: the first search of a long log takes seconds.
             with self._file.reading() as db:
@@ -120,27 +140,27 @@ class LiveJournal:
             if picture is not None:
                 image_path = pictures.keep(db, picture, ts)
             id = events.append(db, ts, content, speaker, image_path, reading.tags)
-            for one, due in zip(reading.changes, dues, strict=True):
+            for one, when in zip(reading.changes, scheduled, strict=True):
                 match one:
                     case Remember():
                         changes += memory.remember(
-                            db, one, due=due, event_id=id, actor=speaker, at=ts
+                            db, one, scheduled=when, event_id=id, actor=speaker, at=ts
                         )
                     case Command():
                         done = memory.obey(db, one, ts, policy)
-                        if isinstance(done, Change):
-                            changes.append(done)
-                        elif one.instead is not None and not done.near:
+                        if not isinstance(done, Missed):
+                            changes += done
+                        elif one.instead is not None and done.is_of_none:
                             new = Remember(one.type, one.instead)
                             changes += memory.remember(
-                                db, new, due=due, event_id=id, actor=speaker, at=ts
+                                db, new, scheduled=when, event_id=id, actor=speaker, at=ts
                             )
                         else:
                             unmatched.append(done)
             corrections.record(db, changes, ts)
-            if unmatched:
-                told = lookups.to_json(map(_told, unmatched))
-                state.put(db, f"{_MISSED}{id}", told, ts)
+            told = [*map(_told, unmatched), *_rounds_told(changes, policy)]
+            if told:
+                state.put(db, f"{_MISSED}{id}", lookups.to_json(told), ts)
             if is_assistant(speaker, policy.assistant_actors):
                 answers = self._answer(db, id, reading, now, ts)
             else:
@@ -207,6 +227,21 @@ class LiveJournal:
                 now=now,
                 policy=policy,
             )
+
+    def greeting(self) -> Greeting:
+        """What opens a conversation: plans that are late or came near, and what was said since."""
+        policy = self._policy
+        with self._file.reading() as db:
+            newest = events.newest_of_users(db, policy.assistant_actors)
+            now = self.clock()
+            since = newest.ts if newest else None
+            left: list[Event] = []
+            for one in events.page(db, None, MAX_TOLD_MESSAGES):
+                if newest is not None and one.id == newest.id:
+                    break
+                left.insert(0, one)
+            minds = memory.on_minds(db, now, policy)
+        return Greeting(since, tuple(left), come_due(minds, since, now, policy))
 
     def hot(self, event_id: int | None = None) -> Event:
         """The message to answer: the latest of a user, or the given one.
@@ -425,13 +460,13 @@ class LiveJournal:
         return tuple(found)
 
 
-def _due(change: Remember | Command, now: datetime, policy: JournalPolicy) -> datetime | None:
+def _scheduled(change: Remember | Command, now: datetime, policy: JournalPolicy) -> Schedule | None:
     """When what a tag keeps is due; of a command, when what it may mean instead is."""
     if change.type != "plan":
         return None
     if isinstance(change, Remember):
-        return due_date(change.due, change.content, now, policy)
-    return due_date(None, change.instead, now, policy) if change.instead else None
+        return schedule(change.due, change.content, now, policy)
+    return schedule(None, change.instead, now, policy) if change.instead else None
 
 
 def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) -> Event:
@@ -453,6 +488,17 @@ def _told(missed: Missed) -> Answer:
     one = missed.command
     call = one_line(f"{one.type}>{one.verb} {one.text}")
     return Answer(call[:MAX_TOLD_CHARS], (f"- {missed.why()}",))
+
+
+def _rounds_told(changes: Iterable[Change], policy: JournalPolicy) -> Iterator[Answer]:
+    """What a model is to know of plans that repeat and were ended: for this time, or for good."""
+    for one in changes:
+        what = one_line(one.content)[:MAX_TOLD_CHARS]
+        if one.event == "again" and one.due is not None:
+            when = date_words(one.due, policy)
+            yield Answer(f"ended for this time: {what}", (f"- its next time: {when}",))
+        elif one.ends_series:
+            yield Answer(f"ended for good: {what}", ("- it does not come round again",))
 
 
 def _as_item(answer: Answer) -> Answer:

@@ -2,7 +2,8 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line
 from memory_butler.domain.transitions import step
 from memory_butler.journal import events
+from memory_butler.journal.due import Schedule
 from memory_butler.journal.items import (
     MEMORY_TYPES,
     STATUSES,
@@ -31,6 +33,7 @@ from memory_butler.journal.lifecycle import (
 )
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
+from memory_butler.journal.rounds import is_of_hours, next_round
 from memory_butler.journal.tags import Command, Remember
 
 SQL = load("memory")
@@ -40,7 +43,7 @@ SQL = load("memory")
 class Change:
     """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led.
 
-    `before` is the item as it was; None for a new one.
+    `before` is the item as it was; None for a new one. `repeats`: whether it comes round again.
     """
 
     item_id: int
@@ -50,18 +53,35 @@ class Change:
     content: str
     due: datetime | None
     before: Item | None = None
+    repeats: bool = False
+
+    @property
+    def ends_series(self) -> bool:
+        """Whether a plan that repeats was ended for good."""
+        return self.repeats and self.event in ("cancel", "forget")
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A command that changed nothing: nothing is like it, or any of `near` may be meant."""
+    """A command that changed nothing: nothing is like it, or any of `near` may be meant.
+
+    `already`: the next round of what repeats, which was done today already.
+    """
 
     command: Command
     near: tuple[Item, ...]
+    already: Item | None = None
+
+    @property
+    def is_of_none(self) -> bool:
+        """Whether nothing is like it."""
+        return not self.near and self.already is None
 
     def why(self) -> str:
         """What to tell who gave it; no secret is quoted."""
         command = self.command
+        if self.already is not None:
+            return "this was done today already, and its next time is later; nothing was changed"
         if not self.near:
             return f"no active {command.type} is like this; nothing was changed"
         if command.type == "secret":
@@ -113,17 +133,19 @@ def remember(
     db: sqlite3.Connection,
     tag: Remember,
     *,
-    due: datetime | None,
+    scheduled: Schedule | None,
     event_id: int,
     actor: str,
     at: datetime,
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
+    due, repeats = (scheduled.due, scheduled.repeats) if scheduled else (None, None)
     arrival = arrive(tag, active(db))
     changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id
-        db.execute(SQL["refresh"], {"id": id, "at": to_text(at), "due": _text(due)})
+        row = {"id": id, "at": to_text(at), "due": _text(due), "repeats": repeats}
+        db.execute(SQL["refresh"], row)
         changes.append(_changed(arrival.refresh, "retag", "active", due or arrival.refresh.due))
     else:
         row = {
@@ -134,14 +156,16 @@ def remember(
             "actor": actor,
             "due": _text(due),
             "at": to_text(at),
+            "repeats": repeats,
         }
         id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
-        changes.append(Change(id, "tag", "active", tag.type, tag.content, due))
+        new = Change(id, "tag", "active", tag.type, tag.content, due, repeats=repeats is not None)
+        changes.append(new)
     _refer(db, id, tag.content)
     return changes
 
 
-def remember_again(db: sqlite3.Connection, item: Item, at: datetime) -> Change:
+def remember_again(db: sqlite3.Connection, item: Item, at: datetime, event: str = "tag") -> Change:
     """A new item that says what `item` said: what has left never comes back (JSCH-08)."""
     row = {
         "event_id": item.event_id,
@@ -151,16 +175,18 @@ def remember_again(db: sqlite3.Connection, item: Item, at: datetime) -> Change:
         "actor": item.actor,
         "due": _text(item.due),
         "at": to_text(at),
+        "repeats": item.repeats,
     }
     id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
     _refer(db, id, item.content)
-    return Change(id, "tag", "active", item.type, item.content, item.due)
+    repeats = item.repeats is not None
+    return Change(id, event, "active", item.type, item.content, item.due, repeats=repeats)
 
 
 def fade_as_before(db: sqlite3.Connection, before: Item) -> None:
     """Take a refresh back: the item fades from where it did, with the due date that it had."""
     row = {"id": before.id, "at": to_text(before.refreshed_at), "due": _text(before.due)}
-    db.execute(SQL["fade_as_before"], row)
+    db.execute(SQL["fade_as_before"], row | {"repeats": before.repeats})
 
 
 def _refer(db: sqlite3.Connection, id: int, content: str) -> None:
@@ -170,12 +196,39 @@ def _refer(db: sqlite3.Connection, id: int, content: str) -> None:
 
 def obey(
     db: sqlite3.Connection, command: Command, at: datetime, policy: JournalPolicy
-) -> Change | Missed:
-    """Carry out a command on the item that it means (JSUP-03, JSUP-04)."""
+) -> list[Change] | Missed:
+    """Carry out a command on the item that it means (JSUP-03, JSUP-04); what changed, in order.
+
+    What repeats and is done, or skipped, comes round again as a new item (C-289).
+    """
     meant = match(command, active(db), policy)
-    if meant.item is None:
+    if (item := meant.item) is None:
         return Missed(command, meant.near)
-    return leave(db, meant.item, command.verb, at)
+    if command.verb not in ("done", "skip") or item.repeats is None or item.due is None:
+        return [leave(db, item, command.verb, at)]
+    of_days = not is_of_hours(item.repeats)
+    if command.verb == "done" and of_days and _is_done_today(db, item, item.due, at, policy):
+        return Missed(command, (), item)
+    ended = leave(db, item, command.verb, at)
+    with suppress(OverflowError, ValueError):  # the calendar ends
+        due = next_round(item.repeats, item.due, at, policy.zone)
+        return [ended, remember_again(db, replace(item, due=due), at, "again")]
+    return [ended]
+
+
+def _is_done_today(
+    db: sqlite3.Connection, item: Item, due: datetime, at: datetime, policy: JournalPolicy
+) -> bool:
+    """Whether an item is the next round, on a later day, of what was done today.
+
+    Both sides may say that it is done, or one of them twice: that must not cost the next round.
+    """
+    today = at.astimezone(policy.zone).date()
+    came_today = item.created_at.astimezone(policy.zone).date() == today
+    if not came_today or due.astimezone(policy.zone).date() <= today:
+        return False
+    row = {"id": item.id, "created_at": to_text(item.created_at), "content": item.content}
+    return bool(db.execute(SQL["came_round"], row).fetchone()[0])
 
 
 def sweep(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> tuple[OnMind, ...]:
@@ -196,7 +249,8 @@ def leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Chang
 
 
 def _changed(item: Item, event: str, status: Status, due: datetime | None) -> Change:
-    return Change(item.id, event, status, item.type, item.content, due, item)
+    repeats = item.repeats is not None
+    return Change(item.id, event, status, item.type, item.content, due, item, repeats)
 
 
 def _text(moment: datetime | None) -> str | None:
@@ -204,8 +258,8 @@ def _text(moment: datetime | None) -> str | None:
 
 
 def _item(row: Sequence[Any]) -> Item:
-    id, event_id, type, content, subject, actor, status, *moments = row
-    due, created_at, refreshed_at, resolved_at = moments
+    id, event_id, type, content, subject, actor, status, *rest = row
+    due, created_at, refreshed_at, resolved_at, repeats = rest
     return Item(
         id=id,
         event_id=event_id,
@@ -218,4 +272,5 @@ def _item(row: Sequence[Any]) -> Item:
         created_at=to_moment(created_at),
         refreshed_at=to_moment(refreshed_at),
         resolved_at=to_moment(resolved_at) if resolved_at else None,
+        repeats=repeats,
     )

@@ -1,5 +1,5 @@
 -- fragment: columns
-id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at, resolved_at
+id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at, resolved_at, repeats
 
 -- name: active
 SELECT {columns} FROM working_memory WHERE status = 'active' ORDER BY created_at, id
@@ -15,17 +15,19 @@ SELECT content FROM working_memory WHERE type = 'secret' AND status <> 'resolved
 
 -- name: insert
 INSERT INTO working_memory
-    (id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at)
+    (id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at, repeats)
 VALUES ((SELECT coalesce(max(id), 0) + 1 FROM working_memory), :event_id, :type, :content, :subject,
-    :actor, 'active', :due, :at, :at)
+    :actor, 'active', :due, :at, :at, :repeats)
 RETURNING id
 
 -- name: refresh
-UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due)
+UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due),
+    repeats = coalesce(:repeats, repeats)
 WHERE id = :id AND status = 'active'
 
 -- name: fade_as_before
-UPDATE working_memory SET refreshed_at = :at, due = :due WHERE id = :id AND status = 'active'
+UPDATE working_memory SET refreshed_at = :at, due = :due, repeats = :repeats
+WHERE id = :id AND status = 'active'
 
 -- name: leave
 UPDATE working_memory SET status = :status, resolved_at = :at
@@ -39,3 +41,10 @@ SELECT key FROM fragments
 
 -- name: referring_to
 SELECT wm_id FROM working_memory_refs WHERE fragment_key = ?
+
+-- name: came_round
+-- Whether an item is the next round of one with the same words, which was done when it was made.
+SELECT EXISTS (
+    SELECT 1 FROM working_memory
+    WHERE id < :id AND type = 'plan' AND status = 'resolved' AND repeats IS NOT NULL
+      AND resolved_at = :created_at AND content = :content)

@@ -18,7 +18,7 @@ SELECT w.id, w.event_id, w.type, w.content, w.subject, w.actor,
        CASE WHEN w.resolved_at <= at THEN w.status ELSE 'active' END AS status,
        CASE WHEN r.wm_id IS NULL THEN w.due ELSE r.due END AS due,
        w.created_at, coalesce(r.refreshed_at, w.refreshed_at) AS refreshed_at,
-       CASE WHEN w.resolved_at <= at THEN w.resolved_at END AS resolved_at
+       CASE WHEN w.resolved_at <= at THEN w.resolved_at END AS resolved_at, w.repeats
 FROM moment JOIN main.working_memory AS w ON w.created_at <= at
 LEFT JOIN refreshed AS r ON r.wm_id = w.id
 

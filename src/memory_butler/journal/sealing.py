@@ -32,8 +32,9 @@ from memory_butler.vault.keyring import DataKey, Keyring, KeySource
 
 Progress = Callable[[int, int], None]
 
-# A file of this version is one of version 2 with its contents sealed: older programs refuse it.
-SEALED_VERSION: Final = 3
+# A file of this version is one of the version before with its contents sealed: programs that know
+# no sealed files refuse it.
+SEALED_VERSION: Final = 5
 
 _NONCE_BYTES: Final = 12
 _FILE_BYTES: Final = 16
@@ -93,6 +94,7 @@ TABLES: Final = (
             "created_at": "plain",
             "refreshed_at": "plain",
             "resolved_at": "plain",
+            "repeats": "plain",
         },
     ),
     _Table(
@@ -326,6 +328,11 @@ def of_opened(db: sqlite3.Connection, sql: str) -> str:
     """SQL on the tables of `main`, on what is opened of them where the journal is sealed."""
     query = f"SELECT 1 FROM temp.sqlite_schema WHERE name = '{OPENED}events'"
     return _OF_MAIN.sub(rf"{OPENED}\1", sql) if db.execute(query).fetchone() else sql
+
+
+def of_sealed(sql: str) -> str:
+    """SQL on the tables of `main`, on those of a sealed journal as they lie in its file."""
+    return _OF_MAIN.sub(rf"main.{_PREFIX}\1", sql)
 
 
 def set_aside(db: sqlite3.Connection, name: str) -> None:

@@ -7,8 +7,9 @@ no such file), `report:<id>` (the report of a maintenance
 run), `ambient:<id>` (the prose that a run brought, where it brought any), `import:<digest>` (how
 far an import has come), `handed_over_to`, `handing_over` and `session_ended` (how far another
 memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
-not find), `undoable` (what messages changed in mind lately, see `corrections.py`), `introduction`
-(who talks with whom, see `introduction.py`), `picture:<number>` (a message's picture, see
+not find, and which plans that repeat they ended), `undoable` (what messages changed in mind lately,
+see `corrections.py`), `introduction` (who talks with whom, see `introduction.py`),
+`picture:<number>` (a message's picture, see
 `pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved).
 """
 

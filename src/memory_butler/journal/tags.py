@@ -16,7 +16,7 @@ from typing import Final, Literal
 from memory_butler.journal.calls import Lookup, lookups_in
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES, DisplayTag, MemoryType
 
-Verb = Literal["done", "cancel", "drop", "reveal"]
+Verb = Literal["done", "cancel", "skip", "drop", "reveal"]
 
 # The words that a command may begin with, and what each means.
 VERBS: Final[Mapping[MemoryType, Mapping[str, Verb]]] = MappingProxyType(
@@ -26,7 +26,7 @@ VERBS: Final[Mapping[MemoryType, Mapping[str, Verb]]] = MappingProxyType(
             "complete": "done",
             "finished": "done",
             "cancel": "cancel",
-            "skip": "cancel",
+            "skip": "skip",
             "drop": "cancel",
             "abandon": "cancel",
         },

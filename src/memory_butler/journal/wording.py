@@ -6,23 +6,31 @@ of a message is indented, so that no heading or rule can begin there.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final, assert_never
 
+from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
-from memory_butler.journal.lifecycle import OnMind
+from memory_butler.journal.lifecycle import ComeDue, OnMind
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece
 
 CUT: Final = " […]"
+# So long a silence is told with the time; a shorter one is no gap.
+MIN_TOLD_HOURS: Final = 2
+# So many plans open a conversation, and so much of each.
+MAX_TOLD_PLANS: Final = 20
+MAX_TOLD_CHARS: Final = 200
 # How a change of working memory is told, by the event of its table; what made way is not.
 _DONE: Final = {
     "tag": "kept",
     "retag": "refreshed",
     "done": "done",
     "cancel": "cancelled",
+    "skip": "skipped",
+    "again": "next time of",
     "drop": "dropped",
     "reveal": "revealed",
     "forget": "forgotten",
@@ -48,8 +56,42 @@ def indented(text: str) -> str:
 def date_words(moment: datetime, policy: JournalPolicy) -> str:
     """ "Wednesday, 4 March 2026, 13:05", local to the user."""
     local = moment.astimezone(policy.zone)
-    day = f"{_DAYS[local.weekday()]}, {local.day} {_MONTHS[local.month - 1]} {local.year}"
-    return f"{day}, {local:%H:%M}"
+    return f"{_day_words(local)}, {local:%H:%M}"
+
+
+def _day_words(day: date) -> str:
+    return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def day_mark(day: date, before: date | None) -> str:
+    """ "— Monday, 9 March 2026, 3 days later —"; `before` is the day of the message before."""
+    apart = (day - before).days if before else 0
+    later = f", {apart} days later" if apart > 1 else ""
+    return f"— {_day_words(day)}{later} —"
+
+
+def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
+    """ "user last spoke on Friday, 6 March 2026, 18:20; it is 3 days later"; or nothing."""
+    hours = round(elapsed(last, now) / timedelta(hours=1))
+    if hours < MIN_TOLD_HOURS:
+        return ""
+    days = (now.astimezone(policy.zone).date() - last.astimezone(policy.zone).date()).days
+    later = "the next day" if days == 1 else f"{days} days later"
+    who = one_line(policy.called(policy.user_actors[0]))
+    told = later if days else f"{hours} hours later"
+    return f"{who} last spoke on {date_words(last, policy)}; it is {told}"
+
+
+def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
+    """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near."""
+    lines: list[str] = []
+    for what, found in (("overdue", plans.overdue), ("soon", plans.near)):
+        for one in found[:MAX_TOLD_PLANS]:
+            due = f" (due {date_words(one.item.due, policy)})" if one.item.due else ""
+            lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
+        if len(found) > MAX_TOLD_PLANS:
+            lines.append(f"{what}: and {len(found) - MAX_TOLD_PLANS} more")
+    return lines
 
 
 def memory_line(one: OnMind, policy: JournalPolicy) -> str:
@@ -57,7 +99,8 @@ def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
-    return f"- [{item.type}, {who}] {one_line(item.content)}{due}"
+    repeats = ", repeats" if item.repeats else ""
+    return f"- [{item.type}, {who}{repeats}] {one_line(item.content)}{due}"
 
 
 def change_lines(
@@ -78,7 +121,9 @@ def change_lines(
             what = WITHHELD if one.type == "secret" else shorten(one.content)
             due = one.due if one.status == "active" else None
             when = f", due {date_words(due, policy)}" if due else ""
-            lines.append(f"{words[one.event]} {one.type}: {what}{when}")
+            when += ", and again after that" if one.repeats and one.event == "tag" else ""
+            ends = ", with all its times to come" if one.ends_series and not taken_back else ""
+            lines.append(f"{words[one.event]} {one.type}: {what}{when}{ends}")
     return lines
 
 

@@ -29,6 +29,27 @@ _STOP: Final = frozenset(
     """.split()
 )
 
+# Forms of English verbs that a stemmer leaves as they are: a plan says "pay", and later somebody
+# has paid.
+_FORMS: Final = """
+    beat beaten, begin began begun, bend bent, bind bound, blow blew blown, break broke broken,
+    bring brought, build built, buy bought, catch caught, choose chose chosen, deal dealt, dig dug,
+    draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten, feed fed, fight fought,
+    find found, fly flew flown, forget forgot forgotten, forgive forgave forgiven, freeze froze
+    frozen, give gave given, grow grew grown, hang hung, hear heard, hide hid hidden, hold held,
+    keep kept, know knew known, lay laid, lead led, learn learnt, leave left, lend lent, light lit,
+    lose lost, mean meant, meet met, pay paid, ride rode ridden, ring rang rung,
+    rise rose risen, say said, see saw seen, seek sought, sell sold, send sent, sew sewn,
+    shake shook shaken, shine shone, shoot shot, show shown, sing sang sung, sit sat, sleep slept,
+    sow sown, speak spoke spoken, spend spent, stand stood, steal stole stolen, stick stuck, sweep
+    swept, swim swam swum, take took taken, teach taught, tear torn, tell told, think thought, throw
+    threw thrown, understand understood, wake woke woken, wear wore worn, win won, wind wound,
+    write wrote written
+"""
+_VERBS: Final = {
+    form: verb for verb, *forms in (one.split() for one in _FORMS.split(",")) for form in forms
+}
+
 
 def stems(text: str, languages: Sequence[str] = ("en",)) -> frozenset[str]:
     """The stems of the words of `text`, lower-cased; of a text of small words alone, all of them.
@@ -39,6 +60,8 @@ def stems(text: str, languages: Sequence[str] = ("en",)) -> frozenset[str]:
 
     words = telling(text, languages)
     algorithm = next((_STEMMERS[one[:2]] for one in languages if one[:2] in _STEMMERS), None)
+    if algorithm == "english":
+        words = [_VERBS.get(one, one) for one in words]
     # A stemmer is not safe to share between threads, and costs nothing to make.
     return frozenset(snowballstemmer.stemmer(algorithm).stemWords(words) if algorithm else words)
 

@@ -91,9 +91,10 @@ class _Talk:
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def greet(self) -> None:
-        """Say who there is, and what was said last."""
+        """Say who there is, what was said last, and which plans are late or came near."""
         from memory_butler.journal.texts import begin_wake
-        from memory_butler.journal.wording import date_words
+        from memory_butler.journal.wording import come_due_words, date_words
+        from memory_butler.surfaces.cli.answers import clean
 
         number, latest = self.companion.live.extent()
         since = f", the last on {date_words(latest, self.companion.policy)}" if latest else ""
@@ -107,8 +108,13 @@ class _Talk:
         elif (written := begin_wake(self.companion.file.texts_dir)) is not None:
             note(f"Who it is stands in {written}; change it as you like.")
         note("/help tells what there is; Ctrl-D leaves.")
-        for event in reversed(self.companion.live.stream(limit=_BEFORE)):
+        greeting = self.companion.live.greeting()
+        # All that it said by itself since then, and some of what was before.
+        before = max(_BEFORE, len(greeting.left) + 1)
+        for event in reversed(self.companion.live.stream(limit=before)):
             self._show(event.actor, event.content)
+        for line in come_due_words(greeting.plans, self.companion.policy):
+            note(f"({clean(line)})")
 
     def _name(self) -> str:
         """What the companion is called: its own name, else that of its journal."""

@@ -1,0 +1,75 @@
+"""What repeats: the rules by which a plan comes round again, and when it does (C-289). Pure.
+
+A rule is one of RFC 5545, such as "FREQ=WEEKLY;BYDAY=TU;BYHOUR=19;BYMINUTE=0;BYSECOND=0". It is
+about the local clock face: what is at seven stays at seven when the clocks change. Hours alone are
+real time, and count from when it was done.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+# The days of the week, as rules have them.
+CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_MINUTELY: Final = re.compile(r"FREQ=MINUTELY;INTERVAL=(\d+)")
+
+
+def weekly(days: Iterable[int]) -> str:
+    """On these days of the week; Monday is 0."""
+    return f"FREQ=WEEKLY;BYDAY={','.join(CODES[day] for day in days)}"
+
+
+def monthly(day: int) -> str:
+    """On that day of the month; on the last one where a month has no such day."""
+    return f"FREQ=MONTHLY;{_day(day)}"
+
+
+def yearly(month: int, day: int) -> str:
+    """On that day of the year; 29 February is the 28th in most."""
+    return f"FREQ=YEARLY;BYMONTH={month};{_day(day) if month == 2 else f'BYMONTHDAY={day}'}"
+
+
+def _day(day: int) -> str:
+    if day <= 28:
+        return f"BYMONTHDAY={day}"
+    return f"BYMONTHDAY={','.join(str(one) for one in range(28, day + 1))};BYSETPOS=-1"
+
+
+def rounds(rule: str, start: datetime) -> Iterator[datetime]:
+    """The moments of a rule from `start` on, by the local clock face, in the zone of `start`."""
+    # Its import is for those who have such a plan.
+    from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships none
+
+    for one in rrulestr(rule, dtstart=start.replace(tzinfo=None)):
+        yield one.replace(tzinfo=start.tzinfo)
+
+
+def at_clock(rule: str, due: datetime) -> str:
+    """A rule of days with the time of day of `due`, which is local."""
+    if is_of_hours(rule):
+        return rule
+    return f"{rule};BYHOUR={due.hour};BYMINUTE={due.minute};BYSECOND={due.second}"
+
+
+def is_of_hours(rule: str) -> bool:
+    """Whether it is about hours, not days."""
+    return _MINUTELY.fullmatch(rule) is not None
+
+
+def next_round(rule: str, due: datetime, after: datetime, zone: tzinfo) -> datetime:
+    """When what was due at `due` is due again, later than it and than `after`; in UTC.
+
+    Rounds that were missed are left out. Every other Tuesday stays that of before; every 8 hours
+    are 8 hours after `after`.
+
+    Raises:
+        OverflowError, ValueError: beyond the end of the calendar.
+    """
+    if hours := _MINUTELY.fullmatch(rule):
+        return after.astimezone(UTC) + timedelta(minutes=int(hours[1]))
+    later = max(due, after)
+    for one in rounds(rule, due.astimezone(zone)):
+        if one.astimezone(UTC) > later:
+            return one.astimezone(UTC)
+    raise OverflowError("there is no such day any more")

@@ -1,0 +1,302 @@
+"""Plans that repeat: the phrases that say so, what `done`, `skip` and `drop` do to them, and when
+they come round again."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from conftest import Clock
+from memory_butler.journal.due import due_date, schedule
+from memory_butler.journal.file import JournalFile
+from memory_butler.journal.items import Item
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.memory import Change
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.rounds import next_round
+from memory_butler.journal.wording import change_lines
+
+BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
+NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)  # a Wednesday, 13:00 in Berlin
+COMPANION = "assistant"
+
+# Three times that each comes round, done on time; a date alone stands for its last second.
+REPEATING = (
+    ("swimming every tuesday at 7pm", "2026-03-10T19:00 2026-03-17T19:00 2026-03-24T19:00"),
+    ("take vitamins daily", "2026-03-04 2026-03-05 2026-03-06"),
+    ("stretch daily at 7am", "2026-03-05T07:00 2026-03-06T07:00 2026-03-07T07:00"),
+    ("run every morning at 7", "2026-03-05T07:00 2026-03-06T07:00 2026-03-07T07:00"),
+    ("jog every morning", "2026-03-05T12:00 2026-03-06T12:00 2026-03-07T12:00"),
+    ("pay the rent on the 1st of every month", "2026-04-01 2026-05-01 2026-06-01"),
+    ("pay the rent every month on the 31st", "2026-03-31 2026-04-30 2026-05-31"),
+    ("rent is due on the last day of each month", "2026-03-31 2026-04-30 2026-05-31"),
+    ("stand-up every weekday at 9:30", "2026-03-05T09:30 2026-03-06T09:30 2026-03-09T09:30"),
+    ("read on weekdays", "2026-03-04 2026-03-05 2026-03-06"),
+    ("bins out every other thursday", "2026-03-05 2026-03-19 2026-04-02"),
+    ("bins out every second thursday", "2026-03-05 2026-03-19 2026-04-02"),
+    ("gym every tuesday and thursday at 6pm", "2026-03-05T18:00 2026-03-10T18:00 2026-03-12T18:00"),
+    ("choir mondays, wednesdays and fridays", "2026-03-04 2026-03-06 2026-03-09"),
+    ("call mum on sundays", "2026-03-08 2026-03-15 2026-03-22"),
+    ("review the budget weekly on friday", "2026-03-06 2026-03-13 2026-03-20"),
+    ("tidy the desk once a week", "2026-03-08 2026-03-15 2026-03-22"),
+    ("book club every first monday of the month", "2026-04-06 2026-05-04 2026-06-01"),
+    ("book club every second monday of the month", "2026-03-09 2026-04-13 2026-05-11"),
+    ("drinks on the last friday of every month", "2026-03-27 2026-04-24 2026-05-29"),
+    ("water the ferns every 3 days", "2026-03-07 2026-03-10 2026-03-13"),
+    ("turn the mattress every 3 months", "2026-06-04 2026-09-04 2026-12-04"),
+    ("renew the pass every year on 4 april", "2026-04-04 2027-04-04 2028-04-04"),
+    ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
+    ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
+)
+NOT_REPEATING = (
+    "read the daily news by friday",
+    "write a weekly report by friday",
+    "walk 8000 steps a day",
+    "every second counts",
+    "enjoy every minute of it",
+    "call mum on friday",
+    "do it every 0 days",
+)
+
+
+def written(moment: datetime, zone: ZoneInfo) -> str:
+    local = moment.astimezone(zone).replace(tzinfo=None)
+    return local.isoformat(timespec="seconds").removesuffix("T23:59:59").removesuffix(":00")
+
+
+@pytest.mark.parametrize(("text", "times"), REPEATING)
+def test_what_repeats_comes_round_when_it_says(text: str, times: str) -> None:
+    found = schedule(None, text, NOW, BERLIN)
+    assert found is not None
+    assert found.repeats is not None
+    dues = [found.due]
+    while len(dues) < 3:
+        dues.append(next_round(found.repeats, dues[-1], dues[-1], ZoneInfo("Europe/Berlin")))
+    assert [written(due, ZoneInfo("Europe/Berlin")) for due in dues] == times.split()
+    # The attribute says it as well as the text does; and a date there is the first time.
+    assert schedule(text, "something", NOW, BERLIN) == found
+    dated = schedule("2026-07-07 10:00", text, NOW, BERLIN)
+    assert dated is not None
+    assert dated.repeats is not None
+    assert written(dated.due, ZoneInfo("Europe/Berlin")) == "2026-07-07T10:00"
+
+
+@pytest.mark.parametrize("text", NOT_REPEATING)
+def test_what_does_not_repeat(text: str) -> None:
+    found = schedule(None, text, NOW, BERLIN)
+    assert found is None or found.repeats is None
+
+
+def test_a_part_of_the_day_gives_way_to_a_time() -> None:
+    due = due_date(None, "jog tomorrow morning at 9", NOW, BERLIN)
+    assert due == datetime(2026, 3, 5, 8, 0, tzinfo=UTC)
+
+
+def test_its_time_stays_when_the_clocks_change() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    for text, start, local in (
+        ("run every day at 7am", datetime(2026, 3, 27, 12, tzinfo=UTC), "07:00"),
+        ("run every day at 7am", datetime(2026, 10, 23, 12, tzinfo=UTC), "07:00"),
+        # There is no 2:30 on 29 March: that day it is an hour later, and the next day as before.
+        ("feed the cat every day at 2:30am", datetime(2026, 3, 27, 12, tzinfo=UTC), "02:30"),
+    ):
+        found = schedule(None, text, start, BERLIN)
+        assert found is not None
+        assert found.repeats is not None
+        dues = [found.due]
+        while len(dues) < 5:
+            dues.append(next_round(found.repeats, dues[-1], dues[-1], berlin))
+        days = [one.astimezone(berlin).date() for one in dues]
+        assert [days[0] + timedelta(days=one) for one in range(5)] == days
+        clocks = [f"{one.astimezone(berlin):%H:%M}" for one in dues]
+        assert clocks[0] == clocks[-1] == local
+        assert set(clocks) <= {local, "03:30"}
+        assert clocks.count(local) >= 4
+    # Hours are real time.
+    found = schedule(None, "pills every 8 hours", datetime(2026, 3, 28, 21, tzinfo=UTC), BERLIN)
+    assert found is not None
+    assert found.due == datetime(2026, 3, 29, 5, tzinfo=UTC)
+
+
+def test_rounds_that_were_missed_are_left_out_and_the_step_is_kept() -> None:
+    found = schedule(None, "bins out every other thursday", NOW, BERLIN)
+    assert found is not None
+    assert found.repeats is not None
+    # Done early, on time, and three weeks late.
+    for at, then in (
+        (NOW, "2026-03-19"),
+        (found.due, "2026-03-19"),
+        (found.due + timedelta(days=1), "2026-03-19"),
+        (found.due + timedelta(days=21), "2026-04-02"),
+    ):
+        due = next_round(found.repeats, found.due, at, ZoneInfo("Europe/Berlin"))
+        assert written(due, ZoneInfo("Europe/Berlin")) == then
+    # Hours count from when it was done.
+    found = schedule(None, "pills every 8 hours", NOW, BERLIN)
+    assert found is not None
+    assert found.repeats is not None
+    late = found.due + timedelta(hours=3)
+    assert next_round(found.repeats, found.due, late, BERLIN.zone) == late + timedelta(hours=8)
+
+
+@pytest.fixture
+def live(file: JournalFile, clock: Clock) -> LiveJournal:
+    clock.now = NOW
+    return LiveJournal(file, BERLIN, clock)
+
+
+SWIMMING = "swimming every tuesday at 7pm"
+
+
+def told(changes: Iterable[Change]) -> list[tuple[str, str]]:
+    return [
+        (one.event, written(one.due, ZoneInfo("Europe/Berlin")) if one.due else "")
+        for one in changes
+    ]
+
+
+def plan(live: LiveJournal) -> Item:
+    (one,) = live.plans()
+    return one.item
+
+
+def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: Clock) -> None:
+    kept = live.log('<plan due="every tuesday at 7pm">swim</plan>').changes
+    assert change_lines(kept, BERLIN) == [
+        "kept plan: swim, due Tuesday, 10 March 2026, 19:00, and again after that"
+    ]
+    live.undo()
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 10, 17, 0, tzinfo=UTC)
+    line = f"- [plan, user, repeats] {SWIMMING} (due Tuesday, 10 March 2026, 19:00; approaching)"
+    assert line in live.assemble().user
+    clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
+    done = live.log("plan>done went swimming", COMPANION).changes
+    assert told(done) == [("done", "2026-03-10T19:00"), ("again", "2026-03-17T19:00")]
+    assert [one.status for one in live.history(2)] == ["active", "resolved"]
+    assert change_lines(done, BERLIN) == [
+        f"done plan: {SWIMMING}",
+        f"next time of plan: {SWIMMING}, due Tuesday, 17 March 2026, 19:00",
+    ]
+    # The model is told, too; and it is silent until two days before.
+    live.log("And now?", "user")
+    prompt = live.assemble().user
+    assert f"ended for this time: {SWIMMING}\n- its next time: Tuesday, 17 March 2026" in prompt
+    assert "## Lingering" not in prompt
+    clock.now = datetime(2026, 3, 15, 19, 0, tzinfo=UTC)
+    assert SWIMMING in live.assemble().user
+
+
+def test_said_twice_on_a_day_it_is_done_once(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 10, 18, 30, tzinfo=UTC)
+    live.log("<plan>vitamins every day</plan>")
+    live.log("plan>done swimming\nplan>done vitamins")
+    twice = live.log("plan>done swimming\nplan>done vitamins", COMPANION)
+    assert twice.changes == ()
+    assert ["done today already" in one.why() for one in twice.unmatched] == [True, True]
+    # The next day it is the next time, however early.
+    clock.now += timedelta(days=1)
+    assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-24T19:00")
+    # What is done again after an undo is no second time.
+    clock.now += timedelta(minutes=1)
+    live.undo()
+    assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-24T19:00")
+
+
+def test_drop_ends_it_for_good_and_skip_this_time(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    skipped = live.log("plan>skip swimming", COMPANION).changes
+    assert told(skipped) == [("skip", "2026-03-10T19:00"), ("again", "2026-03-17T19:00")]
+    dropped = live.log("plan>drop swimming", COMPANION).changes
+    assert told(dropped) == [("cancel", "2026-03-17T19:00")]
+    assert change_lines(dropped, BERLIN) == [
+        f"cancelled plan: {SWIMMING}, with all its times to come"
+    ]
+    assert live.plans() == ()
+    live.log("And now?")
+    assert f"ended for good: {SWIMMING}\n- it does not come round again" in live.assemble().user
+    assert told(live.undo()) == [("tag", "2026-03-17T19:00")]
+    # What comes back still repeats, and forgetting it ends it, too.
+    clock.now = datetime(2026, 3, 18, 8, 0, tzinfo=UTC)
+    assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-24T19:00")
+    assert told([live.forget(plan(live))]) == [("forget", "2026-03-24T19:00")]
+    assert live.plans() == ()
+
+
+def test_the_next_time_can_be_skipped_on_the_day_of_the_last(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
+    live.log("plan>done swimming")
+    clock.now += timedelta(minutes=1)
+    skipped = live.log("plan>skip swimming").changes
+    assert told(skipped) == [("skip", "2026-03-17T19:00"), ("again", "2026-03-24T19:00")]
+
+
+def test_without_words_it_is_not_what_only_came_round(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    live.log("<plan>buy stamps</plan>")
+    clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
+    live.log("plan>done swimming")
+    done = live.log("plan>done").changes
+    assert [one.content for one in done] == ["buy stamps"]
+
+
+def test_undo_takes_back_the_next_time_with_the_done(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 11, 8, 0, tzinfo=UTC)
+    live.log("plan>done swimming", COMPANION)
+    assert told(live.undo()) == [("forget", "2026-03-17T19:00"), ("tag", "2026-03-10T19:00")]
+    one = plan(live)
+    assert written(one.due or NOW, ZoneInfo("Europe/Berlin")) == "2026-03-10T19:00"
+    assert one.repeats is not None
+    # As it was known in between, it was the next one.
+    assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-17T19:00")
+
+
+def test_an_edit_keeps_the_rule_unless_the_text_has_a_date(live: LiveJournal) -> None:
+    live.log('<plan due="every tuesday at 7pm">swimming</plan>')
+    first = plan(live)
+    live.edit(first, "swimming with Ada")
+    assert plan(live).repeats == first.repeats is not None
+    live.edit(plan(live), "swimming with Ada every friday at 6pm")
+    assert (plan(live).repeats or "").startswith("FREQ=WEEKLY;BYDAY=FR;BYHOUR=18")
+    live.edit(plan(live), "swimming with Ada tomorrow")
+    assert plan(live).repeats is None
+
+
+def test_putting_off_one_time_keeps_the_others(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    live.log(f'<plan due="2026-03-12 18:00">{SWIMMING}</plan>', COMPANION)
+    assert written(plan(live).due or NOW, ZoneInfo("Europe/Berlin")) == "2026-03-12T18:00"
+    clock.now = datetime(2026, 3, 12, 20, 0, tzinfo=UTC)
+    assert told(live.log("plan>done swimming").changes)[1][1].startswith("2026-03-17")
+    # Which can be taken back one by one.
+    live.undo()
+    assert told(live.undo()) == [("retag", "2026-03-10T19:00")]
+
+
+def test_where_somebody_lives_now_decides(
+    live: LiveJournal, file: JournalFile, clock: Clock
+) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    tokyo = replace(BERLIN, zone=ZoneInfo("Asia/Tokyo"))
+    clock.now = datetime(2026, 3, 10, 20, 0, tzinfo=UTC)
+    (_, again) = LiveJournal(file, tokyo, clock).log("plan>done swimming").changes
+    assert again.due is not None
+    assert written(again.due, ZoneInfo("Asia/Tokyo")) == "2026-03-17T19:00"
+
+
+def test_the_past_had_the_time_of_then(live: LiveJournal, clock: Clock) -> None:
+    live.log(f"<plan>{SWIMMING}</plan>")
+    clock.now = datetime(2026, 3, 10, 20, 0, tzinfo=UTC)
+    before = clock.now - timedelta(minutes=1)
+    live.log("plan>done swimming")
+    (was,) = live.at(before).plans()
+    assert was.item.due == datetime(2026, 3, 10, 18, 0, tzinfo=UTC)
+    assert was.item.status == "active"
+    assert was.item.repeats == plan(live).repeats
