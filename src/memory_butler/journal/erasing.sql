@@ -1,6 +1,9 @@
 -- name: triggers
 SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name
 
+-- name: doomed
+SELECT ts, content, actor, image_path FROM events WHERE id BETWEEN :first AND :last ORDER BY id
+
 -- name: fragments_of
 -- Fragments that rest on these events, and on how many others.
 SELECT s.fragment_key, (

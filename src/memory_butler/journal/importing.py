@@ -21,6 +21,7 @@ from typing import IO, Any, Final
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.journal import events, state
+from memory_butler.journal.erasing import times_erased
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import utc_now
 from memory_butler.journal.tags import read
@@ -37,7 +38,7 @@ _FIELDS = {"id", "actor", "content", "ts", "image_path"}
 @dataclass(frozen=True, slots=True)
 class Imported:
     """`lines` of the file are in the journal: `resumed` from before, `added` now, and `known`
-    ones that the log held already."""
+    ones that the log held already, or that were erased."""
 
     lines: int
     resumed: int
@@ -72,8 +73,8 @@ def import_lines(
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
     wherever it lies. A message with a `ts` that the log holds already, same in everything and as
-    often, is skipped; one without gets the time of the import. `progress` is told the lines that
-    are in.
+    often, is skipped; one without gets the time of the import. What was erased stays erased (C-272).
+    `progress` is told the lines that are in.
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import
@@ -193,11 +194,14 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 
 def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
-    """Add a message; False where the log holds it."""
+    """Add a message; False where the log holds it, or it was erased."""
     ts = line.ts
+    erased = times_erased(db, ts, line.content, line.actor, line.image_path)
     if ts is None:
+        if erased >= line.nth:
+            return False
         ts = events.next_ts(db, now)
-    elif events.held(db, ts, line.content, line.actor, line.image_path) >= line.nth:
+    elif events.held(db, ts, line.content, line.actor, line.image_path) + erased >= line.nth:
         return False
     events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
     return True

@@ -9,7 +9,8 @@ far an import has come), `handed_over_to`, `handing_over` and `session_ended` (h
 memory has been given the log, see `sessions.py`), `missed:<id>` (what the commands of a message did
 not find), `undoable` (what messages changed in mind lately, see `corrections.py`), `introduction`
 (who talks with whom, see `introduction.py`), `picture:<number>` (a message's picture, see
-`pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved).
+`pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved), `erased_key`
+and `erased:<hash>` (how many messages of that keyed hash were erased, see `erasing.py`).
 """
 
 import sqlite3

@@ -73,7 +73,7 @@ def import_(
             _become(place, whose, card)
             return
         found, done = _taken_in(place, whose, file)
-    known = f", {done.known:,} were there already" if done.known else ""
+    known = f", {done.known:,} were there already or were erased" if done.known else ""
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
