@@ -74,6 +74,18 @@ def test_one_who_comes_back_is_remembered(home: Installation) -> None:
         assert known in prompt
 
 
+def test_a_damaged_journal_is_named_and_the_others_are_listed(home: Installation) -> None:
+    home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hello\n")
+    (home.data_dir / "journal" / "default" / "ada.sqlite").write_bytes(b"rubbish" * 1_000)
+    listed = home.run("journal", "list")
+    assert listed.code == 0
+    assert "default" in listed.out
+    assert "ada: ada.sqlite is no SQLite file; move it out of the way" in listed.err
+    found = {one["name"]: one for one in home.run("journal", "list", "--json").json["companions"]}
+    assert found["default"]["events"] == 2
+    assert "no SQLite file" in found["ada"]["problem"]
+
+
 def test_the_page_shows_what_a_conversation_is_like(home: Installation) -> None:
     """docs/journal.md: what is said there is what the program says."""
     page = (Path(__file__).parents[2] / "docs" / "journal.md").read_text("utf-8")

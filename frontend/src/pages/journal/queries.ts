@@ -20,6 +20,12 @@ export const companions = queryOptions({
   select: (found) => found.companions,
 });
 
+/** A companion in a list to choose from; one that cannot be read says so. */
+export const companionOption = (one: { name: string; problem?: string | null }) => ({
+  value: one.name,
+  label: one.problem ? `${one.name} (cannot be read)` : one.name,
+});
+
 /** What was known at a moment, of what can be looked back at; a journal has no other axis. */
 type Known = { known_at?: string | undefined } | undefined;
 
