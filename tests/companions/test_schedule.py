@@ -119,3 +119,22 @@ def test_a_monthly_run_counts_for_the_week_but_not_the_other_way_round() -> None
     crashed = Run(1, NOW, None, "weekly")
     assert not is_due("weekly", tick, [crashed], NOW + timedelta(hours=5))
     assert is_due("weekly", tick, [crashed], NOW + timedelta(hours=7))
+
+
+async def test_what_was_said_is_embedded_and_found_by_its_meaning(
+    memory: Memory, tmp_path: Path
+) -> None:
+    here = replace(memory, data_dir=tmp_path)
+    await say(here, "My sister adopted two kittens")
+    await say(here, "The roof leaks above the stairs")
+    (tmp_path / "journal" / "default" / "broken.sqlite").write_bytes(b"rubbish" * 100)
+
+    async def found() -> list[str]:
+        who = Principal("default", "test")
+        hits = await use(here, who, "ada", lambda one: one.live.search("pets of my relatives"))
+        return [hit.event.content for hit in hits]
+
+    assert await found() == []
+    await look_after_once(here, None)  # the broken one is logged, and stops nothing
+    assert await found() == ["My sister adopted two kittens"]
+    assert await schedule.embed_new(here, "default", "ada") == 0

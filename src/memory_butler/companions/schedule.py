@@ -1,4 +1,4 @@
-"""What the journals of a server do by themselves: maintenance, and handing sessions over.
+"""What the journals of a server do by themselves: upkeep, handing sessions over, embedding.
 
 The database records none of it: a journal is a file of this machine, and its own rows tell what is
 due. Any number of servers may look after one folder.
@@ -24,6 +24,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.journal.fragments import RunType
 from memory_butler.journal.maintenance.run import alone, maintain
+from memory_butler.journal.meaning import keep, pending
 from memory_butler.journal.runs import Run
 from memory_butler.journal_config import JournalConfig
 
@@ -32,20 +33,21 @@ log = structlog.get_logger()
 _LOOK: Final = "* * * * *"
 # A run that failed is tried again, but not every minute: each attempt may cost money.
 _RETRY: Final = timedelta(hours=6)
+# Messages embedded at one look, some 20 seconds of one core.
+_EMBEDDED_AT_ONCE: Final = 4_000
 # Runs looked back at; more than there are between two ticks.
 _RUNS: Final = 200
 
 
 @asynccontextmanager
 async def running(memory: Memory) -> AsyncIterator[None]:
-    """Look after the journals for as long as the block lasts, if the configuration asks for it.
+    """Look after the journals, where there are any, for as long as the block lasts.
 
     Raises:
         ConfigurationError: a cron expression is none, or there is no model for a configured run.
     """
-    config = memory.config.journal
     model = _model(memory)
-    if model is None and not config.bridge.episodes:
+    if memory.data_dir is None:
         yield
         return
 
@@ -87,6 +89,7 @@ async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
         try:
             if model is not None:
                 await maintain_if_due(memory, model, tenant, name)
+            await embed_new(memory, tenant, name)
             if memory.config.journal.bridge.episodes:
                 await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
         except Conflict:
@@ -95,6 +98,25 @@ async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
             log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
         except Exception:
             log.exception("a journal failed", tenant=tenant, companion=name)
+
+
+async def embed_new(memory: Memory, tenant: str, name: str) -> int:
+    """Embed what was said in a journal since the last time, so that it is found by its meaning.
+
+    At most so much as fits between two looks; how many messages it was. Whoever waits for an
+    embedding goes first.
+    """
+    model = memory.embedder.engine.model_version
+    done = 0
+    async with kept_open(memory, Principal(tenant, ACTOR), name) as companion:
+        while done < _EMBEDDED_AT_ONCE:
+            batch = await asyncio.to_thread(pending, companion.file, companion.policy, model)
+            if not batch:
+                break
+            vectors = await memory.embedder.embed_many([one.text for one in batch])
+            await asyncio.to_thread(keep, companion.file, batch, vectors, model)
+            done += len(batch)
+    return done
 
 
 async def maintain_if_due(

@@ -17,6 +17,7 @@ from memory_butler.domain.errors import Unavailable
 from memory_butler.journal import pictures, state
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile
 from memory_butler.journal.items import to_text
+from memory_butler.journal.meaning import forget_messages
 from memory_butler.journal.queries import load
 from memory_butler.journal.search import forget
 from memory_butler.journal.texts import AMBIENT
@@ -76,6 +77,7 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
             db.execute(sql)
     (file.texts_dir / AMBIENT).unlink(missing_ok=True)
     forget(file.texts_dir)
+    forget_messages(file.texts_dir, first, last)
     return ErasedMessages(events, items, gone, tuple(key for key, others in resting if others))
 
 
@@ -86,7 +88,7 @@ def times_erased(
     key = state.get(db, _HASH_KEY)
     if key is None:
         return 0
-    digest = _digest(key, ts and to_text(ts), content, actor, image_path)
+    digest = _digest(key, None if ts is None else to_text(ts), content, actor, image_path)
     return int(state.get(db, f"{_ERASED}{digest}") or 0)
 
 

@@ -73,8 +73,8 @@ def import_lines(
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
     wherever it lies. A message with a `ts` that the log holds already, same in everything and as
-    often, is skipped; one without gets the time of the import. What was erased stays erased (C-272).
-    `progress` is told the lines that are in.
+    often, is skipped; one without gets the time of the import. What was erased stays erased
+    (C-272). `progress` is told the lines that are in.
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import

@@ -79,7 +79,7 @@ async def _companions(
     for name in names:
         try:
             found.append(await use(memory, principal, name, summary))
-        except Exception as error:  # noqa: BLE001 -- one broken journal blocks no other
+        except Exception as error:
             found.append(unreadable(name, error))
     return CompanionsOutput(companions=found)
 

@@ -68,7 +68,7 @@ def _journals(settings: "Settings") -> "Finding":
     from memory_butler.journal import sealing, snapshots
 
     keys = KeysWhenAsked(settings)
-    files = sorted((settings.data_dir / "journal").rglob("*.sqlite"))
+    files = sorted((settings.data_dir / "journal").glob("*/*.sqlite"))
     damaged, locked, plain, sealed = [], [], [], 0
     for file in files:
         name = file.relative_to(settings.data_dir).as_posix()

@@ -23,6 +23,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     companion,
     model,
 )
+from memory_butler.surfaces.cli.journal.tending import Tending
 from memory_butler.surfaces.cli.journal.terminal import asked, note, styled, thinking
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
@@ -66,7 +67,11 @@ def chat(
         if named is not None:
             raise
         missing = str(error)
-    with companion(place, whose, settings, create=True) as one, asyncio.Runner() as runner:
+    with (
+        companion(place, whose, settings, create=True) as one,
+        asyncio.Runner() as runner,
+        Tending(one, settings),
+    ):
         talk = _Talk(place, settings, one, answering, missing, runner)
         talk.greet()
         talk.open_bridge()

@@ -39,7 +39,7 @@ def list_(place: Place, as_json: AsJson = False) -> None:
         try:
             with companion(place, name, settings) as one:
                 found.append(summary(one))
-        except Exception as error:  # noqa: BLE001 -- one broken journal blocks no other
+        except Exception as error:
             found.append(unreadable(name, error))
     if as_json:
         print_json(CompanionsOutput(companions=found))
