@@ -161,7 +161,7 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
 
 def test_without_a_model_it_keeps_what_is_said_and_says_what_to_set(home: Installation) -> None:
     told = home.inside("journal", "chat", stdin="Hello <pin>tea</pin>\n/mind\n/retry\n")
-    assert "Your messages are kept, and nobody answers: no language model was found." in told.err
+    assert "Your messages are kept, nobody answers, and upkeep is off: no language" in told.err
     assert "Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in told.err
     assert "--model" in told.err
     assert "tea" in told.out

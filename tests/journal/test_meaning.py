@@ -135,6 +135,10 @@ def test_vectors_of_another_log_or_model_are_made_anew(
     (file.texts_dir / MEANINGS).write_bytes(b"rubbish" * 1_000)
     assert found(live, "the ferry") == ["The ferry to the island was late again"]
     assert not (file.texts_dir / MEANINGS).exists()
+    (file.texts_dir / MEANINGS).write_bytes(b"rubbish" * 1_000)
+    with pytest.raises(Unavailable, match="is made again"):
+        pending(file, POLICY, "any")
+    assert embed_new(file, POLICY, embedding_engine) == 8
 
 
 def test_the_past_is_searched_by_meaning_too(

@@ -13,7 +13,13 @@ from typing import Final
 import structlog
 
 from memory_butler.companions import bridge
-from memory_butler.companions.maintaining import companion_model, limits
+from memory_butler.companions.maintaining import (
+    RETRY,
+    companion_model,
+    due_by_itself,
+    limits,
+    upkeep,
+)
 from memory_butler.companions.opening import Companion, data_dir, everyone, kept_open
 from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError
 from memory_butler.domain.principals import Principal
@@ -26,15 +32,14 @@ from memory_butler.journal.fragments import RunType
 from memory_butler.journal.maintenance.run import alone, maintain
 from memory_butler.journal.meaning import keep, pending
 from memory_butler.journal.runs import Run
+from memory_butler.journal.sessions import is_over
 from memory_butler.journal_config import JournalConfig
 
 log = structlog.get_logger()
 
 _LOOK: Final = "* * * * *"
-# A run that failed is tried again, but not every minute: each attempt may cost money.
-_RETRY: Final = timedelta(hours=6)
-# Messages embedded at one look, some 20 seconds of one core.
-_EMBEDDED_AT_ONCE: Final = 4_000
+# Messages embedded at one look: at worst half a minute of one core.
+_EMBEDDED_AT_ONCE: Final = 2_000
 # Runs looked back at; more than there are between two ticks.
 _RUNS: Final = 200
 
@@ -59,7 +64,11 @@ async def running(memory: Memory) -> AsyncIterator[None]:
 
 
 def _model(memory: Memory) -> LanguageModel | None:
-    """The model of scheduled maintenance; None where none is scheduled."""
+    """The model of upkeep; None where there is none, and none is scheduled.
+
+    Raises:
+        ConfigurationError: a cron expression is none, or there is no model for a scheduled run.
+    """
     config = memory.config.journal
     crons = _crons(config)
     for kind, cron in crons:
@@ -67,10 +76,16 @@ def _model(memory: Memory) -> LanguageModel | None:
             raise ConfigurationError(
                 f"modules.memory.journal.maintenance.{kind}: {cron!r} is not a cron expression"
             )
-    if not crons:
-        return None
     own = memory.language_model if config.model is None else None
-    return own or companion_model(memory.config)
+    if own is not None or config.maintenance.daily_token_budget == 0:
+        return own
+    try:
+        return companion_model(memory.config)
+    except ConfigurationError:
+        if crons:
+            raise
+        log.info("journals are not compiled by themselves: there is no language model")
+        return None
 
 
 def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
@@ -87,9 +102,9 @@ async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
     """Do what is due in every journal; one that fails is logged, and the others go on."""
     for tenant, name in await asyncio.to_thread(everyone, data_dir(memory)):
         try:
+            await embed_new(memory, tenant, name)
             if model is not None:
                 await maintain_if_due(memory, model, tenant, name)
-            await embed_new(memory, tenant, name)
             if memory.config.journal.bridge.episodes:
                 await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
         except Conflict:
@@ -131,17 +146,28 @@ async def maintain_if_due(
     config = memory.config.journal
     async with kept_open(memory, Principal(tenant, ACTOR), name) as companion:
         with alone(companion.file):
-            kind = await asyncio.to_thread(_due, companion, config, memory.clock())
+            kind, left = await asyncio.to_thread(_due, companion, config, memory.clock())
             if kind is not None:
-                await maintain(companion.desk, model, kind, companion.policy, limits(config))
+                bounds = limits(config, left)
+                await maintain(companion.desk, model, kind, companion.policy, bounds)
                 log.info("a journal was maintained", tenant=tenant, companion=name, run_type=kind)
     return kind
 
 
-def _due(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
+def _due(companion: Companion, config: JournalConfig, now: datetime) -> tuple[RunType | None, int]:
+    """Which run is due, by cron or by what was said, and the tokens that are left for it."""
+    state = upkeep(companion, config, now)
+    if state.unread == 0 or state.waits is not None:
+        return None, state.left
+    if (kind := _due_by_cron(companion, config, now)) is not None:
+        return kind, state.left
+    silence = timedelta(minutes=config.bridge.session_minutes)
+    ended = is_over(companion.file, now, silence)
+    return due_by_itself(companion, config, now, ended=ended), state.left
+
+
+def _due_by_cron(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
     first = companion.live.events(limit=1)
-    if not first or not companion.desk.unread_events(1):
-        return None
     runs = companion.desk.runs(_RUNS)
     for kind, cron in _crons(config):
         tick = previous(cron, now)
@@ -155,4 +181,4 @@ def is_due(kind: RunType, tick: datetime, runs: Sequence[Run], now: datetime) ->
     """Whether nothing has been done for `tick`, nor tried within the last hours."""
     counts = ("monthly",) if kind == "monthly" else ("weekly", "monthly")
     since = [one for one in runs if one.run_type in counts and one.started_at >= tick]
-    return not any(one.completed_at or now - one.started_at < _RETRY for one in since)
+    return not any(one.completed_at or now - one.started_at < RETRY for one in since)

@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+import structlog
 from cryptography.exceptions import InvalidTag
 
+from memory_butler.domain.errors import Unavailable
 from memory_butler.journal import events
 from memory_butler.journal.items import to_text
 from memory_butler.journal.policy import JournalPolicy
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
     Bits = npt.NDArray[np.uint64]
     Ids = npt.NDArray[np.int64]
+
+log = structlog.get_logger()
 
 MEANINGS: Final = "meanings.sqlite"
 # Messages that are embedded at once, and then kept.
@@ -190,8 +194,11 @@ def nearest(
                 return []
             signs = _caught_up(store, folder, cipher, made[1])
             return _compared(store, signs, cipher, question, limit, until)
-    except (InvalidTag, ValueError, sqlite3.DatabaseError):
+    except (InvalidTag, ValueError):
         forget(folder)
+        return []
+    except Unavailable as error:
+        log.warning("a journal is searched by words alone", reason=str(error))
         return []
 
 
@@ -224,11 +231,17 @@ def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
     path = folder / MEANINGS
     fresh = not path.exists()
     with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as store:
-        if fresh:
-            path.chmod(0o600)
-        for statement in _CREATE:
-            store.execute(statement)
-        yield store
+        try:
+            if fresh:
+                path.chmod(0o600)
+            for statement in _CREATE:
+                store.execute(statement)
+            yield store
+        except sqlite3.OperationalError as error:
+            raise Unavailable(f"{path} did not answer: {error}") from error
+        except sqlite3.DatabaseError as error:
+            forget(folder)
+            raise Unavailable(f"{path} was damaged, and is made again") from error
 
 
 def _made(store: sqlite3.Connection) -> tuple[str, str] | None:

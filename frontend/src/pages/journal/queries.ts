@@ -7,6 +7,7 @@ export type FragmentNode = Schemas["FragmentNode"];
 export type FragmentEdge = Schemas["FragmentEdge"];
 export type FragmentChange = Schemas["FragmentChange"];
 export type MaintenanceRun = Schemas["MaintenanceRun"];
+export type UpkeepView = Schemas["UpkeepView"];
 export type LearnedChange = Schemas["LearnedChange"];
 export type PromptPart = Schemas["PromptPart"];
 
