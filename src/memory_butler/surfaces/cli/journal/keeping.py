@@ -62,7 +62,7 @@ def import_(
     """Add a former conversation to the log, or make the companion the character of a card.
 
     It reads the data exports of ChatGPT and Claude, transcripts of Claude Code, chats and character
-    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts and image_path.
+    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts, image_path, picture.
     Interrupted, run it again: it goes on where it stopped, and nothing comes in twice.
     """
     from memory_butler.companions.former import read_card
@@ -170,7 +170,7 @@ def export(
     ] = Path("-"),
     whose: Whose = DEFAULT,
 ) -> None:
-    """Write every message of the log as a line of JSON, which `journal import` reads.
+    """Write every message of the log as a line of JSON, pictures too, for `journal import`.
 
     Of working memory and fragments it has nothing: `memory-butler backup` keeps the whole journal.
     """
