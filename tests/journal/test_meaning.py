@@ -99,7 +99,10 @@ def test_an_erased_message_has_no_vector_and_its_number_no_old_one(
 ) -> None:
     embed_new(file, POLICY, embedding_engine)
     assert found(live, "young cats")
+    vector = dict(rows(file.texts_dir / MEANINGS))[3]
+    assert vector in (file.texts_dir / MEANINGS).read_bytes()
     erase_messages(file, 3, 3)
+    assert vector not in (file.texts_dir / MEANINGS).read_bytes()
     erase_messages(file, 7, 8)
     assert "My sister adopted two kittens" not in found(live, "young cats")
     assert ids(file) == [1, 2, 4, 5, 6]
