@@ -139,6 +139,20 @@ async def test_upkeep_runs_by_itself_after_so_many_messages(memory: Memory, tmp_
     assert len(model.calls) == 1
 
 
+async def test_what_cannot_be_embedded_is_compiled_all_the_same(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def missing(*_: object) -> int:
+        raise ConfigurationError("no embedding model")
+
+    monkeypatch.setattr(schedule, "embed_new", missing)
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["{}"])
+    await talk(here, 12)
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+
+
 async def test_upkeep_runs_at_the_end_of_a_conversation(
     memory: Memory, tmp_path: Path, clock: Clock
 ) -> None:
@@ -265,6 +279,8 @@ async def test_what_was_said_is_embedded_and_found_by_its_meaning(
         return [hit.event.content for hit in hits]
 
     assert await found() == []
-    await look_after_once(here, None)  # the broken one is logged, and stops nothing
+    told: set[tuple[str, str, str]] = set()
+    await look_after_once(here, None, told)  # the broken one is logged, and stops nothing
+    assert told == {("default", "broken", "configuration")}
     assert await found() == ["My sister adopted two kittens"]
     assert await schedule.embed_new(here, "default", "ada") == 0

@@ -5,9 +5,10 @@ due. Any number of servers may look after one folder.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import structlog
@@ -56,8 +57,10 @@ async def running(memory: Memory) -> AsyncIterator[None]:
         yield
         return
 
+    told: set[tuple[str, str, str]] = set()
+
     async def look(_: datetime) -> None:
-        await look_after_once(memory, model)
+        await look_after_once(memory, model, told)
 
     async with keeping([unrecorded(memory.clock, "journals", _LOOK, look)], memory.clock):
         yield
@@ -98,21 +101,37 @@ def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
     return [(kind, cron) for kind, cron in configured if cron]
 
 
-async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
-    """Do what is due in every journal; one that fails is logged, and the others go on."""
+async def look_after_once(
+    memory: Memory, model: LanguageModel | None, told: set[tuple[str, str, str]] | None = None
+) -> None:
+    """Do what is due in every journal; one that fails is logged, and the others go on.
+
+    `told` keeps what was logged: a journal that stays damaged is no news every minute.
+    """
+    told = set() if told is None else told
     for tenant, name in await asyncio.to_thread(everyone, data_dir(memory)):
-        try:
-            await embed_new(memory, tenant, name)
-            if model is not None:
-                await maintain_if_due(memory, model, tenant, name)
-            if memory.config.journal.bridge.episodes:
-                await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
-        except Conflict:
-            log.info("a journal is being maintained already", tenant=tenant, companion=name)
-        except MemoryButlerError as error:
-            log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
-        except Exception:
-            log.exception("a journal failed", tenant=tenant, companion=name)
+        # Each by itself: what cannot be embedded can be compiled, and handed over.
+        for work in _works(memory, model, tenant, name):
+            try:
+                await work()
+            except Conflict:
+                log.info("a journal is being maintained already", tenant=tenant, companion=name)
+            except MemoryButlerError as error:
+                if (tenant, name, error.code) not in told:
+                    told.add((tenant, name, error.code))
+                    log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
+            except Exception:
+                log.exception("a journal failed", tenant=tenant, companion=name)
+
+
+def _works(
+    memory: Memory, model: LanguageModel | None, tenant: str, name: str
+) -> Iterator[Callable[[], Awaitable[object]]]:
+    yield partial(embed_new, memory, tenant, name)
+    if model is not None:
+        yield partial(maintain_if_due, memory, model, tenant, name)
+    if memory.config.journal.bridge.episodes:
+        yield partial(bridge.hand_over, memory, Principal(tenant, ACTOR), name)
 
 
 async def embed_new(memory: Memory, tenant: str, name: str) -> int:
