@@ -19,9 +19,10 @@ BEGINNING: Final = re.compile(
     re.MULTILINE,
 )
 _FENCE: Final = re.compile(r"^[ \t]*```\w*[ \t]*\n\s*(?=[\[{])", re.MULTILINE)
-_FENCE_END: Final = re.compile(r"\s*```[ \t]*(?=\n|\Z)")
+# What would end a question, or an attribute.
+_OF_A_CALL: Final = dict.fromkeys(map(ord, '"“”\n'), " ")
+_OF_A_TAG: Final = dict.fromkeys(map(ord, '"<>'), " ")
 _BARE: Final = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
-_REST_OF_LINE: Final = re.compile(r"[ \t]*(?=\n|\Z)")
 # More are nobody's intention, and each is tried as JSON.
 _MOST: Final = 16
 
@@ -66,10 +67,10 @@ def _next(text: str, at: int) -> tuple[int, int, str] | None:
         fences = [
             one for one in _FENCE.finditer(text, at, match.end() + 1) if one.end() == match.end()
         ]
-        closing = _FENCE_END.match(text, end)
-        if fences and closing:
-            start, end = fences[0].start(), closing.end()
-        elif not _REST_OF_LINE.match(text, end):
+        after = len(text) - len(text[end:].lstrip())
+        if fences and text.startswith("```", after):
+            start, end = fences[0].start(), after + 3
+        if text[end:].partition("\n")[0].strip():
             continue
         if tags and not _inside_a_tag(text[:start]):
             return start, end, tags
@@ -126,7 +127,7 @@ def _tag(name: str, value: Any) -> str:
     said = TAG.sub("", value).strip()
     name = name.strip().lower()
     if name in _LOOK_UPS and not attributes:
-        asked = re.sub(r'["“”\n]', " ", said)
+        asked = said.translate(_OF_A_CALL)
         return f'{name}("{asked}")'
     kind, _, verb = name.partition(">")
     if verb:
@@ -139,6 +140,6 @@ def _tag(name: str, value: Any) -> str:
     marks = "".join(
         f' {key}="{cleaned}"'
         for key, given in attributes.items()
-        if given and (cleaned := re.sub(r'["<>]', " ", given).strip())
+        if given and (cleaned := given.translate(_OF_A_TAG).strip())
     )
     return f"<{name}{marks}>{said}</{name}>"

@@ -10,8 +10,6 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-import structlog
-
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.journal.opened import embedder
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from memory_butler.config import Settings
     from memory_butler.inference.language_models.port import LanguageModel
     from memory_butler.journal.maintenance.run import Proposal
-
-log = structlog.get_logger()
 
 _SETTLING_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 10.0
@@ -94,7 +90,9 @@ class Tending:
             except asyncio.CancelledError:
                 return
             except MemoryButlerError as error:
-                log.info("upkeep of a journal waits", code=error.code)
+                import structlog  # not above: whoever asks for help waits for no imports
+
+                structlog.get_logger().info("upkeep of a journal waits", code=error.code)
 
     def _embed(self) -> None:
         from memory_butler.journal.meaning import embed_new
