@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.companion_script import REPLY_AFTER, Entry, make, worlds
 from bench.metrics import percentile
+from memory_butler.inference.embedder import get_embedding_engine
 from memory_butler.inference.language_models.port import Completion, Request, estimate_tokens
 from memory_butler.journal.conversation import reply
 from memory_butler.journal.desk import MaintenanceDesk
@@ -42,7 +43,9 @@ from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.maintenance.run import alone, maintain
+from memory_butler.journal.meaning import embed_new
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.search import Questions
 from memory_butler.journal.tags import read
 from memory_butler.journal.wording import come_due_words, shown_pieces
 
@@ -274,8 +277,11 @@ def talk(folder: Path) -> None:
     notes = Notes(folder / "notes.jsonl")
     companion = Companion(clock, notes)
     compiler = Compiler(world["facts"], world["secrets"], notes)
+    embedder = get_embedding_engine()
+    embedder.embed("the first text pays for loading the model")
     with JournalFile.open(folder, "bench", "year") as file, asyncio.Runner() as runner:
-        live, desk = LiveJournal(file, policy, clock), MaintenanceDesk(file, clock)
+        live = LiveJournal(file, policy, clock, Questions(lambda: embedder))
+        desk = MaintenanceDesk(file, clock)
         # The first date pays for the import of the date library; that is no cost of a turn.
         due_date(None, "on 4 March", clock.now, policy)
         there, _ = live.extent()
@@ -303,6 +309,8 @@ def talk(folder: Path) -> None:
             done = runner.run(reply(live, companion, policy, max_tokens=2_000))
             took = time.process_time() - began - companion.spent
             acknowledge(done.logged.event_id)
+            # The program does so in the background, between two turns.
+            embed_new(file, policy, embedder)
             receipt = done.prompt.receipt
             turns += 1
             notes.add(

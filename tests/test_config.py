@@ -231,6 +231,13 @@ def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, text: s
         load(file)
 
 
+def test_a_file_that_ends_too_early_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "broken.toml"
+    file.write_text('[server]\nport = 8150\ntoken = "abc\n\n'.replace("\n\n", ""))
+    with pytest.raises(ConfigurationError, match=r"\(at the end, after line 3\)"):
+        load(file)
+
+
 # --- file < environment < flags
 
 

@@ -94,7 +94,12 @@ def read(path: Path) -> ButlerToml:
     try:
         text = path.read_text(encoding="utf-8")
         return ButlerToml(path, text, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
+        # The parser gives no line where the text ends too early.
+        last = len(text.rstrip().splitlines())
+        told = str(error).replace("(at end of document)", f"(at the end, after line {last})")
+        raise ConfigurationError(f"{path} is not valid TOML: {told}") from None
+    except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None

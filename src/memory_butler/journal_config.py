@@ -1,8 +1,9 @@
 """Configuration of the journal: `[modules.memory.journal]`. Apart, because the journal is."""
 
+from typing import Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from memory_butler.config_table import Table
 
@@ -16,6 +17,16 @@ class JournalMaintenanceConfig(Table):
     monthly: str | None = Field(
         None, description='Cron, in UTC, of the monthly run of each journal, such as "0 3 1 * *".'
     )
+    after_messages: int = Field(
+        100, ge=1, description="Upkeep runs by itself after so many new messages."
+    )
+    daily_token_budget: int = Field(
+        100_000,
+        ge=0,
+        description="Tokens, in and out, that maintenance of each journal may have taken within 24 "
+        "hours when a run begins by itself: runs by cron, after messages, at the end of a "
+        "conversation. 0: nothing runs by itself. Chat is not bounded by it.",
+    )
     portion_tokens: int = Field(
         12_000, ge=1_000, description="Bound on one prompt: so much of the log is read at once."
     )
@@ -23,6 +34,16 @@ class JournalMaintenanceConfig(Table):
     token_budget_per_run: int = Field(
         200_000, ge=0, description="Tokens, in and out, of one run; the next goes on from there."
     )
+
+    @model_validator(mode="after")
+    def _reaches_for_a_portion(self) -> Self:
+        least = self.portion_tokens + self.max_output_tokens
+        if 0 < self.daily_token_budget < least:
+            raise ValueError(
+                f"daily_token_budget must be 0, or {least} (portion_tokens and max_output_tokens)"
+                " at least: less reaches for no run"
+            )
+        return self
 
 
 class JournalBridgeConfig(Table):

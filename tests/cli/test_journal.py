@@ -92,6 +92,18 @@ def test_late_plans_and_what_was_said_meanwhile_greet_one_who_comes_back(
     assert "(overdue: pay the rent tomorrow (due " in said.err
 
 
+def test_a_damaged_journal_is_named_and_the_others_are_listed(home: Installation) -> None:
+    home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hello\n")
+    (home.data_dir / "journal" / "default" / "ada.sqlite").write_bytes(b"rubbish" * 1_000)
+    listed = home.run("journal", "list")
+    assert listed.code == 0
+    assert "default" in listed.out
+    assert "ada: ada.sqlite is no SQLite file; move it out of the way" in listed.err
+    found = {one["name"]: one for one in home.run("journal", "list", "--json").json["companions"]}
+    assert found["default"]["events"] == 2
+    assert "no SQLite file" in found["ada"]["problem"]
+
+
 def test_the_page_shows_what_a_conversation_is_like(home: Installation) -> None:
     """docs/journal.md: what is said there is what the program says."""
     page = (Path(__file__).parents[2] / "docs" / "journal.md").read_text("utf-8")
@@ -167,7 +179,7 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
 
 def test_without_a_model_it_keeps_what_is_said_and_says_what_to_set(home: Installation) -> None:
     told = home.inside("journal", "chat", stdin="Hello <pin>tea</pin>\n/mind\n/retry\n")
-    assert "Your messages are kept, and nobody answers: no language model was found." in told.err
+    assert "Your messages are kept, nobody answers, and upkeep is off: no language" in told.err
     assert "Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in told.err
     assert "--model" in told.err
     assert "tea" in told.out

@@ -8,13 +8,15 @@ import pytest
 
 from conftest import NOW, Clock
 from memory_butler.companions import schedule
+from memory_butler.companions.maintaining import upkeep
 from memory_butler.companions.opening import opened, use
 from memory_butler.companions.schedule import is_due, look_after_once, maintain_if_due
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.inference.language_models.port import ModelRateLimited
+from memory_butler.inference.language_models.port import ModelRateLimited, estimate_tokens
 from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal import sessions
 from memory_butler.journal.maintenance.run import alone
 from memory_butler.journal.runs import Run
 from memory_butler.journal_config import JournalConfig, JournalMaintenanceConfig
@@ -109,6 +111,148 @@ async def test_it_is_off_unless_configured_and_mistakes_are_told(
             pass
 
 
+def by_itself(memory: Memory, folder: Path, **bounds: int) -> Memory:
+    maintenance = JournalMaintenanceConfig(
+        portion_tokens=1_000, max_output_tokens=100, **{"after_messages": 12, **bounds}
+    )
+    journal = JournalConfig(maintenance=maintenance)
+    config = memory.config.model_copy(update={"journal": journal})
+    return replace(memory, config=config, data_dir=folder)
+
+
+async def talk(memory: Memory, count: int) -> None:
+    for number in range(count):
+        await say(memory, f"message {number}")
+
+
+async def test_upkeep_runs_by_itself_after_so_many_messages(memory: Memory, tmp_path: Path) -> None:
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["{}"] * 9)
+    await talk(here, 11)
+    await look_after_once(here, model)
+    assert model.calls == []
+    await talk(here, 1)
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+    assert "M12" in model.calls[0].prompt
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+
+
+async def test_what_cannot_be_embedded_is_compiled_all_the_same(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def missing(*_: object) -> int:
+        raise ConfigurationError("no embedding model")
+
+    monkeypatch.setattr(schedule, "embed_new", missing)
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["{}"])
+    await talk(here, 12)
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+
+
+async def test_upkeep_runs_at_the_end_of_a_conversation(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["{}"] * 9)
+    who = Principal("default", "test")
+    await talk(here, 9)
+    await use(here, who, "ada", lambda one: sessions.end(one.file, clock()))
+    await look_after_once(here, model)
+    assert model.calls == []  # too few to be worth a run
+    await talk(here, 2)
+    await look_after_once(here, model)
+    assert model.calls == []  # it goes on
+    clock.advance(minutes=61)
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+    await talk(here, 10)
+    await use(here, who, "ada", lambda one: sessions.end(one.file, clock()))
+    await look_after_once(here, model)
+    assert len(model.calls) == 2
+
+
+async def test_upkeep_keeps_to_the_budget_of_a_day(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    here = by_itself(memory, tmp_path, daily_token_budget=3_000)
+    model = ScriptedModel(["{}"] * 99)
+    runs = 0
+    for _ in range(9):
+        await talk(here, 12)
+        before = len(model.calls)
+        await look_after_once(here, model)
+        runs += len(model.calls) > before
+        clock.advance(minutes=1)
+    spent = sum(estimate_tokens(one.system + one.prompt) + 1 for one in model.calls)
+    assert 0 < spent <= 3_000
+    assert 1 <= runs < 9
+    who = Principal("default", "test")
+    config = here.config.journal
+    state = await use(here, who, "ada", lambda one: upkeep(one, config, clock()))
+    assert (state.used, state.budget) == (spent, 3_000)
+    assert state.waits == "the budget for 24 hours is used up"
+    # A person may still run it; and a day later it goes on.
+    clock.advance(days=1)
+    await look_after_once(here, model)
+    assert sum(estimate_tokens(one.system + one.prompt) + 1 for one in model.calls) > spent
+
+
+async def test_what_a_failed_run_took_counts(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["no JSON at all"] * 9)
+    await talk(here, 12)
+    await look_after_once(here, model)
+    assert model.calls
+    config = here.config.journal
+    who = Principal("default", "test")
+    state = await use(here, who, "ada", lambda one: upkeep(one, config, clock()))
+    assert state.used > 0
+    assert state.waits is not None
+    assert "six hours" in state.waits
+
+
+async def test_upkeep_is_off_without_a_budget_and_waits_after_an_undo(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    here = by_itself(memory, tmp_path, daily_token_budget=0)
+    model = ScriptedModel(['{"put": [{"key": "a", "ambient": "b", "sources": ["M1"]}]}'] * 9)
+    await talk(here, 12)
+    await look_after_once(here, model)
+    assert model.calls == []
+    here = by_itself(memory, tmp_path)
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+    who = Principal("default", "test")
+    await use(here, who, "ada", lambda one: one.desk.undo(one.desk.runs(1)[0].id))
+    await look_after_once(here, model)
+    assert len(model.calls) == 1
+    clock.advance(hours=25)
+    await look_after_once(here, model)
+    assert len(model.calls) == 2
+
+
+async def test_once_a_month_upkeep_reviews_all_fragments(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    here = by_itself(memory, tmp_path)
+    model = ScriptedModel(["{}"] * 9)
+    kinds = []
+    for _ in range(4):
+        await talk(here, 12)
+        kinds.append(await maintain_if_due(here, model, "default", "ada"))
+        clock.advance(days=16)
+    assert kinds == ["weekly", "weekly", "monthly", "weekly"]
+
+
+def test_a_budget_that_reaches_for_no_run_is_refused() -> None:
+    with pytest.raises(ValueError, match="less reaches for no run"):
+        JournalMaintenanceConfig(daily_token_budget=500)
+
+
 def test_a_monthly_run_counts_for_the_week_but_not_the_other_way_round() -> None:
     tick = NOW - timedelta(hours=1)
     done = Run(1, NOW, NOW, "weekly")
@@ -119,3 +263,24 @@ def test_a_monthly_run_counts_for_the_week_but_not_the_other_way_round() -> None
     crashed = Run(1, NOW, None, "weekly")
     assert not is_due("weekly", tick, [crashed], NOW + timedelta(hours=5))
     assert is_due("weekly", tick, [crashed], NOW + timedelta(hours=7))
+
+
+async def test_what_was_said_is_embedded_and_found_by_its_meaning(
+    memory: Memory, tmp_path: Path
+) -> None:
+    here = replace(memory, data_dir=tmp_path)
+    await say(here, "My sister adopted two kittens")
+    await say(here, "The roof leaks above the stairs")
+    (tmp_path / "journal" / "default" / "broken.sqlite").write_bytes(b"rubbish" * 100)
+
+    async def found() -> list[str]:
+        who = Principal("default", "test")
+        hits = await use(here, who, "ada", lambda one: one.live.search("pets of my relatives"))
+        return [hit.event.content for hit in hits]
+
+    assert await found() == []
+    told: set[tuple[str, str, str]] = set()
+    await look_after_once(here, None, told)  # the broken one is logged, and stops nothing
+    assert told == {("default", "broken", "configuration")}
+    assert await found() == ["My sister adopted two kittens"]
+    assert await schedule.embed_new(here, "default", "ada") == 0

@@ -1,5 +1,6 @@
 """Erasing messages of a journal: past its triggers, with all made of them alone, bytes and all."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.journal.erasing import count_messages, erase_messages, scrub
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.importing import import_lines
+from memory_butler.journal.live import LiveJournal
 from memory_butler.vault import keyring
 from memory_butler.vault.master import new_master
 
@@ -67,6 +70,46 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
                 db.execute(change)
     scrub(path)
     assert not _bytes_of(path)
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+def test_what_was_erased_stays_erased_however_often_it_is_imported(
+    tmp_path: Path, sealed: bool
+) -> None:
+    ring = keyring.create(tmp_path / "keys", new_master())
+    timed = [
+        {"actor": "user", "content": said, "ts": f"2026-01-0{day}T12:00:00+00:00"}
+        for day, said in ((1, "we had tea"), (2, MARKER), (2, MARKER), (3, "good night"))
+    ]
+    untimed = [{"actor": "user", "content": "an older line"}, {"actor": "user", "content": MARKER}]
+    path = tmp_path / "ada.sqlite"
+    with JournalFile(path, (lambda: ring) if sealed else keyring.no_keys) as file:
+        assert import_lines(file, _lines(timed)).added == 4
+        erase_messages(file, 2, 2)
+        # A later export has a line more, so that it is read from its beginning.
+        grown = [{**timed[0], "content": "hello"}, *timed]
+        again = import_lines(file, _lines(grown))
+        assert (again.added, again.known) == (1, 4)
+        assert _said(file).count(MARKER) == 1  # the other one was not erased
+        erase_messages(file, 3, 3)
+        erase_messages(file, 3, 3)
+        assert import_lines(file, _lines([{**timed[0], "content": "hi"}, *grown])).added == 1
+        assert import_lines(file, _lines(untimed)).added == 1
+        assert MARKER not in _said(file)
+        # Said anew it is another message.
+        LiveJournal(file).log(MARKER, "user")
+        assert _said(file).count(MARKER) == 1
+        erase_messages(file, 1, 100)
+    scrub(path)
+    assert not _bytes_of(path)
+
+
+def _lines(given: list[dict[str, str]]) -> bytes:
+    return "".join(json.dumps(one) + "\n" for one in given).encode()
+
+
+def _said(file: JournalFile) -> list[str]:
+    return [one.content for one in LiveJournal(file).events()]
 
 
 def test_marks_are_lowered_to_messages_that_are_there(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What may be shown of a reply while it is written: never what its end would have hidden."""
 
 import asyncio
+import re
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_butler.inference.language_models.port import Completion, ModelUnreachable, Request
 from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal import hearing as hearing_module
 from memory_butler.journal.conversation import Stopped, reply
 from memory_butler.journal.hearing import Hearing
 from memory_butler.journal.live import LiveJournal
@@ -64,6 +66,73 @@ def test_nothing_private_is_shown_at_any_moment(text: str, plainly: bool) -> Non
     for told in heard(text, plainly=plainly):
         now = "".join(one.text for one in told)
         assert now.count("HIDDEN") <= said.count("HIDDEN")
+
+
+_WORDS = (
+    *_PARTS,
+    "p",
+    "plan",
+    "pin>",
+    "\n- ",
+    "drop TEA\n",
+    "recall(",
+    "tea",
+    ")",
+    "  ",
+    "<",
+    "s",
+    ">",
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(_WORDS), max_size=14), st.booleans())
+def test_what_is_shown_is_what_reading_all_of_it_again_would_show(
+    parts: list[str], plainly: bool
+) -> None:
+    hearing = Hearing(POLICY, lambda _: None, plainly=plainly, look_ups=False)
+    for number, part in enumerate(parts, 1):
+        hearing.hear(part)
+        at_once = Hearing(POLICY, lambda _: None, plainly=plainly, look_ups=False)
+        at_once.hear("".join(parts[:number]))
+        assert hearing.shown == at_once.shown
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<say>" + "a word and\nanother " * 1_000 + "</say>",
+        "plainly " * 4_000,
+        "<say>Hm.</say><thought>" + "a word and another " * 1_000 + "</thought>",
+        '{"say": "' + "a word and another " * 1_000 + '"}',
+    ],
+    ids=["said", "plain", "thought", "json"],
+)
+def test_a_long_reply_takes_time_by_its_length(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = 0
+
+    def counted(text: str) -> tuple[int, int, bool]:
+        nonlocal taken
+        taken += len(text)
+        return settled_of(text)
+
+    settled_of = hearing_module._settled
+    monkeypatch.setattr(hearing_module, "_settled", counted)
+    hearing = Hearing(POLICY, lambda _: None, plainly=True, look_ups=True)
+    for part in re.findall(r"\S+\s*", reply):
+        hearing.hear(part)
+    assert hearing.text == reply.rstrip(" ") or hearing.text == reply
+    # All of it again for each word would be 2,000 times.
+    assert taken < 10 * len(reply)
+
+
+def test_what_may_become_tags_waits_for_the_end() -> None:
+    given = 'Of course.\n```json\n{"pin": "HIDDEN", "say": "HIDDEN"}\n```'
+    assert "HIDDEN" not in str(heard(given, plainly=True))
+    assert heard(given, plainly=True)[-1] == [Piece("say", "Of course.")]
+    # Brackets of other kinds do not stop it.
+    told = heard("[1] See [there] {braces} and\n[2] here.", plainly=True)
+    assert told[-1] == [Piece("say", "[1] See [there] {braces} and\n[2] here.")]
 
 
 def test_text_without_tags_is_shown_of_a_companion_that_uses_none() -> None:

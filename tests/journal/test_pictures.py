@@ -1,6 +1,7 @@
 """Pictures: kept in the journal's file, shown to models that see, gone with their message."""
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import reply
 from memory_butler.journal.erasing import erase_messages, scrub
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.importing import export_lines, import_lines
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.pictures import MAX_BYTES, picture_from, picture_of
 from memory_butler.journal.policy import JournalPolicy
@@ -51,6 +53,40 @@ async def test_a_path_that_a_program_wrote_is_not_read(live: LiveJournal, tmp_pa
     assert model.calls[0].pictures == ()
     assert live.picture_of(1) is None
     assert live.picture_of(99) is None
+
+
+def test_pictures_leave_and_come_with_their_messages(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    live.log("What is this?", picture=picture_of(PNG))
+    live.log("Look!", image_path="/somewhere/else.png")
+    clock.advance(minutes=1)
+    lines = "\n".join(export_lines(file)).encode()
+    assert import_lines(file, lines, clock).added == 0  # it is all there
+    with JournalFile.open(tmp_path, "default", "another") as other:
+        there = LiveJournal(other, now=clock)
+        assert import_lines(other, lines, clock).added == 2
+        assert there.picture_of(1) == picture_of(PNG)
+        assert there.picture_of(2) is None
+        assert "\n".join(export_lines(other)).encode() == lines
+        # By hand: without a name, and with one that another picture has.
+        encoded = base64.b64encode(PNG).decode()
+        by_hand = {"actor": "user", "content": "This.", "picture": encoded, "image_path": "a.png"}
+        assert import_lines(other, _lines(by_hand, by_hand), clock).added == 2
+        assert there.picture_of(3) == there.picture_of(4) == picture_of(PNG)
+        erase_messages(other, 3, 3)
+        assert there.picture_of(4) == picture_of(PNG)
+        taken = json.loads(lines.splitlines()[0]) | {"content": "Not this"}
+        taken["picture"] = base64.b64encode(PNG + b"!").decode()
+        with pytest.raises(InvalidInput, match="line 1: another picture of this journal is named"):
+            import_lines(other, _lines(taken), clock)
+        with pytest.raises(InvalidInput, match="line 1: models cannot read this picture"):
+            import_lines(other, _lines(by_hand | {"picture": "aGVsbG8="}), clock)
+        assert len(there.events()) == 3
+
+
+def _lines(*given: dict[str, str]) -> bytes:
+    return "\n".join(map(json.dumps, given)).encode()
 
 
 @pytest.mark.parametrize("sealed", [False, True])

@@ -261,3 +261,26 @@ async def test_a_memory_without_a_folder_has_no_journals(memory: Memory) -> None
 
     with pytest.raises(ConfigurationError, match="without a data directory"):
         data_dir(replace(memory, data_dir=None))
+
+
+async def test_a_damaged_journal_is_named_and_blocks_no_other(
+    serve: Serve, tmp_path: Path, clock: Clock
+) -> None:
+    compiled(tmp_path, clock)
+    folder = tmp_path / "journal" / "default"
+    (folder / "aaa.sqlite").write_bytes(b"not a journal at all " * 1_000)
+    with opened(
+        tmp_path, "default", "bob", JournalConfig(), no_keys, create=True, now=clock
+    ) as one:
+        one.live.log("hello", "user")
+        with one.file.writing() as db:
+            db.execute("INSERT INTO events (ts, content, actor) VALUES ('not a time', 'x', 'user')")
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        found = (await ok(client, "companions"))["companions"]
+    assert [one["name"] for one in found] == ["aaa", "ada", "bob"]
+    broken, whole, odd = found
+    assert "aaa.sqlite is no SQLite file" in broken["problem"]
+    assert "not a time" in odd["problem"]
+    assert whole["problem"] is None
+    assert whole["fragments"] == 2
+    assert broken["events"] == odd["events"] == 0

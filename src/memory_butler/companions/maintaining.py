@@ -1,12 +1,19 @@
-"""Maintaining a journal: with the configured model, one run at a time."""
+"""Maintaining a journal: with the configured model, one run at a time, and by itself when due.
+
+Upkeep runs by itself after so many messages, and at the end of a conversation, within a budget of
+tokens for 24 hours. The journal's own runs tell what was spent; nothing else keeps count.
+"""
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
 from memory_butler.companions.opening import Companion
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.journal.fragments import RunType
+from memory_butler.journal.live import MAX_LISTED
 from memory_butler.journal.maintenance.run import (
     Limits,
     Progress,
@@ -15,12 +22,22 @@ from memory_butler.journal.maintenance.run import (
     maintain,
     propose,
 )
+from memory_butler.journal.runs import Run
 from memory_butler.journal_config import JournalConfig
 
 if TYPE_CHECKING:
     from memory_butler.config import MemoryModuleConfig
     from memory_butler.engine.memory import Memory
     from memory_butler.inference.language_models.port import Completion, LanguageModel, Request
+
+# A run that failed is tried again, but not every minute: each attempt may cost money.
+RETRY: Final = timedelta(hours=6)
+# At the end of a conversation so many new messages are worth a run.
+_LEAST_MESSAGES: Final = 10
+_DAY: Final = timedelta(days=1)
+_MONTH: Final = timedelta(days=30)
+# Runs looked back at; more than there are in a month.
+_RUNS: Final = 200
 
 
 def companion_model(config: "MemoryModuleConfig", given: str | None = None) -> "LanguageModel":
@@ -59,6 +76,11 @@ def model_of(memory: "Memory") -> "LanguageModel":
         return _Absent(str(error))
 
 
+def has_model(memory: "Memory") -> bool:
+    """Whether a server has a model for its journals."""
+    return not isinstance(model_of(memory), _Absent)
+
+
 class _Absent:
     """Stands for a model that is not there."""
 
@@ -71,10 +93,91 @@ class _Absent:
         raise ConfigurationError(self._why)
 
 
-def limits(config: JournalConfig) -> Limits:
-    """The bounds of a run, as configured."""
+def limits(config: JournalConfig, left: int | None = None) -> Limits:
+    """The bounds of a run, as configured; `left`: of the day's tokens, where it is by itself."""
     bounds = config.maintenance
-    return Limits(bounds.portion_tokens, bounds.max_output_tokens, bounds.token_budget_per_run)
+    run = bounds.token_budget_per_run
+    if left is not None:
+        run = min(run, left)
+    return Limits(bounds.portion_tokens, bounds.max_output_tokens, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """How upkeep by itself stands.
+
+    Attributes:
+        unread: new messages, counted up to `after_messages`.
+        used: tokens that runs took within 24 hours; of `budget`.
+        waits: why nothing runs by itself now, whatever is unread; None where it may.
+    """
+
+    unread: int
+    after_messages: int
+    used: int
+    budget: int
+    waits: str | None
+
+    @property
+    def left(self) -> int:
+        """Tokens that are left for runs by themselves."""
+        return max(0, self.budget - self.used)
+
+
+def upkeep(
+    companion: Companion, config: JournalConfig, now: datetime, *, has_model: bool = True
+) -> Upkeep:
+    """How upkeep by itself stands for a journal."""
+    bounds = config.maintenance
+    runs = companion.desk.runs(_RUNS)
+    used = _spent(runs, now)
+    left = bounds.daily_token_budget - used
+    waits = _waits(runs, now)
+    if not has_model:
+        waits = "it is off: there is no language model"
+    elif bounds.daily_token_budget == 0:
+        waits = "it is off: daily_token_budget is 0"
+    elif left < bounds.portion_tokens + bounds.max_output_tokens:
+        waits = "the budget for 24 hours is used up"
+    unread = len(companion.desk.unread_events(min(bounds.after_messages, MAX_LISTED)))
+    return Upkeep(unread, bounds.after_messages, used, bounds.daily_token_budget, waits)
+
+
+def due_by_itself(
+    companion: Companion, config: JournalConfig, now: datetime, *, ended: bool = False
+) -> RunType | None:
+    """Which run is due now: after enough messages, fewer where the conversation has `ended`.
+
+    Once a month it reviews all fragments.
+    """
+    state = upkeep(companion, config, now)
+    enough = min(_LEAST_MESSAGES, state.after_messages) if ended else state.after_messages
+    if state.waits is not None or state.unread < min(enough, MAX_LISTED):
+        return None
+    runs = companion.desk.runs(_RUNS)
+    reviewed = [one for one in runs if one.run_type == "monthly" and one.completed_at] or runs[-1:]
+    return "monthly" if reviewed and now - reviewed[0].started_at >= _MONTH else "weekly"
+
+
+def _spent(runs: Sequence[Run], now: datetime) -> int:
+    return sum(
+        one.report.tokens_in + one.report.tokens_out
+        for one in runs
+        if one.report is not None and now - one.started_at < _DAY
+    )
+
+
+def _waits(runs: Sequence[Run], now: datetime) -> str | None:
+    """Whether the latest run speaks against another one now."""
+    latest = runs[0] if runs else None
+    if latest is None:
+        return None
+    since = now - latest.started_at
+    if latest.completed_at is None and since < RETRY:
+        return "the latest run has no end; it is tried again six hours after it began"
+    if latest.report is not None and latest.report.took_back is not None and since < _DAY:
+        return "a run was taken back; the next one waits a day"
+    return None
 
 
 async def run_maintenance(
@@ -85,8 +188,9 @@ async def run_maintenance(
     *,
     progress: Progress | None = None,
     agrees: Callable[[Proposal], bool] | None = None,
+    left: int | None = None,
 ) -> tuple[int, Proposal | None]:
-    """As `maintain`, while no other run is at work on this journal.
+    """As `maintain`, while no other run is at work on this journal; `left` is as in `limits`.
 
     Raises:
         Conflict: another run is.
@@ -97,7 +201,7 @@ async def run_maintenance(
             model,
             run_type,
             companion.policy,
-            limits(config),
+            limits(config, left),
             progress=progress,
             agrees=agrees,
         )

@@ -26,11 +26,13 @@ from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal, utc_now
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.search import Questions
 from memory_butler.journal_config import JournalConfig
 from memory_butler.vault.keyring import KeySource
 
 if TYPE_CHECKING:  # a command that needs no memory must not wait for it
     from memory_butler.engine.memory import Memory
+    from memory_butler.inference.embedder import Embedder
 
 DEFAULT_COMPANION: Final = "default"
 
@@ -60,10 +62,12 @@ def opened(
     create: bool = False,
     now: Callable[[], datetime] = utc_now,
     known_at: datetime | None = None,
+    embedder: "Callable[[], Embedder] | None" = None,
 ) -> Iterator[Companion]:
     """The journal `name` of a tenant; `create` makes it where there is none, sealed by `keys`.
 
-    With `known_at` both sides are as they were known then, for looking only.
+    With `known_at` both sides are as they were known then, for looking only. With an `embedder`,
+    which is found when it is needed, the log is searched by meaning, too.
 
     Raises:
         InvalidInput: a name that is no name, or a moment without a time zone.
@@ -76,7 +80,8 @@ def opened(
         raise NotFound(f"no companion {name!r}; its first message creates it")
     with JournalFile(path, keys) as file:
         policy = policy_of(config, name, introduction_of(file))
-        live, desk = LiveJournal(file, policy, now), MaintenanceDesk(file, now)
+        questions = None if embedder is None else Questions(embedder)
+        live, desk = LiveJournal(file, policy, now, questions), MaintenanceDesk(file, now)
         if known_at is not None:
             live, desk = live.at(known_at), desk.at(known_at)
         yield Companion(tenant, name, file, policy, live, desk)
@@ -85,7 +90,8 @@ def opened(
 def introduced(companion: Companion, given: Introduction, config: JournalConfig) -> Companion:
     """The same journal, from now on by the policy that `given` makes."""
     policy = policy_of(config, companion.name, given)
-    live = LiveJournal(companion.file, policy, companion.live.clock)
+    former = companion.live
+    live = LiveJournal(companion.file, policy, former.clock, former.questions)
     return replace(companion, policy=policy, live=live)
 
 
@@ -113,6 +119,7 @@ async def use(
             create=create,
             now=memory.clock,
             known_at=memory.standpoint.known_at if memory.standpoint else None,
+            embedder=lambda: memory.embedder.engine,
         ) as companion:
             return work(companion)
 
@@ -132,6 +139,7 @@ def kept_open(
             memory.keys,
             create=create,
             now=memory.clock,
+            embedder=lambda: memory.embedder.engine,
         )
     )
 

@@ -1,19 +1,26 @@
-"""What the journals of a server do by themselves: maintenance, and handing sessions over.
+"""What the journals of a server do by themselves: upkeep, handing sessions over, embedding.
 
 The database records none of it: a journal is a file of this machine, and its own rows tell what is
 due. Any number of servers may look after one folder.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import structlog
 
 from memory_butler.companions import bridge
-from memory_butler.companions.maintaining import companion_model, limits
+from memory_butler.companions.maintaining import (
+    RETRY,
+    companion_model,
+    due_by_itself,
+    limits,
+    upkeep,
+)
 from memory_butler.companions.opening import Companion, data_dir, everyone, kept_open
 from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError
 from memory_butler.domain.principals import Principal
@@ -24,40 +31,47 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.journal.fragments import RunType
 from memory_butler.journal.maintenance.run import alone, maintain
+from memory_butler.journal.meaning import keep, pending
 from memory_butler.journal.runs import Run
+from memory_butler.journal.sessions import is_over
 from memory_butler.journal_config import JournalConfig
 
 log = structlog.get_logger()
 
 _LOOK: Final = "* * * * *"
-# A run that failed is tried again, but not every minute: each attempt may cost money.
-_RETRY: Final = timedelta(hours=6)
+# Messages embedded at one look: at worst half a minute of one core.
+_EMBEDDED_AT_ONCE: Final = 2_000
 # Runs looked back at; more than there are between two ticks.
 _RUNS: Final = 200
 
 
 @asynccontextmanager
 async def running(memory: Memory) -> AsyncIterator[None]:
-    """Look after the journals for as long as the block lasts, if the configuration asks for it.
+    """Look after the journals, where there are any, for as long as the block lasts.
 
     Raises:
         ConfigurationError: a cron expression is none, or there is no model for a configured run.
     """
-    config = memory.config.journal
     model = _model(memory)
-    if model is None and not config.bridge.episodes:
+    if memory.data_dir is None:
         yield
         return
 
+    told: set[tuple[str, str, str]] = set()
+
     async def look(_: datetime) -> None:
-        await look_after_once(memory, model)
+        await look_after_once(memory, model, told)
 
     async with keeping([unrecorded(memory.clock, "journals", _LOOK, look)], memory.clock):
         yield
 
 
 def _model(memory: Memory) -> LanguageModel | None:
-    """The model of scheduled maintenance; None where none is scheduled."""
+    """The model of upkeep; None where there is none, and none is scheduled.
+
+    Raises:
+        ConfigurationError: a cron expression is none, or there is no model for a scheduled run.
+    """
     config = memory.config.journal
     crons = _crons(config)
     for kind, cron in crons:
@@ -65,10 +79,16 @@ def _model(memory: Memory) -> LanguageModel | None:
             raise ConfigurationError(
                 f"modules.memory.journal.maintenance.{kind}: {cron!r} is not a cron expression"
             )
-    if not crons:
-        return None
     own = memory.language_model if config.model is None else None
-    return own or companion_model(memory.config)
+    if own is not None or config.maintenance.daily_token_budget == 0:
+        return own
+    try:
+        return companion_model(memory.config)
+    except ConfigurationError:
+        if crons:
+            raise
+        log.info("journals are not compiled by themselves: there is no language model")
+        return None
 
 
 def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
@@ -81,20 +101,56 @@ def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
     return [(kind, cron) for kind, cron in configured if cron]
 
 
-async def look_after_once(memory: Memory, model: LanguageModel | None) -> None:
-    """Do what is due in every journal; one that fails is logged, and the others go on."""
+async def look_after_once(
+    memory: Memory, model: LanguageModel | None, told: set[tuple[str, str, str]] | None = None
+) -> None:
+    """Do what is due in every journal; one that fails is logged, and the others go on.
+
+    `told` keeps what was logged: a journal that stays damaged is no news every minute.
+    """
+    told = set() if told is None else told
     for tenant, name in await asyncio.to_thread(everyone, data_dir(memory)):
-        try:
-            if model is not None:
-                await maintain_if_due(memory, model, tenant, name)
-            if memory.config.journal.bridge.episodes:
-                await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
-        except Conflict:
-            log.info("a journal is being maintained already", tenant=tenant, companion=name)
-        except MemoryButlerError as error:
-            log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
-        except Exception:
-            log.exception("a journal failed", tenant=tenant, companion=name)
+        # Each by itself: what cannot be embedded can be compiled, and handed over.
+        for work in _works(memory, model, tenant, name):
+            try:
+                await work()
+            except Conflict:
+                log.info("a journal is being maintained already", tenant=tenant, companion=name)
+            except MemoryButlerError as error:
+                if (tenant, name, error.code) not in told:
+                    told.add((tenant, name, error.code))
+                    log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
+            except Exception:
+                log.exception("a journal failed", tenant=tenant, companion=name)
+
+
+def _works(
+    memory: Memory, model: LanguageModel | None, tenant: str, name: str
+) -> Iterator[Callable[[], Awaitable[object]]]:
+    yield partial(embed_new, memory, tenant, name)
+    if model is not None:
+        yield partial(maintain_if_due, memory, model, tenant, name)
+    if memory.config.journal.bridge.episodes:
+        yield partial(bridge.hand_over, memory, Principal(tenant, ACTOR), name)
+
+
+async def embed_new(memory: Memory, tenant: str, name: str) -> int:
+    """Embed what was said in a journal since the last time, so that it is found by its meaning.
+
+    At most so much as fits between two looks; how many messages it was. Whoever waits for an
+    embedding goes first.
+    """
+    model = memory.embedder.engine.model_version
+    done = 0
+    async with kept_open(memory, Principal(tenant, ACTOR), name) as companion:
+        while done < _EMBEDDED_AT_ONCE:
+            batch = await asyncio.to_thread(pending, companion.file, companion.policy, model)
+            if not batch:
+                break
+            vectors = await memory.embedder.embed_many([one.text for one in batch])
+            await asyncio.to_thread(keep, companion.file, batch, vectors, model)
+            done += len(batch)
+    return done
 
 
 async def maintain_if_due(
@@ -109,17 +165,28 @@ async def maintain_if_due(
     config = memory.config.journal
     async with kept_open(memory, Principal(tenant, ACTOR), name) as companion:
         with alone(companion.file):
-            kind = await asyncio.to_thread(_due, companion, config, memory.clock())
+            kind, left = await asyncio.to_thread(_due, companion, config, memory.clock())
             if kind is not None:
-                await maintain(companion.desk, model, kind, companion.policy, limits(config))
+                bounds = limits(config, left)
+                await maintain(companion.desk, model, kind, companion.policy, bounds)
                 log.info("a journal was maintained", tenant=tenant, companion=name, run_type=kind)
     return kind
 
 
-def _due(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
+def _due(companion: Companion, config: JournalConfig, now: datetime) -> tuple[RunType | None, int]:
+    """Which run is due, by cron or by what was said, and the tokens that are left for it."""
+    state = upkeep(companion, config, now)
+    if state.unread == 0 or state.waits is not None:
+        return None, state.left
+    if (kind := _due_by_cron(companion, config, now)) is not None:
+        return kind, state.left
+    silence = timedelta(minutes=config.bridge.session_minutes)
+    ended = is_over(companion.file, now, silence)
+    return due_by_itself(companion, config, now, ended=ended), state.left
+
+
+def _due_by_cron(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
     first = companion.live.events(limit=1)
-    if not first or not companion.desk.unread_events(1):
-        return None
     runs = companion.desk.runs(_RUNS)
     for kind, cron in _crons(config):
         tick = previous(cron, now)
@@ -133,4 +200,4 @@ def is_due(kind: RunType, tick: datetime, runs: Sequence[Run], now: datetime) ->
     """Whether nothing has been done for `tick`, nor tried within the last hours."""
     counts = ("monthly",) if kind == "monthly" else ("weekly", "monthly")
     since = [one for one in runs if one.run_type in counts and one.started_at >= tick]
-    return not any(one.completed_at or now - one.started_at < _RETRY for one in since)
+    return not any(one.completed_at or now - one.started_at < RETRY for one in since)

@@ -7,7 +7,7 @@ can be answered again.
 import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memory_butler.inference.language_models.port import (
@@ -22,6 +22,7 @@ from memory_butler.journal.assembly import Prompt
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.hearing import Heard, Hearing
 from memory_butler.journal.items import DISPLAY_TAGS
+from memory_butler.journal.json_tags import as_tags
 from memory_butler.journal.live import LiveJournal, Logged
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
@@ -150,7 +151,7 @@ class _Asking:
             return self._cut(prompt, said), True
         if not completion.text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return completion, False
+        return replace(completion, text=as_tags(completion.text)), False
 
     async def _completed(self, request: Request) -> Completion:
         """The model's answer; the model is cancelled where `stop` comes first."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memory_butler.journal.erasing import scrub
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile
+from memory_butler.journal.meaning import forget as forget_meanings
 from memory_butler.journal.sealing import Progress, mark_in, mark_scrubbed, silent
 from memory_butler.journal.search import forget
 from memory_butler.journal.texts import remove_ambient
@@ -35,6 +36,7 @@ def seal(path: Path, keys: KeySource, progress: Progress = silent) -> bool:
     # Not before: until nobody reads the journal as it was, these may be written again.
     remove_ambient(path.with_suffix(""))
     forget(path.with_suffix(""))
+    forget_meanings(path.with_suffix(""))
     with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as db, db:
         mark_scrubbed(db)
     return True
@@ -51,4 +53,5 @@ def unseal(path: Path, keys: KeySource, progress: Progress = silent) -> bool:
         opened = file.unseal(progress)
     if opened:
         forget(path.with_suffix(""))
+        forget_meanings(path.with_suffix(""))
     return opened

@@ -1,14 +1,23 @@
-"""Erasing messages from a journal: the one way past the triggers that keep its log (C-106)."""
+"""Erasing messages from a journal: the one way past the triggers that keep its log (C-106).
 
+What an erased message was is kept as a keyed hash, so that no import brings it back (C-272).
+"""
+
+import hmac
+import json
+import secrets
 import sqlite3
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.journal import pictures, state
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile
+from memory_butler.journal.items import to_text
+from memory_butler.journal.meaning import forget_messages
 from memory_butler.journal.queries import load
 from memory_butler.journal.search import forget
 from memory_butler.journal.texts import AMBIENT
@@ -16,6 +25,8 @@ from memory_butler.journal.texts import AMBIENT
 SQL = load("erasing")
 
 _SIDES: Final = ("", "-wal", "-shm", "-journal")
+_ERASED: Final = "erased:"
+_HASH_KEY: Final = "erased_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,7 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
         triggers = db.execute(SQL["triggers"]).fetchall()
         for name, _ in triggers:
             db.execute(f'DROP TRIGGER "{name}"')
+        _note_erased(db, span)
         resting = db.execute(SQL["fragments_of"], span).fetchall()
         db.execute(SQL["forget_items_refs"], span)
         items = int(db.execute(SQL["items"], span).fetchone()[0])
@@ -65,7 +77,39 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
             db.execute(sql)
     (file.texts_dir / AMBIENT).unlink(missing_ok=True)
     forget(file.texts_dir)
+    forget_messages(file.texts_dir, first, last)
     return ErasedMessages(events, items, gone, tuple(key for key, others in resting if others))
+
+
+def times_erased(
+    db: sqlite3.Connection, ts: datetime | None, content: str, actor: str, image_path: str | None
+) -> int:
+    """How many messages like this one were erased; without `ts`, of whatever time."""
+    key = state.get(db, _HASH_KEY)
+    if key is None:
+        return 0
+    digest = _digest(key, None if ts is None else to_text(ts), content, actor, image_path)
+    return int(state.get(db, f"{_ERASED}{digest}") or 0)
+
+
+def _note_erased(db: sqlite3.Connection, span: dict[str, int]) -> None:
+    """Keep a hash of each message that goes: one with its time, and one for lists without times."""
+    doomed = db.execute(SQL["doomed"], span).fetchall()
+    if not doomed:
+        return
+    now = datetime.now(UTC)
+    key = state.get(db, _HASH_KEY)
+    if key is None:
+        key = secrets.token_hex(32)
+        state.put(db, _HASH_KEY, key, now)
+    for ts, content, actor, image_path in doomed:
+        for moment in (ts, None):
+            name = f"{_ERASED}{_digest(key, moment, content, actor, image_path)}"
+            state.put(db, name, str(int(state.get(db, name) or 0) + 1), now)
+
+
+def _digest(key: str, *said: str | None) -> str:
+    return hmac.digest(bytes.fromhex(key), json.dumps(said).encode(), "sha256").hex()
 
 
 def scrub(path: Path) -> None:

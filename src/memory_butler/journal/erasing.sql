@@ -1,6 +1,9 @@
 -- name: triggers
 SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name
 
+-- name: doomed
+SELECT ts, content, actor, image_path FROM events WHERE id BETWEEN :first AND :last ORDER BY id
+
 -- name: fragments_of
 -- Fragments that rest on these events, and on how many others.
 SELECT s.fragment_key, (
@@ -26,7 +29,9 @@ DELETE FROM fragment_sources WHERE event_id BETWEEN :first AND :last
 DELETE FROM event_tags WHERE event_id BETWEEN :first AND :last
 
 -- name: images
+-- Those that no other message shows.
 SELECT image_path FROM events WHERE image_path IS NOT NULL AND id BETWEEN :first AND :last
+EXCEPT SELECT image_path FROM events WHERE id NOT BETWEEN :first AND :last
 
 -- name: forget_events
 DELETE FROM events WHERE id BETWEEN :first AND :last

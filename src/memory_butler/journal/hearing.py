@@ -1,14 +1,19 @@
 """A reply while it is being written: what of it may be shown already. Pure.
 
 What is shown cannot be unshown, and the end of a text may still become a tag that makes it private.
-So only what no further text can hide is shown: `settled` says up to where that is.
+So only what no further text can hide is shown: `settled` says up to where that is. What may become
+tags as JSON waits for the end of the reply.
+
+Most parts of a reply are words that go on with what is shown, or stay hidden with what is not. For
+these nothing is read again, so that a reply takes time by its length, not by its square.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
+from memory_butler.journal.json_tags import BEGINNING
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import BULLETS, TAG, VERBS, Piece, read
 from memory_butler.journal.wording import shown_pieces
@@ -17,6 +22,9 @@ from memory_butler.journal.wording import shown_pieces
 Heard = Callable[[Sequence[Piece]], None]
 
 _NAMES: Final = (*DISPLAY_TAGS, *MEMORY_TYPES)
+_TAG_SIGNS: Final = re.compile(r"[<>]")
+# Without these a part begins and ends no tag, look-up or JSON.
+_SIGNS: Final = re.compile(r"[<>()\[\]{}`]")
 _TAIL: Final = re.compile(r"</?(?P<name>[a-z]*)(?P<more>\s[^<>]*)?", re.IGNORECASE)
 
 
@@ -38,22 +46,56 @@ class Hearing:
         self._plainly = plainly
         self._look_ups = look_ups
         self._is_draft = False
+        # What the end of the text is: within an element of memory, within a piece that is shown or
+        # one that is not, or something that the next part may turn into anything.
+        self._state: Literal["hidden", "growing", "silent", "unsure"] = "unsure"
+        # Where the line begins, or what follows the last tag on it; white space after the piece.
+        self._from = 0
+        self._gap = ""
 
     def hear(self, part: str) -> None:
         """One more part of the reply."""
         self.text += part
-        if self._is_draft:
+        if self._is_draft or self._goes_on(part):
             return
+        self._read_again()
+
+    def _goes_on(self, part: str) -> bool:
+        """Whether nothing but the last piece changes; that is done then."""
+        if self._state == "hidden":
+            return not _TAG_SIGNS.search(part)
+        if self._state == "unsure" or _SIGNS.search(part) or _may_be_command(self.text, self._from):
+            return False
+        if self._state == "growing":
+            grown = part.rstrip()
+            if grown:
+                last = self.shown[-1]
+                self.shown = [*self.shown[:-1], Piece(last.kind, last.text + self._gap + grown)]
+                self._gap = part[len(grown) :]
+                self._heard(self.shown)
+            else:
+                self._gap += part
+        return True
+
+    def _read_again(self) -> None:
         policy = self._policy
-        reading = read(
-            self.text[: settled(self.text)], (*policy.assistant_actors, *policy.user_actors)
-        )
+        end, self._from, hidden = _settled(self.text)
+        names = (*policy.assistant_actors, *policy.user_actors)
+        reading = read(self.text[:end], names)
         if self._look_ups and reading.lookups:
             self._is_draft, shown = True, []
         elif self._plainly:
             shown = shown_pieces(policy.assistant_actors[0], reading.pieces, reading.tags, policy)
         else:
             shown = [one for one in reading.pieces if one.kind != "plain"]
+        self._state = "hidden" if hidden else "unsure"
+        if end == len(self.text) and reading.segments and reading.segments[-1].kind == "text":
+            last = self.text[reading.segments[-1].start : end]
+            if last.strip():
+                # It ends in the last piece, which is shown or is thinking.
+                is_shown = bool(shown) and shown[-1].text == reading.pieces[-1].text
+                self._state = "growing" if is_shown else "silent"
+                self._gap = last[len(last.rstrip()) :]
         if shown != self.shown:
             self.shown = shown
             self._heard(shown)
@@ -65,6 +107,11 @@ class Hearing:
 
 def settled(text: str) -> int:
     """So many characters of `text` are read alike, whatever follows them."""
+    return _settled(text)[0]
+
+
+def _settled(text: str) -> tuple[int, int, bool]:
+    """As `settled`; where the last tag ends; and whether what is open hides all but a tag."""
     end = len(text)
     # The beginning of a tag: "<", "</sec", "<plan due=".
     if (start := text.rfind("<")) >= 0 and (tail := _TAIL.fullmatch(text, start)):
@@ -81,10 +128,27 @@ def settled(text: str) -> int:
         elif any(one == name for _, one in opened):
             while opened.pop()[1] != name:
                 pass
-    end = min([end, *(start for start, name in opened if name in MEMORY_TYPES)])
+    memory = min((start for start, name in opened if name in MEMORY_TYPES), default=None)
+    hidden = memory is not None
+    end = end if memory is None else min(end, memory)
+    # What may become tags as JSON, at the beginning of a line.
+    if (json := BEGINNING.search(text, 0, end)) is not None:
+        # Once it has begun, it hides what follows to the end.
+        end, hidden = json.start(), json.end() < len(text)
     # The beginning of a command, at the beginning of a line or right after a tag.
-    line = max(text.rfind("\n", 0, end) + 1, min(last, end))
-    begun = text[line:end].lstrip(BULLETS).lower()
-    if begun and any(f"{one}>".startswith(begun) or begun.startswith(f"{one}>") for one in VERBS):
-        end = line
-    return end
+    if _may_be_command(text, last, end):
+        end, hidden = _line(text, last, end), False
+    return end, last, hidden
+
+
+def _line(text: str, last: int, end: int) -> int:
+    return max(text.rfind("\n", 0, end) + 1, min(last, end))
+
+
+def _may_be_command(text: str, last: int, end: int | None = None) -> bool:
+    """Whether the line, or what follows the tag that ends at `last`, begins one, or may."""
+    end = len(text) if end is None else end
+    begun = text[_line(text, last, end) : end].lstrip(BULLETS).lower()
+    return bool(begun) and any(
+        f"{one}>".startswith(begun) or begun.startswith(f"{one}>") for one in VERBS
+    )

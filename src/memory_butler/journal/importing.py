@@ -1,11 +1,13 @@
 """Import of a former conversation from JSON Lines: resumable, and nothing twice.
 
-A line is an object with `actor` and `content`, and optionally `ts` (ISO 8601 with a time zone) and
-`image_path`, as `export_lines` writes it; an `id` is passed over. Imported messages become history:
+A line is an object with `actor` and `content`, and optionally `ts` (ISO 8601 with a time zone),
+`image_path` and `picture` (base64), as `export_lines` writes it; an `id` is passed over. A picture
+is kept in the journal, under the name that its message gives it. Imported messages become history:
 their tags are kept as tags, but working memory is not touched, since what somebody felt last year
 is on nobody's mind. A bootstrap run of the desk compiles them.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -20,24 +22,26 @@ from typing import IO, Any, Final
 
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import Conflict, InvalidInput
-from memory_butler.journal import events, state
+from memory_butler.inference.language_models.port import Picture
+from memory_butler.journal import events, pictures, state
+from memory_butler.journal.erasing import times_erased
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import utc_now
 from memory_butler.journal.tags import read
 
 # Lines a transaction: a conversation that goes on meanwhile waits a few milliseconds at most.
 BATCH_LINES: Final = 500
-# The longest message with every character escaped, and room for the rest of the line.
-MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+# The longest message with every character escaped, the largest picture, and room for the rest.
+MAX_LINE_BYTES: Final = 20 * 1024 * 1024
 
 _PREFIX = "import:"
-_FIELDS = {"id", "actor", "content", "ts", "image_path"}
+_FIELDS = {"id", "actor", "content", "ts", "image_path", "picture"}
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
     """`lines` of the file are in the journal: `resumed` from before, `added` now, and `known`
-    ones that the log held already."""
+    ones that the log held already, or that were erased."""
 
     lines: int
     resumed: int
@@ -59,6 +63,7 @@ class _Line:
     actor: str
     ts: datetime | None
     image_path: str | None
+    picture: Picture | None
 
 
 def import_lines(
@@ -72,8 +77,8 @@ def import_lines(
     How far an import has come is committed with the messages themselves, under a digest of what was
     read: after a crash, or when the file has grown, call it again. A file is known by its content,
     wherever it lies. A message with a `ts` that the log holds already, same in everything and as
-    often, is skipped; one without gets the time of the import. `progress` is told the lines that
-    are in.
+    often, is skipped; one without gets the time of the import. What was erased stays erased
+    (C-272). `progress` is told the lines that are in.
 
     Raises:
         InvalidInput: a line that is no message; the lines before its batch are in, and the import
@@ -114,6 +119,8 @@ def export_lines(file: JournalFile) -> Iterator[str]:
                 line |= {"actor": one.actor, "content": one.content}
                 if one.image_path is not None:
                     line["image_path"] = one.image_path
+                if (picture := pictures.get(db, one.image_path)) is not None:
+                    line["picture"] = base64.b64encode(picture.data).decode()
                 yield json.dumps(line, ensure_ascii=False)
             ts, id = found[-1].ts, found[-1].id
 
@@ -169,13 +176,19 @@ def _message(number: int, digest: str, nth: int, line: bytes, now: datetime) -> 
     except (ValueError, RecursionError) as error:
         raise InvalidInput("this is not JSON; each line must be one object") from error
     if not isinstance(given, dict) or not {"actor", "content"} <= set(given) <= _FIELDS:
-        raise InvalidInput("an object with actor, content and optionally ts, image_path is needed")
-    texts = [given["actor"], given["content"], given.get("ts"), given.get("image_path")]
-    if not all(isinstance(one, str) for one in texts if one is not None) or None in texts[:2]:
-        raise InvalidInput("actor, content, ts and image_path must be strings")
-    actor, content, ts, image_path = texts
+        raise InvalidInput(
+            "an object with actor, content and optionally ts, image_path, picture is needed"
+        )
+    actor, content = given["actor"], given["content"]
+    ts, image_path, encoded = (given.get(key) for key in ("ts", "image_path", "picture"))
+    texts = [actor, content, *(one for one in (ts, image_path, encoded) if one is not None)]
+    if not all(isinstance(one, str) for one in texts):
+        raise InvalidInput("actor, content, ts, image_path and picture must be strings")
+    picture = None if encoded is None else pictures.picture_from(encoded)
+    if picture is not None:
+        image_path = pictures.named(picture, image_path)
     events.check(content, actor, image_path)
-    return _Line(number, digest, nth, content, actor, _moment(ts, now), image_path)
+    return _Line(number, digest, nth, content, actor, _moment(ts, now), image_path, picture)
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:
@@ -193,11 +206,19 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 
 def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
-    """Add a message; False where the log holds it."""
+    """Add a message; False where the log holds it, or it was erased."""
     ts = line.ts
+    erased = times_erased(db, ts, line.content, line.actor, line.image_path)
     if ts is None:
+        if erased >= line.nth:
+            return False
         ts = events.next_ts(db, now)
-    elif events.held(db, ts, line.content, line.actor, line.image_path) >= line.nth:
+    elif events.held(db, ts, line.content, line.actor, line.image_path) + erased >= line.nth:
         return False
+    if line.picture is not None and line.image_path is not None:
+        try:
+            pictures.keep_as(db, line.picture, line.image_path, ts)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {line.number}: {error}") from error
     events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
     return True

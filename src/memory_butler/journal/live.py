@@ -29,9 +29,10 @@ from memory_butler.journal.lifecycle import (
     plan_sweep,
 )
 from memory_butler.journal.lookups import Answer, Recollection
+from memory_butler.journal.meaning import any_kept
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.search import MAX_HITS, Hit, caught_up, search
+from memory_butler.journal.search import MAX_HITS, Hit, Index, Questions, caught_up, search
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
 from memory_butler.journal.wording import WITHHELD, date_words, indented, withheld
@@ -86,10 +87,13 @@ class LiveJournal:
         file: JournalFile,
         policy: JournalPolicy | None = None,
         now: Callable[[], datetime] = utc_now,
+        questions: Questions | None = None,
     ) -> None:
+        """`questions`: what embeds them; without it, searches go by words alone."""
         self._file = file
         self._policy = policy or JournalPolicy()
         self._now = now
+        self.questions = questions
 
     def at(self, known_at: datetime) -> Self:
         """This journal as it was known at a moment; its clock stands there, and nothing is written.
@@ -97,7 +101,7 @@ class LiveJournal:
         A prompt has the wake and image contexts of today, for nobody keeps their former texts.
         """
         file = self._file.at(known_at, self._policy)
-        return type(self)(file, self._policy, lambda: known_at)
+        return type(self)(file, self._policy, lambda: known_at, self.questions)
 
     def log(
         self,
@@ -127,8 +131,9 @@ class LiveJournal:
         now = self.clock()
         # Before the transaction: the date library takes longer than the database.
         scheduled = [_scheduled(one, now, policy) for one in reading.changes]
-        if any(isinstance(one, SearchCall) for one in reading.lookups):
+        if searched := [one for one in reading.lookups if isinstance(one, SearchCall)]:
             # Before the transaction, too: the first search of a long log takes seconds.
+            self._embed(one.question for one in searched)
             with self._file.reading() as db:
                 caught_up(db, self._file.index, policy).close()
         changes: list[Change] = []
@@ -307,10 +312,13 @@ class LiveJournal:
             return lookups.recall(db, key, deep=deep, direction=direction)
 
     def search(self, question: str, limit: int = MAX_HITS) -> tuple[Hit, ...]:
-        """Messages that have the words of `question`, best match first; `limit` from 1 to 1000."""
+        """Messages that have the words of `question` or its meaning, best match first.
+
+        `limit` from 1 to 1000.
+        """
+        self._embed([question])
         with self._file.reading() as db:
-            kept = self._file.index
-            return tuple(search(db, kept, question, self._policy, limit=_checked(limit)))
+            return tuple(search(db, self._index, question, self._policy, limit=_checked(limit)))
 
     def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
         """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
@@ -319,9 +327,19 @@ class LiveJournal:
 
     def look_up(self, calls: Iterable[Lookup]) -> tuple[Answer, ...]:
         """The answers to look-ups, but for those that the next prompt has anyway."""
+        asked = tuple(calls)
+        self._embed(one.question for one in asked if isinstance(one, SearchCall))
         with self._file.reading() as db:
-            index = self._file.index
-            found = lookups.answers(db, calls, self.clock(), self._policy, index=index)
+            # The message that is answered, and what follows it, stands in the prompt.
+            newest = events.newest_of_users(db, self._policy.assistant_actors)
+            found = lookups.answers(
+                db,
+                asked,
+                self.clock(),
+                self._policy,
+                index=self._index,
+                until=newest.id if newest else None,
+            )
             known = set(self._recalled(db))
         return tuple(one for one in found if one not in known)
 
@@ -407,6 +425,17 @@ class LiveJournal:
         """The time of this journal, in UTC: now, or the moment that is looked at."""
         return require_aware(self._now(), "the journal's clock").astimezone(UTC)
 
+    @property
+    def _index(self) -> Index:
+        """The index of the log; to be asked for within a transaction."""
+        return replace(self._file.index, questions=self.questions)
+
+    def _embed(self, questions: Iterable[str]) -> None:
+        """Make the vectors of questions before a transaction asks for them."""
+        if self.questions is not None and any_kept(self._file.texts_dir):
+            for one in questions:
+                self.questions.vector(one)
+
     def _speaker(self, actor: str | None, identity: str | None) -> str:
         assistants = self._policy.assistant_actors
         if actor is not None:
@@ -422,7 +451,7 @@ class LiveJournal:
 
     def _recalled(self, db: sqlite3.Connection) -> list[Answer]:
         if self._file.is_past:
-            return past.recalled(db, self._policy, self._file.index)
+            return past.recalled(db, self._policy, self._index)
         text = state.get(db, _RECALLED)
         return lookups.from_json(text.partition(" ")[2]) if text else []
 
@@ -447,7 +476,7 @@ class LiveJournal:
         They take the place of the former answers, unless those belong to the same turn: a reply in
         two messages keeps the look-ups of both.
         """
-        index = self._file.index
+        index = self._index
         found = lookups.answers(db, reading.lookups, now, self._policy, index=index, until=event_id)
         kept: list[Answer] = []
         newest = events.newest_of_users(db, self._policy.assistant_actors)

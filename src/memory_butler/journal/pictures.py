@@ -2,10 +2,13 @@
 the messages are that they came with.
 
 A message names its picture in `image_path`: `picture:` and a random number, the key of its row.
-Paths of other forms are what a program or an import has written; nothing is read from them.
+Paths of other forms are what a program or an import has written; nothing is read from them. An
+import that brings a picture along keeps its name, so that the same message is known again.
 """
 
 import base64
+import hashlib
+import re
 import sqlite3
 from datetime import datetime
 from typing import Final
@@ -18,6 +21,7 @@ from memory_butler.journal import state
 # With base64 and the rest of a request below the 5 MB that providers take of one picture.
 MAX_BYTES: Final = 3_500_000
 PREFIX: Final = "picture:"
+_NAME: Final = re.compile(rf"{PREFIX}[0-9a-f]{{32}}")
 
 # What every model that sees can read, by the first bytes; what a file is called decides nothing.
 _SIGNATURES: Final = {
@@ -63,8 +67,27 @@ def picture_from(text: str) -> Picture:
 def keep(db: sqlite3.Connection, picture: Picture, at: datetime) -> str:
     """Keep a picture; the `image_path` of its message."""
     path = f"{PREFIX}{uuid4().hex}"
-    state.put(db, path, base64.b64encode(picture.data).decode(), at)
+    keep_as(db, picture, path, at)
     return path
+
+
+def named(picture: Picture, image_path: str | None) -> str:
+    """The `image_path` of an imported picture: its own, or one that follows from what it shows."""
+    if image_path is not None and _NAME.fullmatch(image_path):
+        return image_path
+    return f"{PREFIX}{hashlib.sha256(picture.data).hexdigest()[:32]}"
+
+
+def keep_as(db: sqlite3.Connection, picture: Picture, path: str, at: datetime) -> None:
+    """Keep a picture under a name.
+
+    Raises:
+        InvalidInput: another picture has it.
+    """
+    encoded = base64.b64encode(picture.data).decode()
+    if state.get(db, path) not in (None, encoded):
+        raise InvalidInput(f"another picture of this journal is named {path}")
+    state.put(db, path, encoded, at)
 
 
 def get(db: sqlite3.Connection, image_path: str | None) -> Picture | None:

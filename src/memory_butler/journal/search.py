@@ -1,32 +1,43 @@
-"""Search over the whole log: by the stems of words, with dates and what stood beside (C-168).
+"""Search over the whole log: by words and by meaning, with dates and what stood beside.
 
-The index is made of the log alone and lies in a file of its own, so that it can be thrown away: it
-is caught up by every search, and made anew after an erasure. It holds what the conversation shows:
-neither thinking nor secrets. That of a sealed journal is searched in this process's memory, and its
-file is sealed as a whole, because it holds the words in clear.
+Words are found by their stems (C-168); `meaning.py` has the vectors (C-273). The index of words is
+made of the log alone and lies in a file of its own, so that it can be thrown away: it is caught up
+by every search, and made anew after an erasure. It holds what the conversation shows: neither
+thinking nor secrets. That of a sealed journal is searched in this process's memory, and its file is
+sealed as a whole, because it holds the words in clear.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import structlog
 from cryptography.exceptions import InvalidTag
 
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.fusion import fuse
 from memory_butler.files import replaced
-from memory_butler.journal import events
-from memory_butler.journal.items import Event
+from memory_butler.journal import events, meaning
+from memory_butler.journal.items import Event, to_text
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.sealing import Cipher
-from memory_butler.journal.tags import Piece, read
-from memory_butler.journal.wording import conversation_line, shown_pieces
+from memory_butler.journal.tags import read
+from memory_butler.journal.wording import conversation_line, shown_pieces, shown_words
 from memory_butler.journal.words import telling
+
+if TYPE_CHECKING:
+    from memory_butler.inference.embedder import Embedder, Vectors
+
+log = structlog.get_logger()
 
 INDEX: Final = "search.sqlite"
 SEALED_INDEX: Final = "search.sealed"
 MAX_HITS: Final = 5
+# So many by words and by meaning are fused, at least.
+_DEPTH: Final = 20
 # Words of a question; more of them find nothing better.
 MAX_WORDS: Final = 12
 # Messages that are indexed in one transaction.
@@ -50,12 +61,49 @@ _CREATE: Final = (
 )
 
 
+class Questions:
+    """The vectors of questions, each made once; the embedder is found when the first is asked."""
+
+    def __init__(self, find: "Callable[[], Embedder]") -> None:
+        self._find = find
+        self._known: dict[str, Vectors | None] = {}
+        self._embedder: Embedder | None = None
+
+    @property
+    def embedder(self) -> "Embedder":
+        """What embeds.
+
+        Raises:
+            ConfigurationError: its model cannot be had.
+        """
+        if self._embedder is None:
+            self._embedder = self._find()
+        return self._embedder
+
+    def vector(self, question: str) -> "Vectors | None":
+        """The unit vector of a question; it takes milliseconds, and the first one a second.
+
+        None while the model cannot be had: then words must do.
+        """
+        if question not in self._known:
+            try:
+                self._known[question] = self.embedder.embed_arrays([question])[0]
+            except MemoryButlerError as error:
+                log.warning("a journal is searched by words alone", code=error.code)
+                self._known[question] = None
+        return self._known[question]
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Where the index of a journal lies, and what seals it; None: nothing does."""
+    """Where the index of a journal lies, and what seals it; None: nothing does.
+
+    Without `questions` a search goes by words alone.
+    """
 
     folder: Path
     cipher: Cipher | None = None
+    questions: Questions | None = None
 
     def opened(self) -> sqlite3.Connection:
         """The index as it was kept last, or an empty one."""
@@ -96,26 +144,42 @@ def search(
     until: int | None = None,
     limit: int = MAX_HITS,
 ) -> list[Hit]:
-    """Messages that have the words of `question`, best match first, at most `limit`.
+    """Messages that have the words of `question` or its meaning, best match first, at most `limit`.
 
-    Messages with all of the words come first; where they are too few, those with some. `db` is the
-    journal, as it is seen; messages from the id `until` on are left out. `kept` is its index.
-    The first search of a long log reads all of it, later ones what has been added.
+    Of the words, messages with all of them come first; where they are too few, those with some. The
+    ranks by words and by meaning are fused. `db` is the journal, as it is seen; messages from the
+    id `until` on are left out. `kept` is its index. The first search of a long log reads all of it,
+    later ones what has been added.
     """
     words = list(dict.fromkeys(telling(question, policy.languages)))[:MAX_WORDS]
     if not words:
         return []
     end = events.newest_id(db) if until is None else until - 1
+    depth = max(limit, _DEPTH)
     with closing(caught_up(db, kept, policy, until=end)) as index:
-        ids = list(_matches(index, words, limit, end))
-    hits = []
-    for id in ids:
+        by_words = list(_matches(index, words, depth, end))
+    near = {one.id: one.ts for one in _near(kept, question, depth, end)}
+    hits: list[Hit] = []
+    for one in fuse(list(near), by_words, depth):
+        if len(hits) == limit:
+            break
+        event = events.get(db, one.id)
         # One that is not there was said after the moment that is looked at.
-        if (event := events.get(db, id)) is not None:
+        if event is not None and near.get(event.id, to_text(event.ts)) == to_text(event.ts):
             before = next(iter(events.before(db, event, 1)), None)
             after = next(iter(events.after(db, event.ts, event.id, 1)), None)
             hits.append(Hit(event, before, after))
     return hits
+
+
+def _near(kept: Index, question: str, limit: int, end: int) -> list[meaning.Near]:
+    if kept.questions is None or not meaning.any_kept(kept.folder):
+        return []
+    vector = kept.questions.vector(question)
+    if vector is None:
+        return []
+    model = kept.questions.embedder.model_version
+    return meaning.nearest(kept.folder, kept.cipher, vector, model, limit=limit, until=end)
 
 
 def caught_up(
@@ -161,18 +225,9 @@ def forget(folder: Path) -> None:
 
 def said(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, on one line for each piece."""
-    pieces = _shown(event, policy)
-    return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
-
-
-def _shown(event: Event, policy: JournalPolicy) -> list[Piece]:
     reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
-    return shown_pieces(event.actor, reading.pieces, reading.tags, policy)
-
-
-def _words_of(event: Event, policy: JournalPolicy) -> str:
-    """What of a message is indexed: not who said it, for that is in all of them."""
-    return "\n".join(one.text for one in _shown(event, policy))
+    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -196,7 +251,7 @@ def _catch_up(
             # Another process may have been quicker.
             since = _until(index)
             batch = [one for one in events.appended_after(db, since, _BATCH) if one.id <= end]
-            rows = [(one.id, text) for one in batch if (text := _words_of(one, policy))]
+            rows = [(one.id, text) for one in batch if (text := shown_words(one, policy))]
             index.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
             index.execute("DELETE FROM indexed")
             reached = batch[-1].id if batch else end

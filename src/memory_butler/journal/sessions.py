@@ -45,6 +45,14 @@ def end(file: JournalFile, now: datetime) -> None:
         state.put(db, _ENDED, str(events.newest_id(db)), now)
 
 
+def is_over(file: JournalFile, now: datetime, silence: timedelta) -> bool:
+    """Whether the latest session is closed: by `end`, or by a silence of that length."""
+    with file.reading() as db:
+        newest, latest = events.newest_id(db), events.extent(db)[1]
+        ended = int(state.get(db, _ENDED) or "0")
+    return latest is not None and (newest <= ended or now - latest >= silence)
+
+
 def take(
     file: JournalFile, policy: JournalPolicy, now: datetime, silence: timedelta
 ) -> Session | None:

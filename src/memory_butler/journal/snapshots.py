@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.journal.meaning import MEANINGS
 from memory_butler.journal.search import INDEX, SEALED_INDEX
 
-_NO_PART: Final = ("-wal", "-shm", "-journal", INDEX, SEALED_INDEX)
+_NO_PART: Final = ("-wal", "-shm", "-journal", INDEX, SEALED_INDEX, MEANINGS)
 
 
 def copy_all(data_dir: Path, target: Path) -> list[str]:
@@ -51,7 +52,7 @@ def check(path: Path) -> None:
 
 def _files(folder: Path) -> Iterator[Path]:
     """Journals and their texts; SQLite's own companions of a file (-wal, -shm) are no part, nor is
-    the index of a search, which is made again."""
+    what a search keeps, which is made again."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.name.endswith(_NO_PART):
             yield path

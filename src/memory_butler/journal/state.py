@@ -10,7 +10,8 @@ memory has been given the log, see `sessions.py`), `missed:<id>` (what the comma
 not find, and which plans that repeat they ended), `undoable` (what messages changed in mind lately,
 see `corrections.py`), `introduction` (who talks with whom, see `introduction.py`),
 `picture:<number>` (a message's picture, see
-`pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved).
+`pictures.py`), `kept:<id>` (the changes of a maintenance run that a person approved), `erased_key`
+and `erased:<hash>` (how many messages of that keyed hash were erased, see `erasing.py`).
 """
 
 import sqlite3

@@ -11,11 +11,11 @@ from typing import Final, assert_never
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
-from memory_butler.journal.items import DISPLAY_TAGS, is_assistant
+from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
-from memory_butler.journal.tags import Piece
+from memory_butler.journal.tags import Piece, read
 
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
@@ -186,6 +186,13 @@ def shown_pieces(
     if policy.untagged_reply_is_say and not set(tags) & set(DISPLAY_TAGS):
         return [Piece("say", one.text) for one in pieces]
     return [one for one in pieces if one.kind != "plain"]
+
+
+def shown_words(event: Event, policy: JournalPolicy) -> str:
+    """What the conversation shows of a message, without who said it; one line for each piece."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    return "\n".join(one.text for one in pieces)
 
 
 def cut(text: str, limit: int, count: TokenCounter) -> str:

@@ -171,18 +171,44 @@ class RunsInput(OfCompanion):
     limit: int = Field(20, ge=1, le=200, description="How many, the newest first.")
 
 
+class UpkeepView(Output):
+    """When the journal is compiled by itself, and what that may cost."""
+
+    after_messages: int = Field(description="It runs after so many messages, fewer at an end.")
+    used: int = Field(description="Tokens that runs took within 24 hours.")
+    budget: int = Field(description="Tokens that they may take within 24 hours; 0: it is off.")
+    waits: str | None = Field(description="Why nothing runs by itself now; null where it may.")
+
+
 class RunsOutput(Output):
     """The newest first."""
 
     runs: list[MaintenanceRun]
     unread: int = Field(description="Messages that no completed run has read; at most 1000.")
+    upkeep: UpkeepView
+
+
+def upkeep_view(state: maintaining.Upkeep) -> UpkeepView:
+    """How upkeep by itself stands."""
+    return UpkeepView(
+        after_messages=state.after_messages,
+        used=state.used,
+        budget=state.budget,
+        waits=state.waits,
+    )
 
 
 async def _runs(memory: Memory, principal: Principal, given: RunsInput) -> RunsOutput:
+    has_model = maintaining.has_model(memory)
+
     def look(companion: Companion) -> RunsOutput:
+        state = maintaining.upkeep(
+            companion, memory.config.journal, memory.clock(), has_model=has_model
+        )
         return RunsOutput(
             runs=[run_view(one) for one in companion.desk.runs(given.limit)],
             unread=len(companion.desk.unread_events(1_000)),
+            upkeep=upkeep_view(state),
         )
 
     return await use(memory, principal, given.companion, look)

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 
+import structlog
 from pydantic import Field
 
 from memory_butler.companions import bridge, opening
 from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
-from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened_text
@@ -39,6 +40,8 @@ from memory_butler.operations.views import (
     Serial,
 )
 
+log = structlog.get_logger()
+
 
 class OfCompanion(Input):
     """Whose journal."""
@@ -51,13 +54,14 @@ class CompanionsInput(Input):
 
 
 class CompanionSummary(Output):
-    """A companion, and how much its journal holds."""
+    """A companion, and how much its journal holds: nothing where there is a `problem`."""
 
     name: str
-    events: int
-    latest: Moment | None
-    on_mind: int = Field(description="Active items of working memory.")
-    fragments: int
+    events: int = 0
+    latest: Moment | None = None
+    on_mind: int = Field(0, description="Active items of working memory.")
+    fragments: int = 0
+    problem: str | None = Field(None, description="Why its journal cannot be read, if so.")
 
 
 class CompanionsOutput(Output):
@@ -71,9 +75,21 @@ async def _companions(
 ) -> CompanionsOutput:
     data_dir = opening.data_dir(memory)
     names = await asyncio.to_thread(opening.names, data_dir, principal.tenant)
-    return CompanionsOutput(
-        companions=[await use(memory, principal, name, summary) for name in names]
-    )
+    found = []
+    for name in names:
+        try:
+            found.append(await use(memory, principal, name, summary))
+        except Exception as error:
+            found.append(unreadable(name, error))
+    return CompanionsOutput(companions=found)
+
+
+def unreadable(name: str, error: Exception) -> CompanionSummary:
+    """A companion whose journal is damaged, in whatever way."""
+    if isinstance(error, MemoryButlerError):
+        return CompanionSummary(name=name, problem=str(error))
+    log.warning("a journal cannot be read", companion=name, exc_info=error)
+    return CompanionSummary(name=name, problem=f"its journal cannot be read: {error}")
 
 
 def summary(companion: Companion) -> CompanionSummary:

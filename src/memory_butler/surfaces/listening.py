@@ -1,12 +1,15 @@
 """The listening socket, and whom it belongs to when it is taken."""
 
 import socket
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import PurePath
 
 from memory_butler.domain.errors import ConfigurationError
 
 _BACKLOG = 2048
 # Enough of a command line to know the program by.
-_MAX_COMMAND = 120
+_MAX_COMMAND = 80
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -38,6 +41,12 @@ def url_of(listening: socket.socket, host: str) -> str:
     return f"http://{shown}:{listening.getsockname()[1]}"
 
 
+def program_of(command: Sequence[str]) -> str:
+    """The program of a command line, up to what may hold a password: an option or an address."""
+    words = takewhile(lambda one: not one.startswith("-") and not set("@=:") & set(one), command)
+    return " ".join(PurePath(one).name for one in words)[:_MAX_COMMAND]
+
+
 def _taken_by(port: int) -> str:
     """`, by process 123 (command)`; nothing where the system does not tell."""
     import psutil  # here, because only this failure needs it
@@ -45,7 +54,8 @@ def _taken_by(port: int) -> str:
     try:
         for one in psutil.net_connections(kind="tcp"):
             if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
-                command = " ".join(psutil.Process(one.pid).cmdline())[:_MAX_COMMAND]
+                process = psutil.Process(one.pid)
+                command = program_of(process.cmdline()) or process.name()
                 return f", by process {one.pid} ({command or 'unnamed'})"
     except (psutil.Error, OSError):
         pass  # other users' processes are not shown to everybody

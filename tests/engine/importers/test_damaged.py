@@ -216,3 +216,14 @@ def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path)
 def test_a_file_without_end_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="is not a regular file: a device or pipe may never end"):
         list(open_export(Path("/dev/zero"), format_named(name)).candidates("t"))
+
+
+@pytest.mark.parametrize("name", ["export.zip", "export"])
+def test_the_beginning_of_a_zip_is_told_as_that(tmp_path: Path, name: str) -> None:
+    whole = BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", os.urandom(5_000))
+    path = tmp_path / name
+    path.write_bytes(whole.getvalue()[:2_000])
+    with pytest.raises(InvalidInput, match=rf"{name} is a damaged zip, or only the beginning"):
+        detect(path)

@@ -8,7 +8,7 @@ import { Composer } from "@/pages/chat/Composer";
 import { OnItsMind } from "@/pages/chat/OnItsMind";
 import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
 import { undoItem } from "@/pages/journal/corrections";
-import { companions, stream, type JournalEvent } from "@/pages/journal/queries";
+import { companionOption, companions, stream, type JournalEvent } from "@/pages/journal/queries";
 import { useChange } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
@@ -39,7 +39,7 @@ export default function Chat() {
             label="Companion"
             value={companion}
             onChange={(name) => void navigate({ search: { companion: name } })}
-            options={known.map(({ name }) => ({ value: name, label: name }))}
+            options={known.map(companionOption)}
           />
         )
       }

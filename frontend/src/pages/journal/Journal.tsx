@@ -6,7 +6,7 @@ import { Learned } from "@/pages/journal/Learned";
 import { Maintenance } from "@/pages/journal/Maintenance";
 import { Mind } from "@/pages/journal/Mind";
 import { Prompt } from "@/pages/journal/Prompt";
-import { companions } from "@/pages/journal/queries";
+import { companionOption, companions } from "@/pages/journal/queries";
 import type { JournalSearch, JournalTab } from "@/pages/journal/route";
 import { Stream } from "@/pages/journal/Stream";
 import { LookBack } from "@/shell/LookBack";
@@ -37,7 +37,8 @@ export default function Journal() {
   const change = (part: Partial<JournalSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false });
   const { data: known } = useQuery(companions);
-  const companion = search.companion ?? known?.[0]?.name;
+  const first = known?.find(({ problem }) => !problem) ?? known?.[0];
+  const companion = search.companion ?? first?.name;
   const isPast = usePastDays() !== undefined;
   // Maintenance is for changing; what runs changed is seen in the fragments.
   const tabs = isPast ? TABS.filter(({ name }) => !CHANGING.has(name)) : TABS;
@@ -51,10 +52,10 @@ export default function Journal() {
           {known && known.length > 1 && (
             <Select
               label="Companion"
-              any={known[0]?.name ?? ""}
+              any={first?.name ?? ""}
               value={search.companion}
               onChange={(name) => change({ companion: name, fragment: undefined })}
-              options={known.slice(1).map(({ name }) => ({ value: name, label: name }))}
+              options={known.filter((one) => one !== first).map(companionOption)}
             />
           )}
           <LookBack />

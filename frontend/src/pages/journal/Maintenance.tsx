@@ -9,6 +9,7 @@ import {
   runs,
   undoRun,
   type MaintenanceRun,
+  type UpkeepView,
 } from "@/pages/journal/queries";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -31,7 +32,7 @@ export function Maintenance({ companion }: { companion: string }) {
   if (!data) return <SkeletonRows rows={5} className="h-16" />;
   return (
     <div className="space-y-4">
-      <Compile companion={companion} unread={data.unread} />
+      <Compile companion={companion} unread={data.unread} upkeep={data.upkeep} />
       {data.runs.length === 0 ? (
         <EmptyState icon={Wrench} title="Nothing was compiled yet">
           A run reads what was said and writes what is worth knowing into fragments. Each is listed
@@ -53,7 +54,15 @@ export function Maintenance({ companion }: { companion: string }) {
 }
 
 /** Lets the model read what was said since the last run; or says what is missing for that. */
-function Compile({ companion, unread }: { companion: string; unread: number }) {
+function Compile({
+  companion,
+  unread,
+  upkeep,
+}: {
+  companion: string;
+  unread: number;
+  upkeep: UpkeepView;
+}) {
   const queries = useQueryClient();
   const { data: model } = useQuery(languageModel);
   const compiling = useMutation({
@@ -96,6 +105,12 @@ function Compile({ companion, unread }: { companion: string; unread: number }) {
             butler.toml. <Code>memory-butler doctor</Code> tells whether it works.
           </>
         ) : null}
+      </p>
+      <p className="mt-2 text-sm text-ink-3">
+        {upkeep.waits
+          ? `Nothing is compiled by itself now: ${upkeep.waits}. `
+          : `It runs by itself after ${plural(upkeep.after_messages, "message")}, and at the end of a conversation. `}
+        Within 24 hours runs took {count(upkeep.used)} of {count(upkeep.budget)} tokens.
       </p>
       <div role="status">
         {compiling.isPending && <p className="mt-3 text-sm text-ink-3">Under way…</p>}

@@ -7,6 +7,7 @@ export type FragmentNode = Schemas["FragmentNode"];
 export type FragmentEdge = Schemas["FragmentEdge"];
 export type FragmentChange = Schemas["FragmentChange"];
 export type MaintenanceRun = Schemas["MaintenanceRun"];
+export type UpkeepView = Schemas["UpkeepView"];
 export type LearnedChange = Schemas["LearnedChange"];
 export type PromptPart = Schemas["PromptPart"];
 
@@ -18,6 +19,12 @@ export const companions = queryOptions({
   queryKey: ["journal", "companions"],
   queryFn: ({ signal }) => answer(api.GET("/api/journal/companions", { signal })),
   select: (found) => found.companions,
+});
+
+/** A companion in a list to choose from; one that cannot be read says so. */
+export const companionOption = (one: { name: string; problem?: string | null }) => ({
+  value: one.name,
+  label: one.problem ? `${one.name} (cannot be read)` : one.name,
 });
 
 /** What was known at a moment, of what can be looked back at; a journal has no other axis. */

@@ -106,11 +106,20 @@ def documents(path: Path, *suffixes: str) -> Iterator[Document]:
                 for info in sorted(archive.infolist(), key=lambda info: info.filename):
                     if Path(info.filename).suffix in suffixes:
                         yield Document(path, info.filename, info.file_size, info.filename)
+        elif path.suffix.lower() == ".zip" or _begins_as_zip(path):
+            raise InvalidInput(
+                f"{path.name} is a damaged zip, or only the beginning of one: download it again"
+            )
         else:
             yield Document(path, path.name, path.stat().st_size)
     except (OSError, *_DAMAGED) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise InvalidInput(f"{path} cannot be read: {said}") from None
+
+
+def _begins_as_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
 
 
 def _files(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:

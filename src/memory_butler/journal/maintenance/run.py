@@ -76,14 +76,7 @@ async def propose(
         Conflict: the budget does not reach for a single portion.
         Unavailable: the journal cannot be read.
     """
-    thinking = _Thinking(desk, model, run_type, policy, limits or Limits(), progress)
-    await thinking.begin()
-    why = await thinking.read()
-    if run_type == "monthly" and why is None:
-        why = await thinking.review()
-    operations = tuple(thinking.operations)
-    differences = await asyncio.to_thread(desk.propose, operations)
-    return Proposal(run_type, operations, tuple(differences), thinking.report(why or "done"))
+    return await _Thinking(desk, model, run_type, policy, limits or Limits(), progress).proposed()
 
 
 async def maintain(
@@ -103,8 +96,9 @@ async def maintain(
         Unavailable: the journal cannot be written; nothing was changed.
     """
     run_id = await asyncio.to_thread(desk.begin, run_type)
+    thinking = _Thinking(desk, model, run_type, policy, limits or Limits(), progress)
     try:
-        proposal = await propose(desk, model, run_type, policy, limits, progress)
+        proposal = await thinking.proposed()
         if agrees is not None and not await asyncio.to_thread(agrees, proposal):
             await asyncio.to_thread(
                 desk.note, run_id, replace(proposal.report, message="declined: nothing was changed")
@@ -114,8 +108,8 @@ async def maintain(
     except MemoryButlerError as error:
         # A journal that cannot be written cannot be told of it, either.
         if not isinstance(error, Unavailable) or isinstance(error, ModelError):
-            report = RunReport(f"failed: {error}", model=model.name)
-            await asyncio.to_thread(desk.note, run_id, report)
+            # What it took was paid for, and counts against the budget of the day.
+            await asyncio.to_thread(desk.note, run_id, thinking.failed(f"failed: {error}"))
         raise
     return run_id, proposal
 
@@ -151,6 +145,16 @@ class _Thinking:
     start: Mark = field(default_factory=Mark)
     mark: Mark = field(default_factory=Mark)
     events: int = 0
+
+    async def proposed(self) -> Proposal:
+        """All that there is to read, read; and what is to be done."""
+        await self.begin()
+        why = await self.read()
+        if self.run_type == "monthly" and why is None:
+            why = await self.review()
+        operations = tuple(self.operations)
+        differences = await asyncio.to_thread(self.desk.propose, operations)
+        return Proposal(self.run_type, operations, tuple(differences), self.report(why or "done"))
 
     async def begin(self) -> None:
         fragments = await asyncio.to_thread(self.desk.fragments)
@@ -226,6 +230,17 @@ class _Thinking:
 
     def _spent(self) -> int:
         return sum(one.tokens_in + one.tokens_out for one in self.usage)
+
+    def failed(self, message: str) -> RunReport:
+        """The report of a run that read nothing, with what it took."""
+        done = self.report(message)
+        return RunReport(
+            message=message,
+            model=done.model,
+            tokens_in=done.tokens_in,
+            tokens_out=done.tokens_out,
+            cost_usd=done.cost_usd,
+        )
 
     def report(self, message: str) -> RunReport:
         costs = [one.cost_usd for one in self.usage if one.cost_usd is not None]

@@ -33,7 +33,7 @@ def doctor(
 
     settings, problem = _settings(place)
     findings = complete(diagnose(settings, problem, deep=deep))
-    findings += [_journals(settings), *_hooks()]
+    findings += [_journals(settings), _upkeep(settings), *_hooks()]
     if as_json:
         rows = [
             {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
@@ -68,7 +68,7 @@ def _journals(settings: "Settings") -> "Finding":
     from memory_butler.journal import sealing, snapshots
 
     keys = KeysWhenAsked(settings)
-    files = sorted((settings.data_dir / "journal").rglob("*.sqlite"))
+    files = sorted((settings.data_dir / "journal").glob("*/*.sqlite"))
     damaged, locked, plain, sealed = [], [], [], 0
     for file in files:
         name = file.relative_to(settings.data_dir).as_posix()
@@ -94,6 +94,22 @@ def _journals(settings: "Settings") -> "Finding":
         said += f", not or not wholly: {', '.join(plain)}"
         return Finding("journals", "warning", said, "memory-butler keys seal-journals")
     return Finding("journals", "ok", said)
+
+
+def _upkeep(settings: "Settings") -> "Finding":
+    """Whether journals are compiled by themselves, and what that may cost."""
+    from memory_butler.companions.maintaining import companion_model
+    from memory_butler.engine.diagnosis import Finding
+
+    budget = settings.memory.journal.maintenance.daily_token_budget
+    if budget == 0:
+        return Finding("upkeep", "ok", "off: daily_token_budget is 0")
+    try:
+        named = companion_model(settings.memory).name
+    except ConfigurationError:
+        return Finding("upkeep", "ok", "off: journals are compiled once there is a language model")
+    said = f"each journal is compiled by {named}, with at most {budget:,} tokens within 24 hours"
+    return Finding("upkeep", "ok", said)
 
 
 def _hooks() -> "list[Finding]":

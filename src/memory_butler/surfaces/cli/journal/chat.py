@@ -23,6 +23,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     companion,
     model,
 )
+from memory_butler.surfaces.cli.journal.tending import Tending
 from memory_butler.surfaces.cli.journal.terminal import asked, note, styled, thinking
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
@@ -66,8 +67,12 @@ def chat(
         if named is not None:
             raise
         missing = str(error)
-    with companion(place, whose, settings, create=True) as one, asyncio.Runner() as runner:
-        talk = _Talk(place, settings, one, answering, missing, runner)
+    with (
+        companion(place, whose, settings, create=True) as one,
+        asyncio.Runner() as runner,
+        Tending(one, settings, answering) as tending,
+    ):
+        talk = _Talk(place, settings, one, answering, missing, runner, tending)
         talk.greet()
         talk.open_bridge()
         try:
@@ -86,6 +91,7 @@ class _Talk:
     model: "LanguageModel | None"
     missing: str | None
     runner: asyncio.Runner
+    tending: Tending
     memory: "Memory | None" = None
     undo_told: bool = False
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -101,7 +107,7 @@ class _Talk:
         named = self.model.name if self.model is not None else "none"
         note(f"{self._name()}: {counted(number, 'message')}{since}. Model: {named}.")
         if self.missing is not None:
-            note(f"Your messages are kept, and nobody answers: {self.missing}")
+            note(f"Your messages are kept, nobody answers, and upkeep is off: {self.missing}")
         if introducing.first_time(self.companion):
             note("A few questions first.")
             self._introduce()
@@ -170,6 +176,7 @@ class _Talk:
 
         sessions.end(self.companion.file, utc_now())
         try:
+            self.tending.end()
             if self.memory is not None and self.settings.memory.journal.bridge.episodes:
                 self.runner.run(self._hand_over(self.memory))
         finally:

@@ -30,6 +30,7 @@ from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
     from memory_butler.companions.former import Card, Former
+    from memory_butler.config import Settings
     from memory_butler.journal.fragments import Difference, RunType
     from memory_butler.journal.importing import Imported
     from memory_butler.journal.maintenance.run import Proposal
@@ -61,7 +62,7 @@ def import_(
     """Add a former conversation to the log, or make the companion the character of a card.
 
     It reads the data exports of ChatGPT and Claude, transcripts of Claude Code, chats and character
-    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts and image_path.
+    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts, image_path, picture.
     Interrupted, run it again: it goes on where it stopped, and nothing comes in twice.
     """
     from memory_butler.companions.former import read_card
@@ -73,7 +74,7 @@ def import_(
             _become(place, whose, card)
             return
         found, done = _taken_in(place, whose, file)
-    known = f", {done.known:,} were there already" if done.known else ""
+    known = f", {done.known:,} were there already or were erased" if done.known else ""
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
@@ -169,7 +170,7 @@ def export(
     ] = Path("-"),
     whose: Whose = DEFAULT,
 ) -> None:
-    """Write every message of the log as a line of JSON, which `journal import` reads.
+    """Write every message of the log as a line of JSON, pictures too, for `journal import`.
 
     Of working memory and fragments it has nothing: `memory-butler backup` keeps the whole journal.
     """
@@ -271,11 +272,13 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """The maintenance runs, the newest first; one that crashed has no end."""
-    from memory_butler.operations.fragments import RunOutput, RunsOutput
+    from memory_butler.companions.maintaining import upkeep
+    from memory_butler.operations.fragments import RunOutput, RunsOutput, upkeep_view
     from memory_butler.operations.journal_views import change_view, run_view
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
-    with companion(place, whose) as one:
+    settings = place.settings()
+    with companion(place, whose, settings) as one:
         if run_id is not None:
             run, changes = one.desk.run(run_id), one.desk.changes(run_id)
             if as_json:
@@ -285,8 +288,10 @@ def runs(
             return
         rows = [run_view(each) for each in one.desk.runs(100)]
         unread = len(one.desk.unread_events(1_000))
+        has_model = _has_model(settings)
+        state = upkeep(one, settings.memory.journal, one.live.clock(), has_model=has_model)
     if as_json:
-        print_json(RunsOutput(runs=rows, unread=unread))
+        print_json(RunsOutput(runs=rows, unread=unread, upkeep=upkeep_view(state)))
         return
     made = table("Run>", "Type", "Began", "State", "Messages>", "Tokens>", "Told")
     for row in rows:
@@ -302,6 +307,22 @@ def runs(
     if rows:
         console().print(made)
     print(f"{unread if unread < 1_000 else '1,000 or more'} messages are not compiled yet.")
+    if state.waits is not None:
+        print(f"Nothing is compiled by itself now: {state.waits}.")
+    else:
+        print(
+            f"It runs by itself after {counted(state.after_messages, 'message')}, and at the end "
+            "of a conversation."
+        )
+    print(f"Within 24 hours runs took {state.used:,} of {state.budget:,} tokens.")
+
+
+def _has_model(settings: "Settings") -> bool:
+    try:
+        model(settings, None, None)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def undo(

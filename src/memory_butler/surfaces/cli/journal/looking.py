@@ -8,6 +8,7 @@ from memory_butler.domain.errors import NotFound
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import DEFAULT, KnownAt, Whose, companion
 from memory_butler.surfaces.cli.place import AsJson, Place
+from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +30,17 @@ _BAR = 10
 def list_(place: Place, as_json: AsJson = False) -> None:
     """The companions that keep a journal here."""
     from memory_butler.companions.opening import names, zone_of
-    from memory_butler.operations.journal import CompanionsOutput, summary
-    from memory_butler.surfaces.cli.answers import console, print_json, table
+    from memory_butler.operations.journal import CompanionsOutput, summary, unreadable
+    from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
     settings = place.settings()
     found = []
     for name in names(settings.data_dir, place.principal().tenant):
-        with companion(place, name, settings) as one:
-            found.append(summary(one))
+        try:
+            with companion(place, name, settings) as one:
+                found.append(summary(one))
+        except Exception as error:
+            found.append(unreadable(name, error))
     if as_json:
         print_json(CompanionsOutput(companions=found))
         return
@@ -46,9 +50,15 @@ def list_(place: Place, as_json: AsJson = False) -> None:
     zone = zone_of(settings.memory.journal)
     made = table("Companion", "Messages>", "Latest", "On its mind>", "Fragments>")
     for row in found:
+        if row.problem is not None:
+            continue
         latest = "–" if row.latest is None else f"{row.latest.astimezone(zone):%Y-%m-%d %H:%M}"
         made.add_row(row.name, f"{row.events:,}", latest, str(row.on_mind), f"{row.fragments:,}")
-    console().print(made)
+    if made.row_count:
+        console().print(made)
+    for row in found:
+        if row.problem is not None:
+            complain(clean(f"{row.name}: {row.problem}"))
 
 
 def mind(

@@ -16,6 +16,7 @@ from memory_butler.surfaces.cli.place import Place
 if TYPE_CHECKING:
     from memory_butler.companions.opening import Companion
     from memory_butler.config import Settings
+    from memory_butler.inference.embedder import Embedder
     from memory_butler.inference.language_models.port import LanguageModel
 
 Whose = Annotated[
@@ -70,8 +71,16 @@ def companion(
         KeysWhenAsked(settings),
         create=create,
         known_at=seen.known_at if seen else None,
+        embedder=lambda: embedder(settings),
     ) as one:
         yield one
+
+
+def embedder(settings: "Settings") -> "Embedder":
+    """What embeds messages and questions: the memory's own."""
+    from memory_butler.engine.opening import embedding_engine, pulled_models
+
+    return embedding_engine(settings.memory, pulled_models(settings.data_dir))
 
 
 def _moment(text: str, now: datetime) -> datetime:
