@@ -19,6 +19,7 @@ from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.maintenance.run import Limits, maintain
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import read
 
 pytestmark = pytest.mark.anyio
 
@@ -47,9 +48,11 @@ async def test_it_answers_and_its_answer_is_remembered(
     assert said is not None
     assert (said.actor, said.content) == ("assistant", done.completion.text)
     assert done.completion.tokens_out > 0
-    # The next prompt knows it.
+    # Held to JSON, it wrote its tag so; the next prompt knows what it said.
+    (piece,) = read(said.content).pieces
+    assert piece.kind == "say"
     live.log("And?", "user")
-    assert done.completion.text.splitlines()[0] in live.assemble().user
+    assert piece.text.splitlines()[0] in live.assemble().user
 
 
 @pytest.mark.requirement("JFRAG-02", "JST-02")
