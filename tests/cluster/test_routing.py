@@ -32,12 +32,6 @@ _VALUES: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-# What Citus cannot route yet (docs/scaling.md): rows made of the lists that a query is given are
-# taken to the coordinator first, which row-level security refuses, or are refused in any case.
-_PULLED: Final = {("episodes", "insert_many"), ("seals", "add")}
-_REFUSED: Final = {("events", "insert"), ("items", "append")}
-
-
 @pytest.fixture(scope="module")
 async def runtime_dsn(
     cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
@@ -74,17 +68,10 @@ async def test_a_query_of_a_tenant_goes_to_one_shard(
         _VALUES[one.name if one.kind != "array" else f"{one.name.removesuffix('[]')}[]"]
         for one in prepared.get_parameters()
     ]
-    if query in _REFUSED:
-        with pytest.raises(asyncpg.FeatureNotSupportedError, match="distributed plan"):
-            await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
-        return
     plan = await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
     told = "\n".join(row[0] for row in plan)
-    if query in _PULLED:
-        assert "INSERT/SELECT method: pull to coordinator" in told
-    else:
-        # One for each of its parts.
-        assert set(re.findall(r"Task Count: (\d+)", told)) == {"1"}, told
+    # One for each of its parts.
+    assert set(re.findall(r"Task Count: (\d+)", told)) == {"1"}, told
 
 
 async def test_row_security_holds_on_the_machine_of_the_tenant(runtime_dsn: str) -> None:

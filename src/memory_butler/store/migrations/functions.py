@@ -21,6 +21,7 @@ FIRST = (
     "quoted_lexeme",
     "forms_of",
     "words_of",
+    "words_of_each",
     "terms_of",
     "every_term",
     "prefix_terms",
