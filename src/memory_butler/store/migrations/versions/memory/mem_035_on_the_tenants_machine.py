@@ -1,5 +1,7 @@
 """Functions that Citus can run on the machine of their tenant."""
 
+from memory_butler.store.migrations.script import run_step
+
 revision = "mem_035"
 down_revision = "mem_034"
 branch_labels = None
@@ -7,7 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Nothing: every upgrade makes the functions anew."""
+    run_step("mem_035_on_the_tenants_machine.sql")
 
 
 def downgrade() -> None:
