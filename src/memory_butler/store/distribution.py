@@ -261,6 +261,9 @@ def statements(
         f"GRANT USAGE ON SCHEMA public, memory_history TO {runtime}",
         # Row-level security is held on the workers too, which must be told the tenant.
         f"ALTER DATABASE {quoted(database)} SET citus.propagate_set_commands = 'local'",
+        # An upgrade makes functions on workers as the owner, who may name settings of pgvector only
+        # where it is loaded.
+        f"ALTER DATABASE {quoted(database)} SET session_preload_libraries = 'vector'",
     ]
 
 

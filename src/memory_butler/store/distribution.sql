@@ -66,6 +66,10 @@ SELECT coalesce(string_agg(line, E'\n' ORDER BY line), '') FROM (
     SELECT 'extension ' || extname AS line FROM pg_extension
     WHERE extnamespace = 'public'::regnamespace AND extname <> 'citus'
     UNION ALL
+    SELECT 'setting ' || c.told FROM pg_db_role_setting r, unnest(r.setconfig) c (told)
+    WHERE r.setrole = 0 AND r.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND split_part(c.told, '=', 1) IN ('citus.propagate_set_commands', 'session_preload_libraries')
+    UNION ALL
     SELECT 'type ' || t.oid::regtype FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid
     WHERE c.relkind = 'c' AND t.typnamespace = 'public'::regnamespace
     UNION ALL
