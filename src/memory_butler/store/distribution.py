@@ -17,7 +17,7 @@ from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store.migrations.functions import FIRST
 from memory_butler.store.queries import load
 from memory_butler.store.schema import Roles, quoted
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe, untenanted
 
 SQL = load("distribution")
 
@@ -390,6 +390,25 @@ _STAYS: Final = re.compile(rf"function (?:{'|'.join(sorted(STAYING))})\(")
 
 def _is_open(line: str) -> bool:
     return line.endswith(" for everybody")
+
+
+async def silent(pool: asyncpg.Pool) -> list[str]:
+    """The workers that do not answer within two seconds, by host and port.
+
+    Raises:
+        Unavailable: the coordinator went away.
+    """
+    async with untenanted(pool) as connection, connection.transaction():
+        await connection.execute("SET LOCAL citus.node_connection_timeout = 2000")
+        return [row[0] for row in await connection.fetch(_SILENT)]
+
+
+_SILENT: Final = """
+SELECT nodename || ':' || nodeport FROM pg_dist_node
+WHERE isactive AND shouldhaveshards AND noderole = 'primary'
+  AND NOT citus_check_connection_to_node(nodename, nodeport)
+ORDER BY 1
+"""
 
 
 async def connected(dsn: str) -> "asyncpg.Connection[asyncpg.Record]":
