@@ -34,6 +34,7 @@ _SETTINGS: Final = {
     "shared_preload_libraries": "'citus'",
     "wal_level": "logical",
     "listen_addresses": f"'{_HOST}'",
+    "citus.shard_count": "8",  # of the usual 32, most of whose making is waiting
     "citus.local_hostname": f"'{_HOST}'",
     "citus.node_conninfo": "'sslmode=disable'",
     "max_prepared_transactions": "50",

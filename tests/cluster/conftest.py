@@ -1,12 +1,16 @@
 """A cluster for all tests of this folder, and a database on it for each."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
-from cluster.citus import SOURCE, Cluster, Node, running
+from cli.installation import Installation
+from cluster.citus import DATABASE, SOURCE, Cluster, Node, running
+from conftest import Database
+from memory_butler.store import schema
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +34,20 @@ class Prepared:
 async def prepared(cluster: Cluster) -> AsyncIterator[Prepared]:
     try:
         yield Prepared(cluster.coordinator, cluster.workers, await cluster.prepare())
+    finally:
+        await cluster.drop()
+
+
+@pytest.fixture(scope="module")
+async def distributed(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Database]:
+    """A distributed database, of all tests of a file."""
+    try:
+        dsn = await cluster.prepare()
+        place = Installation(tmp_path_factory.mktemp("distributed"))
+        admin_dsn = cluster.coordinator.dsn()
+        await asyncio.to_thread(place.run, "distribute", "--admin-dsn", admin_dsn)
+        yield Database(DATABASE, schema.Roles.of(DATABASE), admin_dsn, dsn)
     finally:
         await cluster.drop()

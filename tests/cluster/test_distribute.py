@@ -7,7 +7,9 @@ import asyncpg
 import pytest
 
 from cli.installation import Answer, Installation
+from cluster.citus import DATABASE, Node
 from cluster.conftest import Prepared
+from memory_butler.store import schema
 from store.tenant_tables import TENANT_TABLES
 
 pytestmark = pytest.mark.anyio
@@ -29,9 +31,18 @@ WHERE t.citus_table_type = 'distributed'
 """
 
 
-async def _distributed(prepared: Prepared, folder: Path) -> Answer:
-    words = ("distribute", "--admin-dsn", prepared.coordinator.dsn())
-    return await asyncio.to_thread(Installation(folder).run, *words)
+async def _distributed(prepared: Prepared, folder: Path, *more: str, code: int = 0) -> Answer:
+    words = ("distribute", "--admin-dsn", prepared.coordinator.dsn(), *more)
+    return await asyncio.to_thread(Installation(folder).run, *words, code=code)
+
+
+async def _at(node: Node, *statements: str) -> None:
+    connection = await asyncpg.connect(node.dsn())
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
 
 
 async def test_a_new_database_is_distributed_once(prepared: Prepared, tmp_path: Path) -> None:
@@ -75,3 +86,51 @@ async def test_what_was_stored_before_is_spread_over_the_workers(
         assert await at.fetchval("SELECT count(*) FROM ONLY facts") == len(TENANTS)
     finally:
         await at.close()
+
+
+async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(
+    prepared: Prepared, tmp_path: Path
+) -> None:
+    added = prepared.workers[-1]
+    await _at(prepared.coordinator, f"SELECT citus_remove_node('127.0.0.1', {added.port})")
+    await _distributed(prepared, tmp_path)
+    assert (
+        "Every worker has what it needs." in (await _distributed(prepared, tmp_path, "--check")).err
+    )
+    await _at(prepared.coordinator, f"SELECT citus_add_node('127.0.0.1', {added.port})")
+    lacking = await _distributed(prepared, tmp_path, "--check", code=8)
+    # Citus makes the functions there, and lets everybody call them.
+    assert f":{added.port} lacks a bar: function erase_tenant(text) for everybody" in lacking.out
+    assert f":{prepared.workers[0].port} " not in lacking.out
+    await _distributed(prepared, tmp_path)
+    await _distributed(prepared, tmp_path, "--check")
+
+
+async def test_what_was_taken_from_a_worker_is_named_and_given_again(
+    prepared: Prepared, tmp_path: Path
+) -> None:
+    await _distributed(prepared, tmp_path)
+    worker = prepared.workers[0]
+    await _at(
+        worker,
+        "SET citus.enable_ddl_propagation = off",
+        f"REVOKE ALL ON FUNCTION worded_facts FROM {schema.Roles.of(DATABASE).runtime}",
+        f"REVOKE ALL ON memory_history.facts FROM {schema.Roles.of(DATABASE).runtime}",
+    )
+    lacking = await _distributed(prepared, tmp_path, "--check", code=8)
+    told = [line.partition(" lacks ")[2] for line in lacking.out.splitlines()]
+    assert "view memory_history.facts for the server" in told
+    assert [line.partition("(")[0] for line in told if line.startswith("function")] == [
+        "function worded_facts"
+    ]
+    await _distributed(prepared, tmp_path)
+    await _distributed(prepared, tmp_path, "--check")
+
+
+async def test_a_distributed_schema_is_upgraded(prepared: Prepared, tmp_path: Path) -> None:
+    await _distributed(prepared, tmp_path)
+    admin_dsn = prepared.coordinator.dsn()
+    await _at(prepared.coordinator, "UPDATE alembic_version SET version_num = 'mem_034'")
+    await schema.prepare(admin_dsn)
+    await _distributed(prepared, tmp_path)
+    await _distributed(prepared, tmp_path, "--check")

@@ -1,6 +1,5 @@
 """Where the queries of the store go on a real Citus: to the machine of their tenant alone."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -10,9 +9,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from cli.installation import Installation
-from cluster.citus import Cluster
-from conftest import NOW
+from conftest import NOW, Database
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import open_pool, prepare_connection, reading, transaction
 from scale.test_distribution import TENANTS_QUERIES
@@ -32,32 +29,11 @@ _VALUES: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-# What Citus cannot route yet (docs/scaling.md): rows made of the lists that a query is given are
-# taken to the coordinator first, which row-level security refuses, or are refused in any case.
-_PULLED: Final = {("episodes", "insert_many"), ("seals", "add")}
-_REFUSED: Final = {("events", "insert"), ("items", "append")}
-
-
-@pytest.fixture(scope="module")
-async def runtime_dsn(
-    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[str]:
-    """A login of the server's to a distributed database."""
-    try:
-        dsn = await cluster.prepare()
-        place = Installation(tmp_path_factory.mktemp("distributed"))
-        words = ("distribute", "--admin-dsn", cluster.coordinator.dsn())
-        await asyncio.to_thread(place.run, *words)
-        yield dsn
-    finally:
-        await cluster.drop()
-
-
 @pytest.fixture(scope="module")
 async def superuser(
-    runtime_dsn: str, cluster: Cluster
+    distributed: Database,
 ) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
-    connection = await asyncpg.connect(cluster.coordinator.dsn())
+    connection = await asyncpg.connect(distributed.admin_dsn)
     await prepare_connection(connection)
     yield connection
     await connection.close()
@@ -74,21 +50,14 @@ async def test_a_query_of_a_tenant_goes_to_one_shard(
         _VALUES[one.name if one.kind != "array" else f"{one.name.removesuffix('[]')}[]"]
         for one in prepared.get_parameters()
     ]
-    if query in _REFUSED:
-        with pytest.raises(asyncpg.FeatureNotSupportedError, match="distributed plan"):
-            await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
-        return
     plan = await superuser.fetch(f"EXPLAIN (COSTS OFF) {sql}", *values)
     told = "\n".join(row[0] for row in plan)
-    if query in _PULLED:
-        assert "INSERT/SELECT method: pull to coordinator" in told
-    else:
-        # One for each of its parts.
-        assert set(re.findall(r"Task Count: (\d+)", told)) == {"1"}, told
+    # One for each of its parts.
+    assert set(re.findall(r"Task Count: (\d+)", told)) == {"1"}, told
 
 
-async def test_row_security_holds_on_the_machine_of_the_tenant(runtime_dsn: str) -> None:
-    pool = await open_pool(runtime_dsn, max_size=2)
+async def test_row_security_holds_on_the_machine_of_the_tenant(distributed: Database) -> None:
+    pool = await open_pool(distributed.runtime_dsn, max_size=2)
     try:
         for tenant in ("one", "it's", "back\\slash"):
             async with transaction(pool, tenant) as tx:

@@ -28,6 +28,9 @@ async def test_the_model_is_registered_once_and_the_newest_is_current(
     again = await embeddings.register(
         memory.pool, engine.model_name, engine.model_version, 384, now
     )
+    # What is current already is not written again, but noted when it is used.
+    assert [row["last_used_at"] for row in await embeddings.known(memory.pool)] == [NOW]
+    await embeddings.used(memory.pool, again, now)
     other = await embeddings.register(memory.pool, "another", "1", 384, now)
     assert again == first["id"] != other
     known = {row["id"]: row for row in await embeddings.known(memory.pool)}

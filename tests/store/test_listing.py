@@ -153,10 +153,10 @@ async def test_the_most_referenced_are_found_by_the_pages_that_have_them(
     memory: Memory, admin: Connection
 ) -> None:
     await admin.execute("SELECT set_config('butler.tenant_id', 'default', false)")
-    found = await admin.fetch("SELECT facts_referenced(9, NULL, 50) AS id")
+    found = await admin.fetch("SELECT facts_referenced('default', 9, NULL, 50) AS id")
     first = await _facts(memory, FactFilter(), 50, order="references")
     assert [row["id"] for row in found] == [row["id"] for row in first.rows]
-    assert await admin.fetch("SELECT facts_referenced(9, '{retracted}', 50)") == []
+    assert await admin.fetch("SELECT facts_referenced('default', 9, '{retracted}', 50)") == []
 
 
 @pytest.mark.usefixtures("orchard")

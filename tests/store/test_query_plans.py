@@ -23,9 +23,9 @@ SELECT 'default', md5(n::text)::uuid, 's' || n, 'p', 'note ' || n, e::vector,
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
 """
 # The arms by themselves, as an everyday search runs them, and the deep search.
-WORDED = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10)"
-NEAREST = "SELECT * FROM nearest_facts($1, NULL, 0.2, $2, 10)"
-DEEP = "SELECT * FROM find_facts($1, $2, NULL, 0.2, $3, 10, NULL, true)"
+WORDED = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 10)"
+NEAREST = "SELECT * FROM nearest_facts('default', $1, NULL, 0.2, $2, 10)"
+DEEP = "SELECT * FROM find_facts('default', $1, $2, NULL, 0.2, $3, 10, NULL, true)"
 
 
 def unit_vectors(count: int, *, seed: int) -> Any:
@@ -112,13 +112,15 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
 ) -> None:
     # Every text has "note": 3,000 are more than are read for it.
     await admin.execute("SET butler.tenant_id = 'default'")
-    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 2)"
+    few = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 2)"
     found = await admin.fetch(few, "note word17 word23", NOW)
     assert len(found) == 2
     alone = await admin.fetch(WORDED, "note", NOW)
     assert len(alone) == 10
     read_all = await admin.fetch(
-        "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 1000000)", "note word17 word23", NOW
+        "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 10, 1000000)",
+        "note word17 word23",
+        NOW,
     )
     assert len(read_all) == 10
     assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
@@ -127,7 +129,7 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
 async def test_of_words_that_are_all_common_two_lead_together(admin: Connection) -> None:
     # 500 texts have both of the words, 1,500 one of them.
     await admin.execute("SET butler.tenant_id = 'default'")
-    read_all = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 1000000)"
+    read_all = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 10, 1000000)"
     every = {row["id"] for row in await admin.fetch(read_all, "twofold threefold", NOW)}
     found = await admin.fetch(WORDED, "twofold threefold", NOW)
     assert {row["id"] for row in found} == every
@@ -155,7 +157,7 @@ async def test_where_more_match_than_are_read_none_is_missing_that_has_every_wor
         "UPDATE facts SET search_vector = search_vector || to_tsvector('english', 'belated')"
         " WHERE subject ~ '[13579]$' OR substr(subject, 2)::integer > 2900"
     )
-    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 10, 20)"
+    few = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 10, 20)"
     found = await admin.fetch(few, "twofold threefold belated", NOW)
     assert len(found) == 10
     assert all(row["matches_all"] for row in found)
@@ -178,7 +180,7 @@ async def test_the_fewer_are_read_the_larger_is_the_sample(
         " SELECT id FROM facts WHERE id > '20000000-0000-0000-0000-000000000000'"
         " ORDER BY id LIMIT 60)"
     )
-    few = "SELECT * FROM worded_facts($1, NULL, 0.2, $2, 1, $3)"
+    few = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 1, $3)"
     plan = await plans_inside(admin, few, "seldom word17", NOW, most)
     condition = plan.partition("Bitmap Index Scan on idx_facts_search")[2]
     assert "'word17'" in condition
@@ -260,7 +262,8 @@ async def test_words_in_a_list_use_the_text_index(
     )
     await admin.execute(f"ANALYZE {table}")
     role = database.roles.runtime
-    plan = await plans_inside(admin, queries["with_terms"], "word17", 10, role=role, table=table)
+    wanted = "default", "word17", 10
+    plan = await plans_inside(admin, queries["with_terms"], *wanted, role=role, table=table)
     assert f"Bitmap Index Scan on idx_{table}_search" in plan
 
 
@@ -268,7 +271,7 @@ async def test_the_most_referenced_and_the_surest_are_found_by_an_index(
     admin: Connection, database: Database
 ) -> None:
     await admin.execute("UPDATE facts SET reference_count = 9 WHERE subject = 's7'; ANALYZE facts")
-    most = await plans_inside(admin, "SELECT facts_referenced(9, NULL, 50)")
+    most = await plans_inside(admin, "SELECT facts_referenced('default', 9, NULL, 50)")
     assert "Bitmap Index Scan on idx_facts_references" in most
     plan = await _plan_of_list(admin, database, facts.SQL["surest"], 50)
     assert "using idx_facts_lasting" in plan

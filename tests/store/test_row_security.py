@@ -223,20 +223,21 @@ async def test_a_token_is_found_by_its_hash_until_it_is_revoked(
 
 async def _search(runtime: Connection, function: str, memory: Memory) -> list[asyncpg.Record]:
     if function in FILTERS:
-        filtered: list[asyncpg.Record] = await runtime.fetch(f"SELECT {function}('tea')")
+        filter = f"SELECT unnest({function}('default', 'tea', 5))"
+        filtered: list[asyncpg.Record] = await runtime.fetch(filter)
         return filtered
     if function.startswith("worded"):
         by_words: list[asyncpg.Record] = await runtime.fetch(
-            f"SELECT * FROM {function}('tea', NULL, 0, $1, 10)", memory.clock()
+            f"SELECT * FROM {function}('default', 'tea', NULL, 0, $1, 10)", memory.clock()
         )
         return by_words
     vector = await memory.embedder.embed("tea")
     if function.startswith("nearest"):
         by_meaning: list[asyncpg.Record] = await runtime.fetch(
-            f"SELECT * FROM {function}($1, NULL, 0, $2, 10)", vector, memory.clock()
+            f"SELECT * FROM {function}('default', $1, NULL, 0, $2, 10)", vector, memory.clock()
         )
         return by_meaning
-    search = f"SELECT * FROM {function}($1, 'tea', NULL, 0, $2, 10)"
+    search = f"SELECT * FROM {function}('default', $1, 'tea', NULL, 0, $2, 10)"
     found: list[asyncpg.Record] = await runtime.fetch(search, vector, memory.clock())
     return found
 

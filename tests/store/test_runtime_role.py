@@ -176,19 +176,20 @@ async def test_row_security_off_is_an_error_and_no_way_out(pool: asyncpg.Pool) -
 
 
 # How each function that runs with the owner's rights is called; each way by which it finds. It
-# gives nothing without a tenant, and nothing of another's with one. $1 is a vector, $2 the ids of a
-# tenant, and $3 what it did. One row is asked for: another's, as near, must not take its place.
+# gives nothing without a tenant, and nothing of another's with one. First comes the tenant that it
+# is asked about; $1 is a vector, $2 the ids of that tenant, and $3 what it did. One row is asked
+# for: another's, as near, must not take its place.
 _TEXT, _NONE, _AT = "'c Ann x'", "NULL, 0", f"'{NOW.isoformat()}'"
 _FIND: Final = f"{_NONE}, {_AT}, 1, NULL, true, '{{}}'"
 _AT_ANY_TIME: Final = f"NULL, 'Nobody', {_FIND}, '-infinity', 'infinity'"
 _TOLD: Final = f"NULL, 'Nobody', {_FIND}, NULL, NULL, $2"
 _OF_A_TENANT: Final = {
     "entities_named": ("ARRAY['ann']", "ARRAY['annie']"),
-    "episodes_with_terms": (_TEXT,),
+    "episodes_with_terms": (f"{_TEXT}, 1",),
     "facts_referenced": ("1, NULL, 1",),
-    "facts_with_tag": ("'t'",),
-    "facts_with_terms": (_TEXT,),
-    "rules_with_terms": (_TEXT,),
+    "facts_with_tag": ("'t', 1",),
+    "facts_with_terms": (f"{_TEXT}, 1",),
+    "rules_with_terms": (f"{_TEXT}, 1",),
     **{
         f"find_{table}": (
             f"$1, NULL, {_FIND}, NULL, NULL",
@@ -212,6 +213,7 @@ _OF_A_TENANT: Final = {
     },
     "erase_memories": ("gen_random_uuid(), $2, $2, $2, $2",),
     "erase_tenant": ("",),
+    "erase_tenant_tokens": ("",),
     "remove_made": ("$3::uuid",),
     "remove_made_entities": ("$3::uuid",),
 }
@@ -267,9 +269,10 @@ async def test_a_function_of_the_owner_reaches_its_tenants_rows_alone(
             tried = connection.transaction()
             await tried.start()
             await connection.execute("SELECT set_config('butler.tenant_id', $1, true)", asking)
-            values = np.ones(384, dtype=np.float32), ids[about], TENANTS[about]
+            values = np.ones(384, dtype=np.float32), ids[about], TENANTS[about], about
             given = "WITH p AS (SELECT $1::vector, $2::uuid[], $3::uuid)"
-            call = f"{given} SELECT f::text FROM {function}({inputs}) f"
+            all_inputs = f"$4, {inputs}" if inputs else "$4"
+            call = f"{given} SELECT f::text FROM {function}({all_inputs}) f"
             said = repr([tuple(row) for row in await connection.fetch(call, *values)])
             # What the call did is seen by each tenant's own eyes.
             left = set()

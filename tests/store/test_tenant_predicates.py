@@ -39,8 +39,10 @@ async def test_facts_with_a_tag_are_the_tenants_own(
 ) -> None:
     for tenant, id in facts.items():
         async with transaction(pool, tenant.tenant) as tx:
-            rows = await tx.connection.fetch("SELECT facts_with_tag('drink') AS id")
-        assert [row["id"] for row in rows] == [id]
+            found = await tx.connection.fetchval(
+                "SELECT facts_with_tag($1, 'drink', 5)", tenant.tenant
+            )
+        assert found == [id]
 
 
 async def test_only_the_tenants_own_step_is_taken_back(
@@ -56,10 +58,11 @@ async def test_only_the_tenants_own_step_is_taken_back(
         return {row["id"] for row in await admin.fetch("SELECT id FROM facts")}
 
     async with transaction(pool, ours.tenant) as tx:
-        await tx.connection.execute("SELECT remove_made($1)", step)
+        await tx.connection.execute("SELECT remove_made($1, $2)", ours.tenant, step)
+        await tx.connection.execute("SELECT remove_made($1, $2)", theirs.tenant, step)
     assert await left() == set(facts.values())
     async with transaction(pool, theirs.tenant) as tx:
-        await tx.connection.execute("SELECT remove_made($1)", step)
+        await tx.connection.execute("SELECT remove_made($1, $2)", theirs.tenant, step)
     assert await left() == {facts[ours]}
 
 
@@ -95,5 +98,7 @@ async def test_an_entity_of_another_tenant_goes_by_no_name_here(
     for tenant, id in named.items():
         async with transaction(pool, tenant.tenant) as tx:
             for name in ("ana", "annie"):
-                found = await tx.connection.fetchval("SELECT entities_named($1)", [name])
+                found = await tx.connection.fetchval(
+                    "SELECT entities_named($1, $2)", tenant.tenant, [name]
+                )
                 assert found == [id]

@@ -32,22 +32,45 @@ async def distribute(settings: Settings, admin_dsn: str | None) -> list[str]:
             nothing was changed.
         Unavailable: the database cannot be reached.
     """
-    async with _administrator(settings, admin_dsn) as connection, connection.transaction():
+    async with _administrator(settings, admin_dsn) as connection:
+        async with connection.transaction():
+            has_citus, statements = await distribution.planned(connection)
+            if not has_citus:
+                raise ConfigurationError(_NO_CITUS)
+            for statement in statements:
+                try:
+                    await connection.execute(statement)
+                except asyncpg.PostgresError as error:
+                    raise ConfigurationError(
+                        f"Citus refused {statement!r}: {error}. Nothing was changed."
+                    ) from error
+        return statements + await distribution.finish(connection) if statements else []
+
+
+async def check(settings: Settings, admin_dsn: str | None) -> dict[str, list[str]]:
+    """What each worker lacks, by host and port; nothing where all have everything.
+
+    Raises:
+        ConfigurationError: Citus is not there, or tables are left that are not distributed.
+        Unavailable: the database cannot be reached.
+    """
+    async with _administrator(settings, admin_dsn) as connection:
         has_citus, statements = await distribution.planned(connection)
         if not has_citus:
+            raise ConfigurationError(_NO_CITUS)
+        found = await distribution.lacks(connection)
+        if statements and not found:
             raise ConfigurationError(
-                "the database has no Citus. Install it on every machine, put it first in "
-                "shared_preload_libraries, and run CREATE EXTENSION citus as a superuser; "
-                "--dry-run prints what would be run then. Nothing was changed."
+                "not everything is distributed yet; run `memory-butler distribute`"
             )
-        for statement in statements:
-            try:
-                await connection.execute(statement)
-            except asyncpg.PostgresError as error:
-                raise ConfigurationError(
-                    f"Citus refused {statement!r}: {error}. Nothing was changed."
-                ) from error
-    return statements
+        return found
+
+
+_NO_CITUS = (
+    "the database has no Citus. Install it on every machine, put it first in "
+    "shared_preload_libraries, and run CREATE EXTENSION citus as a superuser; "
+    "--dry-run prints what would be run then. Nothing was changed."
+)
 
 
 @asynccontextmanager

@@ -11,10 +11,15 @@ from typing import Final
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.memory import Memory
+from memory_butler.store import distribution
 from memory_butler.store.transaction import transaction
 
 # A file system that has less than this has nothing.
 _BLOCK: Final = 8192
+_KIND: Final = (
+    "SELECT current_setting('transaction_read_only') = 'on',"
+    " to_regclass('pg_dist_node') IS NOT NULL"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,11 @@ async def check(memory: Memory) -> Health:
     began = time.perf_counter()
     try:
         async with transaction(memory.pool, DEFAULT_TENANT) as tx:
-            if await tx.connection.fetchval("SHOW transaction_read_only") == "on":
+            read_only, is_cluster = await tx.connection.fetchrow(_KIND)
+            if read_only:
                 return Health(False, "the database may only be read", None)
             await tx.connection.fetchval("SELECT pg_logical_emit_message(true, 'ready', '')")
+        silent = await distribution.silent(memory.pool) if is_cluster else []
         # A server on somebody else's database may keep no file.
         if memory.data_dir is not None and memory.data_dir.is_dir():
             await asyncio.to_thread(_write, memory.data_dir)
@@ -46,7 +53,12 @@ async def check(memory: Memory) -> Health:
     except OSError as error:
         said = f"the data directory cannot be written: {error.strerror}"
         return Health(False, said, None)
-    return Health(True, "ok", round((time.perf_counter() - began) * 1000, 2))
+    took = round((time.perf_counter() - began) * 1000, 2)
+    if silent:
+        # Of no use to take the server out of a balancer: every other has the same workers.
+        told = f"{', '.join(silent)} of the cluster does not answer, and serves no tenant"
+        return Health(True, told, took)
+    return Health(True, "ok", took)
 
 
 def _write(folder: Path) -> None:

@@ -159,11 +159,11 @@ WHERE tenant_id = $1 AND id = ANY($2) AND embedding_version_id = $3 AND embeddin
 -- The active facts that bear on the episodes, by meaning or by words, best first.
 WITH bearing AS (
     SELECT n.id, n.rank FROM episodes e
-    CROSS JOIN LATERAL nearest_facts(e.embedding, $2, 0, $5, $6, $7) n
+    CROSS JOIN LATERAL nearest_facts($1, e.embedding, $2, 0, $5, $6, $7) n
     WHERE e.tenant_id = $1 AND e.id = ANY($3) AND e.embedding IS NOT NULL
     UNION ALL
     SELECT w.id, w.rank FROM episodes e
-    CROSS JOIN LATERAL worded_facts(left(e.content, 4000), $2, 0, $5, $6) w
+    CROSS JOIN LATERAL worded_facts($1, left(e.content, 4000), $2, 0, $5, $6) w
     WHERE e.tenant_id = $1 AND e.id = ANY($3)
 )
 SELECT f.id, f.subject, f.predicate, f.content, f.scope, f.permanence, f.entity_id, f.trust

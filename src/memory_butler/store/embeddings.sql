@@ -1,3 +1,7 @@
+-- name: current
+-- What is current already is not written again: of a cluster all machines would have to be there.
+SELECT id FROM embedding_versions WHERE model_name = $1 AND version = $2 AND is_current
+
 -- name: register
 -- C-75: the newest model to register is the current one.
 WITH retired AS (

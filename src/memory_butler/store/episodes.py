@@ -88,28 +88,29 @@ async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> No
 
 async def insert_many(tx: Transaction, found: Sequence[tuple[NewEpisode, str]]) -> None:
     """Store episodes with the texts for their tsvectors, to be embedded later."""
-    columns = [
-        (
-            one.id,
-            one.butler,
-            one.session_id,
-            one.content,
-            search_text,
-            one.importance,
-            one.occurred_at,
-            one.speaker,
-            one.turn,
-            one.created_at,
-            one.expires_at,
-            one.metadata,
-            one.consolidation_status,
-            one.trust,
-        )
-        for one, search_text in found
-    ]
-    await tx.connection.execute(
-        SQL["insert_many"], tx.tenant, *(list(column) for column in zip(*columns, strict=True))
-    )
+    statuses = sorted({one.consolidation_status for one, _ in found})
+    for status in statuses:
+        of_status = [
+            (
+                one.id,
+                one.butler,
+                one.session_id,
+                one.content,
+                search_text,
+                one.importance,
+                one.occurred_at,
+                one.speaker,
+                one.turn,
+                one.created_at,
+                one.expires_at,
+                one.metadata,
+                one.trust,
+            )
+            for one, search_text in found
+            if one.consolidation_status == status
+        ]
+        *columns, trusts = (list(column) for column in zip(*of_status, strict=True))
+        await tx.connection.execute(SQL["insert_many"], tx.tenant, *columns, status, trusts)
 
 
 async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:

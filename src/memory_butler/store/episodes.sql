@@ -17,20 +17,18 @@ INSERT INTO episodes (
 )
 
 -- name: insert_many
+-- Of one status. Lists in VALUES make a row each, as a SELECT from them would; Citus sends only these to
+-- one shard, and only where no function or cast is between a list and its column.
 INSERT INTO episodes (
     tenant_id, id, butler, session_id, content, search_vector, importance,
     occurred_at, speaker, turn, created_at, last_referenced_at, expires_at, metadata,
     consolidation_status, trust
 )
-SELECT $1, id, butler, session_id, content, words_of(search_text), importance,
-       occurred_at, speaker, turn, created_at, created_at, expires_at, metadata, status, trust
-FROM unnest(
-    $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::double precision[],
-    $8::timestamptz[], $9::text[], $10::integer[], $11::timestamptz[], $12::timestamptz[],
-    $13::jsonb[], $14::text[], $15::smallint[]
-) AS new (
-    id, butler, session_id, content, search_text, importance,
-    occurred_at, speaker, turn, created_at, expires_at, metadata, status, trust
+VALUES (
+    $1, unnest($2::uuid[]), unnest($3::text[]), unnest($4::uuid[]), unnest($5::text[]),
+    unnest(words_of_each($6::text[])), unnest($7::double precision[]), unnest($8::timestamptz[]),
+    unnest($9::text[]), unnest($10::integer[]), unnest($11::timestamptz[]), unnest($11::timestamptz[]),
+    unnest($12::timestamptz[]), unnest($13::jsonb[]), $14, unnest($15::smallint[])
 )
 
 -- name: get
@@ -89,9 +87,8 @@ DELETE FROM episodes USING doomed WHERE tenant_id = $1 AND id = doomed_id RETURN
 SELECT count(*)::integer FROM episodes WHERE tenant_id = $1
 
 -- name: with_terms
--- Up to $2; null where there are more. Text that is no word is in no index.
-SELECT CASE WHEN numnode(prefix_terms($1)) > 0 AND cardinality(found) <= $2 THEN found END AS ids
-FROM (SELECT ARRAY(SELECT episodes_with_terms($1) LIMIT $2 + 1) OFFSET 0) few (found)
+-- Up to $3; null where there are more.
+SELECT episodes_with_terms($1, $2, $3)
 
 -- fragment: wanted
 tenant_id = $1

@@ -116,6 +116,7 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
     """Erase them and all that speaks of them; rows a table."""
     found: dict[str, int] = await tx.connection.fetchval(
         SQL["erase_memories"],
+        tx.tenant,
         erasure_id,
         list(doomed.episodes),
         list(doomed.facts),
@@ -127,8 +128,9 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
 
 async def erase_tenant(tx: Transaction) -> dict[str, int]:
     """Erase every row of the tenant; rows a table."""
-    found: dict[str, int] = await tx.connection.fetchval(SQL["erase_tenant"])
-    return found
+    found: dict[str, int] = await tx.connection.fetchval(SQL["erase_tenant"], tx.tenant)
+    tokens: int = await tx.connection.fetchval(SQL["erase_tenant_tokens"], tx.tenant)
+    return found | {"tokens": tokens}
 
 
 async def record(

@@ -123,10 +123,13 @@ SELECT id, canonical_name AS content, canonical_name AS words, NULL::vector AS e
 FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 
 -- name: erase_memories
-SELECT erase_memories($1, $2, $3, $4, $5)
+SELECT erase_memories($1, $2, $3, $4, $5, $6)
 
 -- name: erase_tenant
-SELECT erase_tenant()
+SELECT erase_tenant($1)
+
+-- name: erase_tenant_tokens
+SELECT erase_tenant_tokens($1)
 
 -- name: record
 INSERT INTO erasures (tenant_id, id, target, actor, erased_at, report) VALUES ($1, $2, $3, $4, $5, $6)

@@ -1,11 +1,11 @@
 -- name: insert
+-- Lists in VALUES make a row each, as a SELECT from them would; Citus sends only these to one shard.
 WITH told AS (
     INSERT INTO memory_events (tenant_id, id, event_type, actor, payload, created_at)
-    SELECT $1, t.id, t.event_type, $2, t.payload, $5
-    FROM unnest($6::uuid[], $3::text[], $4::jsonb[]) AS t (id, event_type, payload)
+    VALUES ($1, unnest($6::uuid[]), unnest($3::text[]), $2, unnest($4::jsonb[]), $5)
 )
 INSERT INTO event_seals (tenant_id, event_id, salt, content, mac)
-SELECT $1, s.* FROM unnest($7::uuid[], $8::bytea[], $9::bytea[], $10::bytea[]) AS s
+VALUES ($1, unnest($7::uuid[]), unnest($8::bytea[]), unnest($9::bytea[]), unnest($10::bytea[]))
 
 -- fragment: wanted
 tenant_id = $1

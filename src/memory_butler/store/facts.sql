@@ -163,20 +163,11 @@ CROSS JOIN LATERAL (
 ) f
 
 -- name: with_terms
--- Up to $2; null where there are more. Text that is no word is in no index, and of a word that every
--- fifth of the newest has, the index would gather all before the first could be read.
-SELECT CASE WHEN numnode(prefix_terms($1)) > 0 AND (
-    SELECT count(*) FILTER (WHERE search_vector @@ prefix_terms($1)) < 100
-    FROM (SELECT search_vector FROM facts WHERE tenant_id = current_setting('butler.tenant_id', true)
-          ORDER BY created_at DESC, id LIMIT 500) newest
-) THEN (
-    SELECT CASE WHEN cardinality(found) <= $2 THEN found END
-    FROM (SELECT ARRAY(SELECT facts_with_terms($1, $3) LIMIT $2 + 1) OFFSET 0) few (found)
-) END AS ids
+-- Up to $3; null where there are more.
+SELECT facts_with_terms($1, $2, $3, $4)
 
 -- name: with_tag
-SELECT CASE WHEN cardinality(found) <= $2 THEN found END AS ids
-FROM (SELECT ARRAY(SELECT facts_with_tag($1, $3) LIMIT $2 + 1) OFFSET 0) few (found)
+SELECT facts_with_tag($1, $2, $3, $4)
 
 -- fragment: wanted
 tenant_id = $1
@@ -231,7 +222,7 @@ SELECT CASE WHEN (SELECT count(rate) FROM rates) < 65 THEN ARRAY(
 -- name: referenced
 -- Those with as many references as the fourth on every two hundredth page: some eight hundred, where
 -- few have as many; the first $18 of them.
-SELECT ARRAY(SELECT facts_referenced(sampled.least, $9, $18))
+SELECT ARRAY(SELECT facts_referenced($1, sampled.least, $9, $18))
 FROM (SELECT reference_count AS least FROM facts TABLESAMPLE SYSTEM (0.5) WHERE {wanted}
       ORDER BY reference_count DESC OFFSET 3 LIMIT 1) sampled
 

@@ -21,15 +21,14 @@ ON CONFLICT (tenant_id, namespace, key) DO UPDATE SET
 SELECT pg_advisory_xact_lock(
     hashtextextended('memory-butler items ' || $1 || array_to_string($2::text[], ' '), 0))
 
+-- name: last_number
+-- Keys that `append` made are numbers of one length, so that their order is that of the numbers.
+SELECT coalesce(max(key)::bigint, 0) FROM items
+WHERE tenant_id = $1 AND namespace = $2 AND key ~ '^[0-9]{18}$'
+
 -- name: append
--- Keys of one length, so that their order is that of the numbers.
 INSERT INTO items (tenant_id, namespace, key, value, created_at, updated_at)
-SELECT $1, $2, lpad((last.number + new.place)::text, 18, '0'), new.value, $4, $4
-FROM jsonb_array_elements($3) WITH ORDINALITY AS new (value, place), (
-    SELECT coalesce(max(key)::bigint, 0) AS number FROM items
-    WHERE tenant_id = $1 AND namespace = $2 AND key ~ '^[0-9]{18}$'
-) AS last
-RETURNING key
+VALUES ($1, $2, unnest($3::text[]), unnest($4::jsonb[]), $5, $5)
 
 -- name: tail
 SELECT namespace, key, value, created_at, updated_at FROM items

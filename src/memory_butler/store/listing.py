@@ -39,13 +39,13 @@ class Sought:
 
 
 async def sought(tx: Transaction, query: str, text: str | None, *rest: object) -> Sought:
-    """How to find the rows with `text`, by a query that gives up to $2 ids, null if there are more.
+    """How to find the rows with `text`, by a query that gives up to $3 ids, null if there are more.
 
     The past is in no index: its rows may have had other words.
     """
     if text is None or tx.past:
         return Sought(text=text)
-    ids = await tx.connection.fetchval(query, text, MOST_BY_ID, *rest)
+    ids = await tx.connection.fetchval(query, tx.tenant, text, MOST_BY_ID, *rest)
     return Sought(text=text) if ids is None else Sought(ids=ids)
 
 

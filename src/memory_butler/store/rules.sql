@@ -110,9 +110,8 @@ UPDATE rules SET maturity = $3, last_evaluated_at = $4 WHERE tenant_id = $1 AND 
 RETURNING {columns}
 
 -- name: with_terms
--- Up to $2; null where there are more. Text that is no word is in no index.
-SELECT CASE WHEN numnode(prefix_terms($1)) > 0 AND cardinality(found) <= $2 THEN found END AS ids
-FROM (SELECT ARRAY(SELECT rules_with_terms($1) LIMIT $2 + 1) OFFSET 0) few (found)
+-- Up to $3; null where there are more.
+SELECT rules_with_terms($1, $2, $3)
 
 -- fragment: wanted
 tenant_id = $1

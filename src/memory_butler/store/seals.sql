@@ -32,7 +32,7 @@ ORDER BY e.id LIMIT $4
 
 -- name: add
 INSERT INTO event_seals (tenant_id, event_id, salt, content, mac)
-SELECT $1, n.* FROM unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[]) AS n
+VALUES ($1, unnest($2::uuid[]), unnest($3::bytea[]), unnest($4::bytea[]), unnest($5::bytea[]))
 
 -- name: checkpoint
 SELECT statement, encode(signature, 'hex') AS signature FROM audit_checkpoints WHERE tenant_id = $1

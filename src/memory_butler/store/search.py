@@ -87,7 +87,9 @@ async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
     """The keyword retriever, for a preprocessed question; '' finds nothing (SRCH-05)."""
     with span("sql words"):
         found: Records = await tx.connection.fetch(
-            _of_types("worded", wanted.types),
+            SQL["worded"],
+            tx.tenant,
+            list(wanted.types),
             question,
             wanted.scope,
             wanted.min_confidence,
@@ -102,7 +104,9 @@ async def nearest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records
     """The vector retriever, for a vector of shape (384,)."""
     with span("sql nearest"):
         found: Records = await tx.connection.fetch(
-            _of_types("nearest", wanted.types),
+            SQL["nearest"],
+            tx.tenant,
+            list(wanted.types),
             embedding,
             wanted.scope,
             wanted.min_confidence,
@@ -240,6 +244,7 @@ async def _found(
     with span("sql search", memory_type=memory_type):
         records = await tx.connection.fetch(
             query,
+            tx.tenant,
             embedding,
             question,
             wanted.scope,

@@ -4,31 +4,19 @@
 -- random: how many there are, how far they reach, how their nearness spreads.
 
 -- name: found_episode
-SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
 -- name: found_fact
-SELECT * FROM find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
 -- name: found_rule
-SELECT * FROM find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
--- name: worded_episode
-SELECT 'episode' AS memory_type, w.* FROM worded_episodes($1, $2, $3, $4, $5, $6) w
+-- name: worded
+SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8)
 
--- name: worded_fact
-SELECT 'fact' AS memory_type, w.* FROM worded_facts($1, $2, $3, $4, $5, $6) w
-
--- name: worded_rule
-SELECT 'rule' AS memory_type, w.* FROM worded_rules($1, $2, $3, $4, $5, $6) w
-
--- name: nearest_episode
-SELECT 'episode' AS memory_type, n.* FROM nearest_episodes($1, $2, $3, $4, $5, $6) n
-
--- name: nearest_fact
-SELECT 'fact' AS memory_type, n.* FROM nearest_facts($1, $2, $3, $4, $5, $6) n
-
--- name: nearest_rule
-SELECT 'rule' AS memory_type, n.* FROM nearest_rules($1, $2, $3, $4, $5, $6) n
+-- name: nearest
+SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- What matters most and is nearest to a question, of the thousand facts that matter most.
 -- name: weightiest_facts
@@ -49,7 +37,7 @@ ORDER BY m.embedding <=> $2, m.id LIMIT $7
                 ELSE marked.terms::text[] END AS words,
            CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
            marked.terms,
-           entities_named($4::text[]) IS NOT NULL AS names_entity
+           entities_named($5::text, $4::text[]) IS NOT NULL AS names_entity
     FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_of($2), '{}') END OFFSET 0)
         AS marked (terms)
     OFFSET 0

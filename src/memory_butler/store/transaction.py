@@ -177,8 +177,9 @@ async def reading(
     """
     async with _open(pool, tenant, _READ, ready, isolation="repeatable_read", readonly=True) as tx:
         if standpoint is not None:
-            known_at, as_of = standpoint.known_at.isoformat(), standpoint.as_of
-            await tx.connection.execute(_PAST, known_at, as_of.isoformat() if as_of else "")
+            as_of = standpoint.as_of.isoformat() if standpoint.as_of else ""
+            moments = {"known_at": standpoint.known_at.isoformat(), "as_of": as_of}
+            await tx.connection.execute(_PAST.format(**moments))
             tx = replace(tx, past=True)
         yield tx
 
@@ -366,8 +367,8 @@ def _literal(text: str) -> str:
 
 
 _PAST = (
-    "SELECT set_config('butler.known_at', $1, true), set_config('butler.as_of', $2, true), "
-    "set_config('search_path', 'memory_history, public', true)"
+    "SET LOCAL butler.known_at = '{known_at}'; SET LOCAL butler.as_of = '{as_of}'; "
+    "SET LOCAL search_path = memory_history, public"
 )
 
 

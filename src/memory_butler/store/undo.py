@@ -150,7 +150,7 @@ async def remove(
         if ids := _ids(removed, kind):
             await versions.keep_whole(tx, kind, ids, now)
     await tx.connection.execute(SQL["park_facts"], tx.tenant, _ids(changed, "fact"))
-    await tx.connection.execute(SQL["remove_made"], step)
+    await tx.connection.execute(SQL["remove_made"], tx.tenant, step)
 
 
 async def restore(tx: Transaction, before: Sequence[Kept], run_id: UUID | None) -> None:
@@ -166,7 +166,7 @@ async def restore(tx: Transaction, before: Sequence[Kept], run_id: UUID | None) 
 
 async def remove_sources(tx: Transaction, step: UUID, removed: Sequence[Item]) -> None:
     """Take away the entities and episodes that a step made, once nothing names them."""
-    await tx.connection.execute(SQL["remove_made_entities"], step)
+    await tx.connection.execute(SQL["remove_made_entities"], tx.tenant, step)
     await tx.connection.execute(SQL["remove_episodes"], tx.tenant, _ids(removed, "episode"))
 
 

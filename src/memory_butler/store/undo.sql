@@ -149,10 +149,10 @@ WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
 
 -- name: remove_made
 -- Links, uses of rules, facts and rules; then what these had named.
-SELECT remove_made($1)
+SELECT remove_made($1, $2)
 
 -- name: remove_made_entities
-SELECT remove_made_entities($1)
+SELECT remove_made_entities($1, $2)
 
 -- name: remove_episodes
 DELETE FROM episodes WHERE tenant_id = $1 AND id = ANY($2)

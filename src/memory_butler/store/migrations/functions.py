@@ -21,6 +21,8 @@ FIRST = (
     "quoted_lexeme",
     "forms_of",
     "words_of",
+    "words_of_each",
+    "kept_plans",
     "terms_of",
     "every_term",
     "prefix_terms",
@@ -34,7 +36,7 @@ _CONFIDENT = (
 _TURNS = """
 CASE WHEN deep AND f.stands_out THEN ARRAY(
     SELECT n.id FROM episodes n
-    WHERE n.tenant_id = m.tenant_id AND n.session_id = m.session_id
+    WHERE n.tenant_id = tenant AND n.session_id = m.session_id
       AND n.expires_at > asked_at AND (scope_name IS NULL OR n.butler = scope_name)
       AND (coalesce(n.turn, 0), n.occurred_at, n.created_at, n.id)
           {side} (coalesce(m.turn, 0), m.occurred_at, m.created_at, m.id)

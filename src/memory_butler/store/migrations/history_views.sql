@@ -12,6 +12,7 @@ DECLARE
     named text;
     of_state text;
     shown text;
+    of_row text;
 BEGIN
     FOR noun IN SELECT * FROM (VALUES
         ('episodes', 'episode', 'r.occurred_at <= memory_history.as_of()'),
@@ -31,8 +32,10 @@ BEGIN
                    WHEN attname = 'validity' THEN
                        'CASE WHEN memory_history.as_of() IS NULL THEN r.validity ELSE ''active'' END'
                    ELSE 'r.' || quote_ident(attname)
-               END || ' AS ' || quote_ident(attname), ', ' ORDER BY attnum)
-        INTO named, of_state, shown
+               END || ' AS ' || quote_ident(attname), ', ' ORDER BY attnum),
+               -- `t` itself has no type on a machine of Citus, where a part of the table stands for it.
+               string_agg('t.' || quote_ident(attname), ', ' ORDER BY attnum)
+        INTO named, of_state, shown, of_row
         FROM pg_attribute
         WHERE attrelid = format('public.%I', noun.name)::regclass AND attnum > 0 AND NOT attisdropped;
 
@@ -54,23 +57,22 @@ BEGIN
                     ORDER BY v.tenant_id, v.id, v.known_until
                 ) v
                 JOIN public.%1$I t ON t.tenant_id = v.tenant_id AND t.id = v.id
-                LEFT JOIN LATERAL (
-                    SELECT jsonb_build_object(
+                LEFT JOIN (
+                    SELECT DISTINCT ON (s.tenant_id, s.id) s.tenant_id, s.id, jsonb_build_object(
                         'embedding', s.state->'embedding',
                         'search_vector', s.state->'search_vector',
                         'embedding_version_id', s.state->'embedding_version_id') AS found
                     FROM public.memory_versions s
-                    WHERE %5$L = 'rule' AND s.tenant_id = t.tenant_id AND s.kind = 'rule'
-                      AND s.id = t.id AND s.known_until > memory_history.known_at()
-                      AND s.state ? 'embedding'
-                    ORDER BY s.known_until LIMIT 1
-                ) text ON true
+                    WHERE %5$L = 'rule' AND s.kind = 'rule'
+                      AND s.known_until > memory_history.known_at() AND s.state ? 'embedding'
+                    ORDER BY s.tenant_id, s.id, s.known_until
+                ) text ON text.tenant_id = t.tenant_id AND text.id = t.id
                 CROSS JOIN LATERAL jsonb_populate_record(
-                    t, (v.state - 'embedding_version_id') || coalesce(text.found, '{}')) m
+                    ROW(%7$s)::public.%1$I, (v.state - 'embedding_version_id') || coalesce(text.found, '{}')) m
                 WHERE t.created_at <= memory_history.known_at()
             ) r
             WHERE memory_history.as_of() IS NULL OR (%6$s)
-        $view$, noun.name, named, of_state, shown, noun.kind, noun.true_then);
+        $view$, noun.name, named, of_state, shown, noun.kind, noun.true_then, of_row);
     END LOOP;
 
     -- What is only ever added to.

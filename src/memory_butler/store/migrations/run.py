@@ -101,6 +101,8 @@ def _engine(admin_dsn: str) -> AsyncEngine:
 def _run(connection: Connection, roles: Roles, revision: str) -> None:
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    # Where Citus is: a foreign key to a reference table forbids to work on several shards at once.
+    connection.execute(text("SET LOCAL citus.multi_shard_modify_mode = 'sequential'"))
     connection.execute(text(f"SET LOCAL ROLE {quoted(roles.owner)}"))
     if connection.scalar(text("SELECT to_regclass('public.alembic_version')")) is not None:
         at = connection.scalar(text("SELECT version_num FROM alembic_version"))

@@ -12,6 +12,7 @@ from memory_butler.surfaces.cli.problems import complain
 EXAMPLES = epilog(
     "memory-butler distribute --dry-run",
     "memory-butler distribute --admin-dsn postgresql://postgres:secret@coordinator/butler_memory",
+    "memory-butler distribute --check",
 )
 
 
@@ -27,18 +28,31 @@ def distribute(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the SQL, and change nothing.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Say what a worker lacks, as after one was added."),
+    ] = False,
 ) -> None:
-    """Make the tables distributed ones of Citus, by tenant. No server runs on them yet.
+    """Make the tables distributed ones of Citus, by tenant.
 
-    All or nothing, and safe to repeat: what is distributed is left alone. What is missing before a
-    server can run on it is told in docs/scaling.md.
+    Safe to repeat, after a failure too: what is distributed is left alone, and workers are given
+    what they lack. What Citus does not do is told in docs/scaling.md.
     """
+    from memory_butler.engine.distribution import check as lacking
     from memory_butler.engine.distribution import distribute as run
     from memory_butler.engine.distribution import plan
 
     if admin_dsn is not None and not admin_dsn.startswith(("postgresql://", "postgres://")):
         raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
     settings = place.settings()
+    if check:
+        found = complete(lacking(settings, admin_dsn))
+        for worker, lines in found.items():
+            print("".join(f"{worker} lacks {line}\n" for line in lines), end="")
+        if found:
+            raise ConfigurationError("run `memory-butler distribute` again, which gives it to them")
+        complain("Every worker has what it needs.")
+        return
     if dry_run:
         statements = complete(plan(settings, admin_dsn))
         lines = ["BEGIN", *statements, "COMMIT"] if statements else []

@@ -4,8 +4,8 @@
 -- The arm of words may have been asked before, beside the embedding of the question: `told` is what it
 -- found, and an empty question then leaves it out here.
 CREATE OR REPLACE FUNCTION find_{table}(
-    query_embedding vector, question text, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
+    of_tenant text, query_embedding vector, question text, scope_name text,
+    min_confidence double precision, asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
     deep boolean DEFAULT false, names text[] DEFAULT NULL,
     since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL, told uuid[] DEFAULT NULL
 ) RETURNS TABLE (
@@ -24,14 +24,16 @@ SET random_page_cost = 1.1
 AS $$
 #variable_conflict use_column
 DECLARE
-    entities CONSTANT uuid[] := CASE WHEN names IS NOT NULL THEN entities_named(names) END;
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
+    entities CONSTANT uuid[] := CASE WHEN names IS NOT NULL THEN entities_named(tenant, names) END;
     pointed_at uuid[];
 BEGIN
     IF since IS NOT NULL OR entities IS NOT NULL THEN
         pointed_at := ARRAY(
             SELECT m.id
             FROM {table} m
-            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+            WHERE m.tenant_id = tenant
               AND {visible}
               AND (scope_name IS NULL OR {scoped})
               AND {confident}
@@ -44,11 +46,11 @@ BEGIN
     WITH nearest AS MATERIALIZED (
         SELECT n.id, n.rank, n.similarity
         FROM nearest_{table}(
-            query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
+            tenant, query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
     ), worded AS MATERIALIZED (
         SELECT w.id, w.rank, w.text_rank, w.matches_all
         FROM worded_{table}(
-            question, scope_name, min_confidence, asked_at, depth, 25 * depth) w
+            tenant, question, scope_name, min_confidence, asked_at, depth, 25 * depth) w
     ), wanted AS (
         SELECT n.id FROM nearest n
         UNION SELECT w.id FROM worded w
@@ -61,7 +63,7 @@ BEGIN
            coalesce({named}, false), {happened_at}
     FROM wanted w
     JOIN {table} m
-      ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = w.id
+      ON m.tenant_id = tenant AND m.id = w.id
     LEFT JOIN nearest n ON n.id = w.id
     LEFT JOIN worded k ON k.id = w.id
     ORDER BY n.rank NULLS LAST, k.rank, m.id;

@@ -12,8 +12,8 @@
 -- * random_page_cost: a few hundred rows by their keys come from memory, not from a turning disk.
 -- * hits is capped: ts_rank reads each matching document, and a common word matches most of a store.
 CREATE OR REPLACE FUNCTION find_{table}(
-    query_embedding vector, question text, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
+    of_tenant text, query_embedding vector, question text, scope_name text,
+    min_confidence double precision, asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
     deep boolean DEFAULT false, names text[] DEFAULT NULL,
     since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -32,6 +32,8 @@ SET random_page_cost = 1.1
 AS $$
 #variable_conflict use_column
 DECLARE
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
     every_term CONSTANT tsquery := every_term(question);
     terms CONSTANT tsquery[] := terms_of(question);
     any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
@@ -41,7 +43,7 @@ BEGIN
         pointed_at := ARRAY(
             SELECT m.id
             FROM {table} m
-            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+            WHERE m.tenant_id = tenant
               AND {visible}
               AND (scope_name IS NULL OR {scoped})
               AND {confident}
@@ -54,12 +56,12 @@ BEGIN
     WITH nearest AS MATERIALIZED (
         SELECT n.id, n.rank, n.similarity
         FROM nearest_{table}(
-            query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
+            tenant, query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
     ), hits AS MATERIALIZED (
         (SELECT m.id, m.search_vector, length(m.search_vector) AS words, {session} AS session,
                 true AS matches_all
          FROM {table} m
-         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+         WHERE m.tenant_id = tenant
            AND {visible}
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
@@ -68,7 +70,7 @@ BEGIN
         UNION ALL
         (SELECT m.id, m.search_vector, length(m.search_vector), {session}, false
          FROM {table} m
-         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+         WHERE m.tenant_id = tenant
            AND {visible}
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
@@ -115,7 +117,7 @@ BEGIN
         SELECT m.id, around.before, around.after
         FROM found f
         JOIN {table} m
-          ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = f.id
+          ON m.tenant_id = tenant AND m.id = f.id
         CROSS JOIN LATERAL (SELECT {before} AS before, {after} AS after) around
     ), spread AS (
         -- By session: how often each word comes up in it, and in how many sessions the word does.
@@ -146,7 +148,7 @@ BEGIN
            false, {happened_at}
     FROM wanted w
     JOIN {table} m
-      ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = w.id
+      ON m.tenant_id = tenant AND m.id = w.id
     LEFT JOIN nearest n ON n.id = w.id
     LEFT JOIN keyword k ON k.id = w.id
     LEFT JOIN seeds around ON around.id = w.id

@@ -14,8 +14,8 @@
 --   index's order), and of reading what was found by its ids.
 -- * version_id: vectors of two models are never compared; without it any vector counts.
 CREATE OR REPLACE FUNCTION nearest_{table}(
-    query_embedding vector, scope_name text, min_confidence double precision, asked_at timestamptz,
-    depth integer, version_id integer DEFAULT NULL
+    of_tenant text, query_embedding vector, scope_name text, min_confidence double precision,
+    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, rank bigint, similarity double precision,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -35,6 +35,8 @@ SET enable_sort = on
 AS $$
 #variable_conflict use_column
 DECLARE
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
     rough CONSTANT halfvec(384) := query_embedding::halfvec(384);
     index CONSTANT regclass := to_regclass('public.idx_{table}_nearest');
     sample CONSTANT integer := 64;
@@ -48,7 +50,7 @@ DECLARE
     found uuid[];
 BEGIN
     IF index IS NOT NULL AND query_embedding IS NOT NULL THEN
-        PERFORM set_config('plan_cache_mode', 'force_generic_plan', true),
+        PERFORM set_config('plan_cache_mode', kept_plans(), true),
                 set_config('enable_sort', 'off', true);
         SELECT count(*), max(s.id::text), count(*) FILTER (WHERE s.fits)
         INTO seen, reach, fitting
@@ -58,7 +60,7 @@ BEGIN
                    AND m.embedding IS NOT NULL
                    AND (version_id IS NULL OR m.embedding_version_id = version_id) AS fits
             FROM {table} m
-            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+            WHERE m.tenant_id = tenant
             ORDER BY m.id LIMIT sample
         ) s;
         PERFORM set_config('plan_cache_mode', 'force_custom_plan', true),
@@ -82,7 +84,7 @@ BEGIN
                         set_config('enable_sort', 'off', true);
                 found := ARRAY(
                     SELECT m.id FROM {table} m
-                    WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+                    WHERE m.tenant_id = tenant
                       AND {visible}
                       AND (scope_name IS NULL OR {scoped})
                       AND {confident}
@@ -93,7 +95,7 @@ BEGIN
                 );
                 IF cardinality(found) = depth THEN
                     -- They were met in the same moment: what fitted then fits now.
-                    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true),
+                    PERFORM set_config('plan_cache_mode', kept_plans(), true),
                             set_config('enable_sort', 'on', true);
                     RETURN QUERY
                     SELECT m.id,
@@ -102,7 +104,7 @@ BEGIN
                            {importance}, {confidence}, {decay_rate}, {last_confirmed_at},
                            m.last_referenced_at, m.created_at, {maturity}
                     FROM {table} m
-                    WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+                    WHERE m.tenant_id = tenant
                       AND m.id = ANY (found);
                     RETURN;
                 END IF;
@@ -123,7 +125,7 @@ BEGIN
                {decay_rate} AS decay_rate, {last_confirmed_at} AS last_confirmed_at,
                m.last_referenced_at, m.created_at, {maturity} AS maturity
         FROM {table} m
-        WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+        WHERE m.tenant_id = tenant
           AND {visible}
           AND (scope_name IS NULL OR {scoped})
           AND {confident}

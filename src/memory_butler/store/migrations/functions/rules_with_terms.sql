@@ -1,12 +1,27 @@
 -- As facts_with_terms: under row-level security a text match is no index condition.
-CREATE OR REPLACE FUNCTION rules_with_terms(typed text) RETURNS SETOF uuid
-LANGUAGE sql STABLE SECURITY DEFINER
+CREATE OR REPLACE FUNCTION rules_with_terms(
+    of_tenant text, typed text, most integer
+) RETURNS uuid[]
+LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp
 SET plan_cache_mode = force_custom_plan
 AS $$
-    SELECT r.id FROM rules r
-    WHERE r.tenant_id = current_setting('butler.tenant_id', true)
-      AND r.search_vector @@ prefix_terms(typed)
+DECLARE
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
+BEGIN
+    IF numnode(prefix_terms(typed)) = 0 THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        WITH found AS MATERIALIZED (
+            SELECT r.id FROM rules r
+            WHERE r.tenant_id = tenant AND r.search_vector @@ prefix_terms(typed)
+        )
+        SELECT CASE WHEN cardinality(few.ids) <= most THEN few.ids END
+        FROM (SELECT ARRAY(SELECT f.id FROM found f LIMIT most + 1) OFFSET 0) few (ids)
+    );
+END
 $$;
 REVOKE ALL ON FUNCTION rules_with_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rules_with_terms TO {runtime};

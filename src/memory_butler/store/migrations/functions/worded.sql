@@ -19,8 +19,8 @@
 -- through the index once, and ranked by another, which reads no table. The plan of that one is kept,
 -- and the sample's (the first ids, in their index's order): they are the same for every tenant.
 CREATE OR REPLACE FUNCTION worded_{table}(
-    question text, scope_name text, min_confidence double precision, asked_at timestamptz,
-    depth integer, most integer DEFAULT 500
+    of_tenant text, question text, scope_name text, min_confidence double precision,
+    asked_at timestamptz, depth integer, most integer DEFAULT 500
 ) RETURNS TABLE (
     id uuid, rank bigint, text_rank double precision, matches_all boolean,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -35,6 +35,8 @@ SET enable_sort = on
 AS $$
 #variable_conflict use_column
 DECLARE
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
     every_term CONSTANT tsquery := every_term(question);
     terms CONSTANT tsquery[] := terms_of(question);
     any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
@@ -58,11 +60,11 @@ BEGIN
         RETURN;
     END IF;
     LOOP
-        PERFORM set_config('plan_cache_mode', 'force_generic_plan', true),
+        PERFORM set_config('plan_cache_mode', kept_plans(), true),
                 set_config('enable_sort', 'off', true);
         WITH sampled AS MATERIALIZED (
             SELECT m.id, m.search_vector FROM {table} m
-            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+            WHERE m.tenant_id = tenant
               AND {visible}
               AND (scope_name IS NULL OR {scoped})
             ORDER BY m.id LIMIT sample
@@ -128,7 +130,7 @@ BEGIN
                     {importance}, {confidence}, {decay_rate}, {last_confirmed_at},
                     m.last_referenced_at, m.created_at, {maturity})::worded_memory
             FROM {table} m
-            WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+            WHERE m.tenant_id = tenant
               AND {visible}
               AND (scope_name IS NULL OR {scoped})
               AND {confident}

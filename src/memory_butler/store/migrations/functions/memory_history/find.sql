@@ -12,8 +12,8 @@
 -- * version_id: vectors of two models are never compared; without it any vector counts.
 -- * hits is capped: ts_rank reads each matching document, and a common word matches most of a store.
 CREATE OR REPLACE FUNCTION memory_history.find_{table}(
-    query_embedding vector, question text, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
+    of_tenant text, query_embedding vector, question text, scope_name text,
+    min_confidence double precision, asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
     deep boolean DEFAULT false, names text[] DEFAULT NULL,
     since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -32,16 +32,18 @@ SET random_page_cost = 1.1
 AS $$
 #variable_conflict use_column
 DECLARE
+    tenant CONSTANT text := CASE
+        WHEN of_tenant = current_setting('butler.tenant_id', true) THEN of_tenant END;
     every_term CONSTANT tsquery := every_term(question);
     terms CONSTANT tsquery[] := terms_of(question);
     any_term CONSTANT tsquery := array_to_string(terms, ' | ')::tsquery;
-    entities CONSTANT uuid[] := CASE WHEN names IS NOT NULL THEN entities_named(names) END;
+    entities CONSTANT uuid[] := CASE WHEN names IS NOT NULL THEN entities_named(tenant, names) END;
 BEGIN
     RETURN QUERY
     WITH nearest AS MATERIALIZED (
         SELECT m.id, m.embedding <=> query_embedding AS distance
         FROM {table} m
-        WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+        WHERE m.tenant_id = tenant
           AND {visible}
           AND (scope_name IS NULL OR {scoped})
           AND {confident}
@@ -55,7 +57,7 @@ BEGIN
         (SELECT m.id, m.search_vector, length(m.search_vector) AS words, {session} AS session,
                 true AS matches_all
          FROM {table} m
-         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+         WHERE m.tenant_id = tenant
            AND {visible}
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
@@ -64,7 +66,7 @@ BEGIN
         UNION ALL
         (SELECT m.id, m.search_vector, length(m.search_vector), {session}, false
          FROM {table} m
-         WHERE m.tenant_id = current_setting('butler.tenant_id', true)
+         WHERE m.tenant_id = tenant
            AND {visible}
            AND (scope_name IS NULL OR {scoped})
            AND {confident}
@@ -95,7 +97,7 @@ BEGIN
         SELECT m.id
         FROM {table} m
         WHERE (since IS NOT NULL OR entities IS NOT NULL)
-          AND m.tenant_id = current_setting('butler.tenant_id', true)
+          AND m.tenant_id = tenant
           AND {visible}
           AND (scope_name IS NULL OR {scoped})
           AND {confident}
@@ -122,7 +124,7 @@ BEGIN
         SELECT m.id, around.before, around.after
         FROM found f
         JOIN {table} m
-          ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = f.id
+          ON m.tenant_id = tenant AND m.id = f.id
         CROSS JOIN LATERAL (SELECT {before} AS before, {after} AS after) around
     ), spread AS (
         -- By session: how often each word comes up in it, and in how many sessions the word does.
@@ -153,7 +155,7 @@ BEGIN
            coalesce({named}, false), {happened_at}
     FROM wanted w
     JOIN {table} m
-      ON m.tenant_id = current_setting('butler.tenant_id', true) AND m.id = w.id
+      ON m.tenant_id = tenant AND m.id = w.id
     LEFT JOIN semantic s ON s.id = w.id
     LEFT JOIN keyword k ON k.id = w.id
     LEFT JOIN seeds around ON around.id = w.id
