@@ -106,7 +106,7 @@ async def test_codex_waits_for_a_server_that_it_starts(
     assert len(tools_of_memory(first.tools)) == len(OURS)
 
 
-TOLD: Final = "SELECT content FROM episodes ORDER BY created_at, id"
+TOLD: Final = "SELECT content FROM episodes ORDER BY occurred_at"
 
 
 @pytest.mark.parametrize("name", HOOKED)
