@@ -2,8 +2,8 @@
 
     python bench/mirror.py [--facts 50000]
 
-Fills a fresh store with made-up facts of 2,000 subjects, and runs the command as a person does: a
-first pass that writes all notes, one with nothing to do, and one after a line was changed in a note.
+Fills a fresh store with made-up facts of 2,000 subjects, and runs the command as a person does:
+first a pass that writes all notes, then one with nothing to do, then one after a line was changed.
 Prints Markdown.
 """
 

@@ -20,6 +20,7 @@ from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
+from memory_butler.integrations.claude_agent import memory_options
 from memory_butler.integrations.clients import HOOK_TIMEOUTS, Server, client_named
 from memory_butler.integrations.connections import Connections
 from memory_butler.operations.registry import of_toolsets
@@ -158,6 +159,39 @@ async def test_hooks(
     await person.ask(name, "Where are the bees of Ana?")
     assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
     assert len(await admin.fetch(TOLD)) == len(contents)
+
+
+async def test_an_agent_of_the_claude_agent_sdk(
+    person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    """With the command line that the SDK makes of its options; it is not installed, for its size.
+
+    Its options stand in flags, and it lets the program read no settings of the person's.
+    """
+    await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
+    given = memory_options(f"{served.url}/", "beekeeper")
+    person.endpoint.script = [Call("memory_store_fact", FACT), "On the roof."]
+    process = await person.start(
+        "claude",
+        *("--output-format", "stream-json", "--verbose", "--system-prompt", ""),
+        *("--allowedTools", ",".join(given["allowed_tools"])),
+        *("--settings", given["settings"]),
+        *("--mcp-config", json.dumps({"mcpServers": given["mcp_servers"]})),
+        *("--setting-sources=", "--input-format", "stream-json"),
+    )
+    message = {"role": "user", "content": "Where are the bees of Ana?"}
+    line = json.dumps({"type": "user", "message": message, "session_id": ""}) + "\n"
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(line.encode()), 90)
+    finally:
+        end(process)
+        await process.wait()
+    assert "On the roof." in out.decode()
+    assert "Ana keeps bees on the roof" in person.endpoint.asked[0].text
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE content = $1", FACT["content"])
+    row = await admin.fetchrow("SELECT butler, content FROM episodes")
+    assert row["butler"] == "beekeeper"
+    assert "- Where are the bees of Ana?" in row["content"]
 
 
 async def test_a_fork_of_a_session_tells_what_came_after_it(

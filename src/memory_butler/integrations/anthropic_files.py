@@ -281,7 +281,8 @@ def _listed(folder: str, files: dict[str, _File]) -> str:
 def _bytes(listed: dict[str, Any]) -> int:
     """How many bytes a file has; a list shows its beginning, and its length in characters."""
     shown: str = listed["content"]
-    return round(len(shown.encode()) * listed["content_length"] / max(len(shown), 1))
+    length: int = listed["content_length"]
+    return round(len(shown.encode()) * length / max(len(shown), 1))
 
 
 def _size(bytes: int) -> str:

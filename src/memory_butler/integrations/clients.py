@@ -94,14 +94,22 @@ def _claude_code(home: Path, env: Mapping[str, str], server: Server) -> tuple[Fi
     moved = env.get("CLAUDE_CONFIG_DIR")
     folder = Path(moved) if moved else home / ".claude"
     state = folder / ".claude.json" if moved else home / ".claude.json"
-    if server.command:
-        entry: dict[str, Any] = {"type": "stdio", **_command(server)}
-    else:
-        entry = {"type": "http", "url": server.mcp_url, **_bearer(server, "${{{}}}")}
     return (
-        FileEdit(state, (Member(("mcpServers", NAME), entry),)),
+        FileEdit(state, (Member(("mcpServers", NAME), claude_server(server)),)),
         FileEdit(folder / "settings.json", _hooks("claude-code", server)),
     )
+
+
+def claude_server(server: Server) -> dict[str, Any]:
+    """The server as Claude Code's settings have it."""
+    if server.command:
+        return {"type": "stdio", **_command(server)}
+    return {"type": "http", "url": server.mcp_url, **_bearer(server, "${{{}}}")}
+
+
+def claude_hooks(server: Server, butler: str) -> dict[str, list[Any]]:
+    """The hooks as Claude Code's settings have them, for a butler of any name."""
+    return {one.path[1]: [one.value] for one in _hooks("claude-code", server, butler)}
 
 
 # How long each program is told to wait for a hook at most, in its unit. The hooks end sooner by
@@ -114,11 +122,11 @@ HOOK_TIMEOUTS: Final[dict[str, dict[str, int]]] = {
 }
 
 
-def _hooks(butler: str, server: Server) -> tuple[Element, ...]:
-    """The hooks of a program, whose butler is named so; all three programs write them alike."""
+def _hooks(program: str, server: Server, butler: str = "") -> tuple[Element, ...]:
+    """The hooks of a program, whose name is the butler's if none is given; all write them alike."""
     return tuple(
-        Element(("hooks", event), {"hooks": [_hook(butler, event, server, timeout)]})
-        for event, timeout in HOOK_TIMEOUTS[butler].items()
+        Element(("hooks", event), {"hooks": [_hook(butler or program, event, server, timeout)]})
+        for event, timeout in HOOK_TIMEOUTS[program].items()
     )
 
 
