@@ -63,6 +63,10 @@ class Client:
         content: dict[str, Any] = result["structuredContent"]
         return content
 
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
 
 @contextmanager
 def running_server(*, indexing: bool = True, caching: bool = True) -> Iterator[tuple[str, Path]]:

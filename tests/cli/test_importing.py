@@ -185,7 +185,7 @@ def test_bad_lines_are_told_and_left_out(installation: Installation, tenant: str
     mended = "\n".join(
         (BAD[0], BAD[1].replace('"content"', '"subject": "a", "predicate": "b", "content"'), BAD[9])
     )
-    assert installation.inside(*words, stdin=mended).out.startswith("Stored 1 facts.\n2 lines")
+    assert installation.inside(*words, stdin=mended).out.startswith("Stored 1 fact.\n2 lines")
 
 
 def test_strict_stops_at_the_first(installation: Installation, tenant: str) -> None:

@@ -33,7 +33,11 @@ QUIET: Final = {
 COMMANDS: Final = {
     "claude": ("-p", "--allowedTools", "mcp__memory"),
     # A model that it does not know sees tools as functions; those that it knows see a script.
-    "codex": ("exec", "--skip-git-repo-check", "-m", "scripted", "-"),
+    # A person trusts the hooks when it asks; `exec` asks nobody.
+    "codex": (
+        *("exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+        *("-m", "scripted", "-"),
+    ),
     "gemini": ("--yolo", "-m", "gemini-3.8-flash"),
     "opencode": ("run",),
 }
@@ -113,7 +117,7 @@ class Person:
 
     def files(self) -> dict[str, str]:
         """The files that `connect` may touch."""
-        names = [".claude.json", ".claude/settings.json", ".codex/config.toml"]
+        names = [".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json"]
         names += [".gemini/settings.json", ".config/opencode/opencode.json"]
         found = {name: self.home / name for name in names}
         return {name: path.read_text() for name, path in found.items() if path.exists()}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -19,7 +20,8 @@ from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
-from memory_butler.integrations.clients import Server, client_named
+from memory_butler.integrations.claude_agent import memory_options
+from memory_butler.integrations.clients import HOOK_TIMEOUTS, Server, client_named
 from memory_butler.integrations.connections import Connections
 from memory_butler.operations.registry import of_toolsets
 from surfaces.serving import Served
@@ -32,6 +34,7 @@ CLIENTS: Final = {
     "gemini": "gemini",
     "opencode": "opencode",
 }
+HOOKED: Final = tuple(name for name in CLIENTS if CLIENTS[name] in HOOK_TIMEOUTS)
 OURS: Final = tuple(one.name for one in of_toolsets(Settings().toolsets))
 NOWHERE: Final = "http://127.0.0.1:9"
 FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": "Ana keeps bees"}
@@ -104,66 +107,161 @@ async def test_codex_waits_for_a_server_that_it_starts(
     assert len(tools_of_memory(first.tools)) == len(OURS)
 
 
-async def test_hooks_of_claude_code(
-    person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
+TOLD: Final = "SELECT content FROM episodes ORDER BY occurred_at"
+
+
+@pytest.mark.parametrize("name", HOOKED)
+async def test_hooks(
+    person: Person,
+    served: Served,
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    name: str,
 ) -> None:
-    """Context in the request, an episode at the end, forks told apart, a server that is away."""
+    """Context in the request, an episode at the end, a server that is away, a butler's session."""
     await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
-    connect(person, "claude", Server(served.url))
+    connect(person, name, Server(served.url))
     person.endpoint.script = ["On the roof."]
-    said = await person.ask("claude", "Where are the bees of Ana?", "--output-format", "json")
+    await person.ask(name, "Where are the bees of Ana?")
     assert "Ana keeps bees on the roof" in person.endpoint.with_tools[0].text
-    told = "SELECT content FROM episodes ORDER BY created_at, id"
-    (content,) = [row[0] for row in await admin.fetch(told)]
-    assert "- Where are the bees of Ana?" in content
-    assert "Outcome: On the roof." in content
+    row = await admin.fetchrow("SELECT butler, content FROM episodes")
+    assert row["butler"] == CLIENTS[name]
+    # What memory told is not what the user asked.
+    assert row["content"].splitlines()[1:] == [
+        "The user asked:",
+        "- Where are the bees of Ana?",
+        "Outcome: On the roof.",
+    ]
 
-    session = json.loads(said.out)["session_id"]
-    person.endpoint.script = ["Forty thousand."]
-    await person.ask("claude", "And how many?", "--resume", session, "--fork-session")
-    forked = {row[0] for row in await admin.fetch(told)} - {content}
-    assert len(forked) == 1
-    assert "Where are the bees" not in forked.pop()
-
-    connect(person, "claude", Server(NOWHERE))
-    await person.ask("claude", "The bees swarm today.")
-    spool = person.home / ".local/state/memory-butler/claude-code/spool"
+    connect(person, name, Server(NOWHERE))
+    ran = await person.ask(name, "The bees swarm today.")
+    assert "does not answer" not in ran.out + ran.err
+    spool = person.home / ".local/state/memory-butler" / CLIENTS[name] / "spool"
     assert len(list(spool.glob("*.json"))) == 1
-    connect(person, "claude", Server(served.url))
-    await person.ask("claude", "Good evening.")
+    disconnect = connect(person, name, Server(served.url))
+    await person.ask(name, "Good evening.")
     async with asyncio.timeout(20):
         while list(spool.glob("*.json")):  # noqa: ASYNC110 -- another process sends it
             await asyncio.sleep(0.05)
-    contents = [row[0] for row in await admin.fetch(told)]
+    contents = [row[0] for row in await admin.fetch(TOLD)]
     assert sum("The bees swarm today" in one for one in contents) == 1
 
     # A session that a butler runs is the butler's to remember.
     person.endpoint.new()
     butlers = replace(person, extra={"MEMORY_BUTLER_CONTEXT_FILE": str(person.home / "block")})
-    await butlers.ask("claude", "Where are the bees of Ana?")
+    await butlers.ask(name, "Where are the bees of Ana?")
     assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
-    assert len(await admin.fetch(told)) == len(contents)
+    assert len(await admin.fetch(TOLD)) == len(contents)
+
+    disconnect()
+    person.endpoint.new()
+    await person.ask(name, "Where are the bees of Ana?")
+    assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
+    assert len(await admin.fetch(TOLD)) == len(contents)
 
 
-async def test_an_episode_is_stored_when_claude_code_is_ended(
+async def test_an_agent_of_the_claude_agent_sdk(
+    person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    """With the command line that the SDK makes of its options; it is not installed, for its size.
+
+    Its options stand in flags, and it lets the program read no settings of the person's.
+    """
+    await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
+    given = memory_options(f"{served.url}/", "beekeeper")
+    person.endpoint.script = [Call("memory_store_fact", FACT), "On the roof."]
+    process = await person.start(
+        "claude",
+        *("--output-format", "stream-json", "--verbose", "--system-prompt", ""),
+        *("--allowedTools", ",".join(given["allowed_tools"])),
+        *("--settings", given["settings"]),
+        *("--mcp-config", json.dumps({"mcpServers": given["mcp_servers"]})),
+        *("--setting-sources=", "--input-format", "stream-json"),
+    )
+    message = {"role": "user", "content": "Where are the bees of Ana?"}
+    line = json.dumps({"type": "user", "message": message, "session_id": ""}) + "\n"
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(line.encode()), 90)
+    finally:
+        end(process)
+        await process.wait()
+    assert "On the roof." in out.decode()
+    assert "Ana keeps bees on the roof" in person.endpoint.asked[0].text
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE content = $1", FACT["content"])
+    row = await admin.fetchrow("SELECT butler, content FROM episodes")
+    assert row["butler"] == "beekeeper"
+    assert "- Where are the bees of Ana?" in row["content"]
+
+
+async def test_a_fork_of_a_session_tells_what_came_after_it(
     person: Person, served: Served, admin: Connection
 ) -> None:
     connect(person, "claude", Server(served.url))
-    person.endpoint.script = [Call("Bash", {"command": "sleep 60"}), "Slept."]
-    process = await person.start("claude", "-p", "--allowedTools", "Bash", "mcp__memory")
+    person.endpoint.script = ["On the roof."]
+    said = await person.ask("claude", "Where are the bees of Ana?", "--output-format", "json")
+    session = json.loads(said.out)["session_id"]
+    person.endpoint.script = ["Forty thousand."]
+    await person.ask("claude", "And how many?", "--resume", session, "--fork-session")
+    first, forked = [row[0] for row in await admin.fetch(TOLD)]
+    assert "- Where are the bees of Ana?" in first
+    assert forked.splitlines()[1:] == [
+        "The user asked:",
+        "- And how many?",
+        "Outcome: Forty thousand.",
+    ]
+
+
+# Claude Code refuses a sleep of the shell.
+_WAITING: Final = "python3 -c 'import time; time.sleep(60)'"
+# What starts each of them, and the call that keeps it at work.
+AT_WORK: Final = {
+    "claude": (
+        ("-p", "--allowedTools", "Bash", "mcp__memory"),
+        Call("Bash", {"command": _WAITING}),
+    ),
+    "codex": (
+        ("exec", "--dangerously-bypass-approvals-and-sandbox", *COMMANDS["codex"][1:]),
+        Call("exec_command", {"cmd": _WAITING}),
+    ),
+    "gemini": (
+        (*COMMANDS["gemini"], "-p", "Wait for the bees."),
+        Call("run_shell_command", {"command": _WAITING}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOOKED)
+async def test_an_episode_is_stored_of_a_session_that_is_ended(
+    person: Person, served: Served, admin: Connection, name: str
+) -> None:
+    connect(person, name, Server(served.url))
+    words, call = AT_WORK[name]
+    person.endpoint.script = [call, "Slept."]
+    process = await person.start(name, *words)
     try:
         assert process.stdin is not None
-        process.stdin.write(b"Wait for the bees.")
+        process.stdin.write(b"" if name == "gemini" else b"Wait for the bees.")
         process.stdin.close()
         async with asyncio.timeout(60):
             while not person.endpoint.with_tools:  # noqa: ASYNC110 -- another process asks
                 await asyncio.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(1)  # it is at work by now
+        os.killpg(process.pid, signal.SIGTERM)
         await asyncio.wait_for(process.wait(), 30)
     finally:
         end(process)
         await process.wait()
-    assert "Wait for the bees." in await admin.fetchval("SELECT content FROM episodes")
+    if name == "codex":  # it runs no hook when it is ended: its next session tells of this one
+        (transcript,) = (person.home / ".codex" / "sessions").rglob("*.jsonl")
+        os.utime(transcript, (transcript.stat().st_atime, transcript.stat().st_mtime - 3_600))
+        person.endpoint.script = ["Good evening."]
+        await person.ask(name, "Good evening.")
+    async with asyncio.timeout(20):
+        while not any(  # noqa: ASYNC110 -- another process stores it
+            "- Wait for the bees." in row[0] for row in await admin.fetch(TOLD)
+        ):
+            await asyncio.sleep(0.05)
 
 
 def test_the_page_tells_of_the_versions_that_are_run() -> None:

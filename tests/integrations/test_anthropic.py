@@ -163,6 +163,16 @@ async def test_folders_are_shown_two_levels_deep(tool: Tool) -> None:
     assert (await tool("view", "/memories/.hidden")).endswith("\n     1\txxxxxxxxx")
 
 
+async def test_sizes_are_bytes(tool: Tool) -> None:
+    await tool("create", "/memories/short.md", file_text="ä" * 5)
+    await tool("create", "/memories/long.md", file_text="ж" * 3_072)
+    assert (await tool("view", "/memories")).splitlines()[1:] == [
+        "6K\t/memories",
+        "6K\t/memories/long.md",
+        "10B\t/memories/short.md",
+    ]
+
+
 async def test_lines_are_shown_replaced_and_inserted(tool: Tool) -> None:
     path = "/memories/list.txt"
     head = f"Here's the content of {path} with line numbers:\n"

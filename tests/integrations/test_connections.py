@@ -10,7 +10,13 @@ import pytest
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.integrations import jsonc
-from memory_butler.integrations.clients import CLIENTS, Client, Server, client_named
+from memory_butler.integrations.clients import (
+    CLIENTS,
+    HOOK_TIMEOUTS,
+    Client,
+    Server,
+    client_named,
+)
 from memory_butler.integrations.connections import Connections
 from memory_butler.surfaces.mcp import instructions
 
@@ -182,20 +188,31 @@ def test_what_each_client_is_told(kept: Connections, home: Path) -> None:
             connect(kept, client_named(name), home, Server("https://m", token_env="TOKEN"))
 
 
-def test_a_program_without_hooks_is_told_its_butler_name() -> None:
-    # Claude Code's skill tells it; the others have the instructions alone.
+def test_a_program_is_told_its_butler_name() -> None:
+    # Claude Code's skill tells it too; the others have the instructions alone.
     for name in ("codex", "gemini", "opencode"):
         assert client_named(name).name in instructions(["memory"])
 
 
-def test_claude_code_gets_its_four_hooks(kept: Connections, home: Path) -> None:
-    connect(kept, client_named("claude-code"), home)
-    hooks = read(home / ".claude" / "settings.json")["hooks"]
-    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"]
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+    ],
+)
+def test_programs_that_have_hooks_get_them(
+    kept: Connections, home: Path, name: str, file: str
+) -> None:
+    connect(kept, client_named(name), home, Server(SERVER.url, token_env="TOKEN"))
+    hooks = read(home / file)["hooks"]
+    assert list(hooks) == list(HOOK_TIMEOUTS[name])
     for event, groups in hooks.items():
-        assert (
-            f"memory_hook.py {event} --url http://127.0.0.1:8150"
-            in groups[0]["hooks"][0]["command"]
+        (hook,) = groups[0]["hooks"]
+        assert hook["timeout"] == HOOK_TIMEOUTS[name][event]
+        assert hook["command"].endswith(
+            f"memory_hook.py {event} --url {SERVER.url} --butler {name} --token-env TOKEN"
         )
 
 

@@ -1,7 +1,8 @@
-"""The hooks as Claude Code runs them: processes of their own, beside a real server."""
+"""The hooks as the programs run them: processes of their own, beside a real server."""
 
 import asyncio
 import json
+import os
 import sys
 import time
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from engine.importers import exports
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
-from memory_butler.integrations.clients import HOOK, HOOK_SECONDS
+from memory_butler.integrations.clients import HOOK, HOOK_TIMEOUTS
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
@@ -25,11 +26,12 @@ NOWHERE = "http://127.0.0.1:9"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session of Claude Code, as its hooks see it."""
+    """A session of a program, as its hooks see it."""
 
     folder: Path
     transcript: Path
     extra: dict[str, str] = field(default_factory=dict)
+    butler: str = "claude-code"
 
     async def hook(self, event: str, url: str, **given: Any) -> tuple[str, str]:
         """What the hook printed, and its standard error; it always ends well."""
@@ -40,7 +42,8 @@ class Session:
             "hook_event_name": event,
         } | given
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(HOOK), event, "--url", url),
+            *(sys.executable, "-I", "-S", str(HOOK), event),
+            *("--url", url, "--butler", self.butler),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -199,7 +202,7 @@ async def test_a_session_becomes_an_episode_and_what_was_kept_is_not_kept_again(
 async def test_without_a_server_the_session_goes_on_and_its_episode_waits(
     served: Served, session: Session, admin: Connection
 ) -> None:
-    for event in HOOK_SECONDS:
+    for event in HOOK_TIMEOUTS["claude-code"]:
         out, err = await session.hook(event, NOWHERE, source="startup", prompt="hello")
         assert out == ""
         assert "does not answer" in err
@@ -214,6 +217,110 @@ async def test_without_a_server_the_session_goes_on_and_its_episode_waits(
         while session.waiting:  # noqa: ASYNC110 -- another process does it
             await asyncio.sleep(0.05)
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 1
+
+
+# What Codex 0.169 and Gemini CLI 0.61 write: of each kind of line one, shortened.
+
+
+def _codex_line(role: str, text: str, kind: str, **more: Any) -> str:
+    written = "output_text" if role == "assistant" else "input_text"
+    payload = {
+        "type": "message",
+        "role": role,
+        "content": [{"type": written, "text": text}],
+        "internal_chat_message_metadata_passthrough": {"content_item_kinds": [kind]},
+    }
+    return json.dumps({"timestamp": _WHEN, "type": "response_item", "payload": payload | more})
+
+
+_WHEN = "2026-03-02T09:00:00.000Z"
+_TOLD = "<hook_context>Ana keeps bees</hook_context>"
+CODEX = (
+    json.dumps({"timestamp": _WHEN, "type": "session_meta", "payload": {"cwd": "/shop"}}),
+    _codex_line("developer", "You are Codex.", "unknown"),
+    _codex_line("user", "<environment_context>…", "context.environment"),
+    _codex_line("developer", "Ana keeps bees", "hooks.additional_context"),
+    _codex_line("user", "Where are the bees?", "user.text"),
+    json.dumps({"type": "response_item", "payload": {"type": "function_call", "name": "shell"}}),
+    _codex_line("assistant", "I look.", "unknown"),
+    _codex_line("assistant", "On the roof.", "unknown"),
+    json.dumps({"type": "event_msg", "payload": {"type": "task_complete"}}),
+)
+GEMINI = (
+    json.dumps({"sessionId": exports.SESSION, "kind": "main"}),
+    json.dumps({"$set": {"messages": [{"type": "user", "content": [{"text": "not said"}]}]}}),
+    json.dumps({"type": "user", "content": [{"text": "<session_context>…</session_context>"}]}),
+    json.dumps(
+        {
+            "type": "user",
+            "content": [{"text": f"{_TOLD}\n\nWhere are the bees?"}, {"text": _TOLD}],
+            "displayContent": [{"text": f"{_TOLD}\n\nWhere are the bees?"}],
+        }
+    ),
+    json.dumps({"type": "gemini", "content": "", "toolCalls": [{"name": "memory_recall"}]}),
+    json.dumps({"type": "user", "content": [{"functionResponse": {"name": "memory_recall"}}]}),
+    json.dumps({"type": "gemini", "content": "On the roof.", "thoughts": []}),
+    json.dumps({"type": "info", "content": "A newer version is there."}),
+)
+
+
+@pytest.mark.parametrize(("butler", "lines"), [("codex", CODEX), ("gemini", GEMINI)])
+async def test_what_was_said_is_read_from_each_programs_transcript(
+    served: Served, session: Session, admin: Connection, butler: str, lines: tuple[str, ...]
+) -> None:
+    session.transcript.write_text("\n".join(lines) + "\n")
+    await replace(session, butler=butler).hook("SessionEnd", served.url, reason="other")
+    row = await admin.fetchrow("SELECT * FROM episodes")
+    assert (row["butler"], str(row["session_id"])) == (butler, exports.SESSION)
+    assert row["content"].splitlines() == [
+        "Session in /home/someone/shop.",
+        "The user asked:",
+        "- Where are the bees?",
+        "Outcome: On the roof.",
+    ]
+
+
+async def test_what_gemini_cli_was_told_is_not_what_the_user_asks(
+    served: Served, memory: Memory, principal: Principal, session: Session
+) -> None:
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
+    gemini = replace(session, butler="gemini")
+    prompt = f"{_TOLD}\n\nHow do we keep prices in the shop?"
+    assert "Decimal" in await gemini.told("BeforeAgent", served.url, prompt=prompt)
+    (state,) = (session.folder / "sessions").iterdir()
+    assert json.loads(state.read_text())["prompt"] == "How do we keep prices in the shop?"
+    # It would show what stands on standard error, if the hook answered nothing.
+    out, err = await gemini.hook("BeforeAgent", NOWHERE, prompt=prompt)
+    assert (out, "does not answer" in err) == ("{}\n", True)
+
+
+async def test_a_session_that_was_killed_is_told_when_a_later_one_starts(
+    served: Served, session: Session, admin: Connection
+) -> None:
+    count = "SELECT count(*) FROM episodes"
+    await session.hook("UserPromptSubmit", served.url, prompt="Prices must be Decimal.")
+    later = {"session_id": "3f0a2c1e-3a55-4c21-9d0d-0d9a0d7c1f11", "transcript_path": ""}
+    await session.hook("SessionStart", served.url, source="startup", **later)
+    assert len(list((session.folder / "open").iterdir())) == 1  # it may be still under way
+    killed = time.time() - 3_600
+    os.utime(session.transcript, (killed, killed))
+    await session.hook("SessionStart", served.url, source="startup", **later)
+    async with asyncio.timeout(20):
+        while session.waiting or not await admin.fetchval(count):  # noqa: ASYNC110 -- as above
+            await asyncio.sleep(0.05)
+    row = await admin.fetchrow("SELECT * FROM episodes")
+    assert "- Prices must be Decimal, never float." in row["content"]
+    assert (row["butler"], str(row["session_id"])) == ("claude-code", exports.SESSION)
+    assert abs(row["occurred_at"].timestamp() - killed) < 2
+    assert list((session.folder / "open").iterdir()) == []
+    # Told once, also when it ends after all, or goes on.
+    await session.hook("SessionEnd", served.url, reason="other")
+    assert await admin.fetchval(count) == 1
+    # One that ended is not looked for, nor one whose transcript is gone.
+    await session.hook("UserPromptSubmit", served.url, prompt="Ship it.")
+    session.transcript.unlink()
+    await session.hook("SessionStart", served.url, source="startup", **later)
+    assert list((session.folder / "open").iterdir()) == []
 
 
 async def test_a_server_that_hangs_or_drips_is_left_in_time(session: Session) -> None:
@@ -242,7 +349,7 @@ async def test_a_server_that_hangs_or_drips_is_left_in_time(session: Session) ->
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"session_id": 3}'])
 async def test_whatever_it_is_told_it_ends_well(given: str, tmp_path: Path) -> None:
-    for event in HOOK_SECONDS:
+    for event in HOOK_TIMEOUTS["claude-code"]:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", str(HOOK), event, "--url", NOWHERE),
             stdin=asyncio.subprocess.PIPE,
@@ -279,7 +386,7 @@ def test_the_plugin_is_whole() -> None:
     assert entry["name"] == manifest["name"]
     hooks = json.loads((plugin / "hooks" / "hooks.json").read_text())["hooks"]
     seconds = {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
-    assert seconds == HOOK_SECONDS
+    assert seconds == HOOK_TIMEOUTS["claude-code"]
     for event, groups in hooks.items():
         assert (
             f'"${{CLAUDE_PLUGIN_ROOT}}/hooks/{HOOK.name}" {event}'

@@ -64,7 +64,11 @@ def test_the_rest_of_a_file_stays_whatever_the_rules_become(
     before: str, behind: str, changes: list[list[str]]
 ) -> None:
     """A block that is made at the end, text that the user adds behind it, and other rules then."""
-    first = with_rules(AGENTS, before.encode(), ["one"])
+    try:
+        first = with_rules(AGENTS, before.encode(), ["one"])
+    except InvalidInput:
+        assert "```" in before  # a code block that is not closed
+        return
     assert first is not None
     assert first.startswith(before.encode())
     head = first[: first.index(b"<!-- memory-butler")]
@@ -96,6 +100,25 @@ def test_a_file_that_cannot_be_edited_is_left_alone(text: str) -> None:
     coded = text.encode("latin-1")
     with pytest.raises(InvalidInput, match=r"AGENTS.md was left alone"):
         with_rules(AGENTS, coded, RULES)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "  ```markdown"])
+def test_markers_in_a_code_block_are_an_example(fence: str) -> None:
+    example = f"# How\n\n{fence}\n{BEGIN}\n- Yours.\n{END}\n{fence.strip('markdown')}\n"
+    made = with_rules(AGENTS, example.encode(), RULES)
+    assert made == f"{example}\n{BLOCK}".encode()
+    assert with_rules(AGENTS, made, RULES) == made
+    # A fence after the block is none of the block's, nor are three letters a fence within four.
+    behind = made + b"~~~~~ \n```\n~~~\n"
+    assert with_rules(AGENTS, behind, RULES) == behind
+
+
+@pytest.mark.parametrize("text", ["```\ncode\n", "````\ncode\n```\n", f"a\n~~~\n{BLOCK}"])
+def test_rules_do_not_come_to_stand_in_a_code_block(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"code block of line [12] is not closed"):
+        with_rules(AGENTS, text.encode(), RULES)
+    assert with_rules(AGENTS, text.encode(), []) == text.encode()
+    assert with_rules(AGENTS, b"a ```b``` c\n``` `d` ```\n", RULES) is not None
 
 
 def test_no_rules_make_no_block_and_empty_the_one_that_is_there() -> None:

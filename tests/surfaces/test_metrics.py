@@ -18,13 +18,14 @@ from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact
 from memory_butler.store.transaction import transaction
-from memory_butler.telemetry.metrics import REGISTRY
+from memory_butler.telemetry.metrics import GEN_AI_OPERATIONS, REGISTRY
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
 
 _DOCS: Final = Path(__file__).parents[2] / "docs"
+_NAMES: Final = r"(?:memory_butler|gen_ai_client)_\w+"
 Labels = frozenset[tuple[str, str]]
 
 
@@ -58,6 +59,15 @@ async def test_operations_are_timed_by_how_they_ended(served: Served) -> None:
     assert grown(operation="memory_recall", outcome="ok") == 1
     assert grown(operation="memory_mark_helpful", outcome="refused") == 1
     assert grown(operation="memory_mark_helpful", outcome="ok") == 0
+
+    def conventional(kind: str, error: str) -> float:
+        labels = frozenset({("gen_ai_operation_name", kind), ("error_type", error)})
+        key = ("gen_ai_client_operation_duration_seconds_count", labels)
+        return after.get(key, 0.0) - before.get(key, 0.0)
+
+    assert conventional("search_memory", "") == 1
+    assert conventional("update_memory", "not_found") == 1
+    assert conventional("update_memory", "") == 0
     texts = "embedded_texts_total"
     assert _value(after, texts) - _value(before, texts) == 1
     assert _value(after, "pool_connections", state="open") >= 1
@@ -149,12 +159,22 @@ def test_the_scope_for_figures_is_apart_from_the_others() -> None:
 
 
 def _ours() -> set[str]:
-    return {one.name for one in REGISTRY.collect() if one.name.startswith("memory_butler_")}
+    return {one.name for one in REGISTRY.collect() if not one.name.startswith("process_")}
+
+
+def test_the_conventions_metric_has_the_boundaries_that_they_give() -> None:
+    GEN_AI_OPERATIONS.labels("search_memory", "")
+    (family,) = [one for one in REGISTRY.collect() if one.name.startswith("gen_ai_")]
+    bounds = {one.labels["le"] for one in family.samples if one.name.endswith("_bucket")}
+    assert sorted(map(float, bounds)) == [
+        *(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92),
+        float("inf"),
+    ]
 
 
 def test_the_page_describes_each_figure_and_no_other() -> None:
     page = (_DOCS / "observability.md").read_text(encoding="utf-8")
-    described = set(re.findall(r"^\| `(memory_butler_\w+)`", page, re.MULTILINE))
+    described = set(re.findall(rf"^\| `({_NAMES})`", page, re.MULTILINE))
     assert {name.removesuffix("_total") for name in described} == _ours()
 
 
@@ -164,7 +184,7 @@ def test_the_grafana_dashboard_asks_for_figures_that_exist() -> None:
         re.sub(r"_(total|bucket|count|sum)$", "", name)
         for panel in dashboard["panels"]
         for target in panel["targets"]
-        for name in re.findall(r"memory_butler_\w+", target["expr"])
+        for name in re.findall(_NAMES, target["expr"])
     }
     assert asked == _ours()
     places = [tuple(panel["gridPos"].values()) for panel in dashboard["panels"]]

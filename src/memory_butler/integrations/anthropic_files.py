@@ -41,7 +41,7 @@ Reading = Generator[tuple[str, dict[str, Any]], dict[str, Any], "_Text"]
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as it is listed; `size` in characters."""
+    """A file as it is listed; `size` in bytes, of a long one by its beginning."""
 
     id: str
     size: int
@@ -186,7 +186,7 @@ class Files:
             )
             for one in page["items"]:
                 if one["predicate"] == PREDICATE:
-                    found[one["subject"]] = _File(one["id"], one["content_length"])
+                    found[one["subject"]] = _File(one["id"], _bytes(one))
             offset, total = offset + MAX_LIMIT, page["total"]
         return dict(sorted(found.items()))
 
@@ -278,9 +278,16 @@ def _listed(folder: str, files: dict[str, _File]) -> str:
     )
 
 
-def _size(characters: int) -> str:
+def _bytes(listed: dict[str, Any]) -> int:
+    """How many bytes a file has; a list shows its beginning, and its length in characters."""
+    shown: str = listed["content"]
+    length: int = listed["content_length"]
+    return round(len(shown.encode()) * length / max(len(shown), 1))
+
+
+def _size(bytes: int) -> str:
     """For a person: 512B, 5.5K, 1.2M."""
-    size, unit = float(characters), "B"
+    size, unit = float(bytes), "B"
     for larger in ("K", "M"):
         if size >= 1024:
             size, unit = size / 1024, larger

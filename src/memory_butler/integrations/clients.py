@@ -14,17 +14,16 @@ from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 
 NAME: Final = "memory"
-# Where the hooks keep what memory has not got yet, in the folder that the script names `home`.
-_HOOK_SPOOL: Final = "memory-butler/claude-code/spool"
+# Claude Code's plugin has it; all hooks are this one script.
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
 
 
 def waiting_in_hooks() -> list[Path]:
-    """The episodes that Claude Code's hooks of this user have on disk, as readable files."""
-    named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")
+    """The episodes that the hooks of this user have on disk, as readable files."""
+    named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")  # as the script's `home` has it
     state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
-    folder = Path(named, "spool") if named else state / _HOOK_SPOOL
-    return sorted(folder.glob("**/*.json"))
+    folders = [Path(named)] if named else (state / "memory-butler").glob("*")
+    return sorted(file for folder in folders for file in folder.glob("spool/**/*.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +94,49 @@ def _claude_code(home: Path, env: Mapping[str, str], server: Server) -> tuple[Fi
     moved = env.get("CLAUDE_CONFIG_DIR")
     folder = Path(moved) if moved else home / ".claude"
     state = folder / ".claude.json" if moved else home / ".claude.json"
-    if server.command:
-        entry: dict[str, Any] = {"type": "stdio", **_command(server)}
-    else:
-        entry = {"type": "http", "url": server.mcp_url, **_bearer(server, "${{{}}}")}
-    hooks = tuple(
-        Element(("hooks", event), {"hooks": [_hook(event, server, seconds)]})
-        for event, seconds in HOOK_SECONDS.items()
-    )
     return (
-        FileEdit(state, (Member(("mcpServers", NAME), entry),)),
-        FileEdit(folder / "settings.json", hooks),
+        FileEdit(state, (Member(("mcpServers", NAME), claude_server(server)),)),
+        FileEdit(folder / "settings.json", _hooks("claude-code", server)),
     )
 
 
-# What Claude Code is told to wait for each hook at most. The hooks end sooner by themselves.
-HOOK_SECONDS: Final = {"SessionStart": 5, "UserPromptSubmit": 5, "PreCompact": 10, "SessionEnd": 10}
+def claude_server(server: Server) -> dict[str, Any]:
+    """The server as Claude Code's settings have it."""
+    if server.command:
+        return {"type": "stdio", **_command(server)}
+    return {"type": "http", "url": server.mcp_url, **_bearer(server, "${{{}}}")}
 
 
-def _hook(event: str, server: Server, seconds: int) -> dict[str, Any]:
+def claude_hooks(server: Server, butler: str) -> dict[str, list[Any]]:
+    """The hooks as Claude Code's settings have them, for a butler of any name."""
+    return {one.path[1]: [one.value] for one in _hooks("claude-code", server, butler)}
+
+
+# How long each program is told to wait for a hook at most, in its unit. The hooks end sooner by
+# themselves. Codex grants the last one 3 s; Gemini CLI fires PreCompress at every prompt, and
+# keeps in its transcript what it compresses.
+HOOK_TIMEOUTS: Final[dict[str, dict[str, int]]] = {
+    "claude-code": {"SessionStart": 5, "UserPromptSubmit": 5, "PreCompact": 10, "SessionEnd": 10},
+    "codex": {"SessionStart": 5, "UserPromptSubmit": 5, "PreCompact": 10, "SessionEnd": 3},
+    "gemini": {"SessionStart": 5_000, "BeforeAgent": 5_000, "SessionEnd": 10_000},
+}
+
+
+def _hooks(program: str, server: Server, butler: str = "") -> tuple[Element, ...]:
+    """The hooks of a program, whose name is the butler's if none is given; all write them alike."""
+    return tuple(
+        Element(("hooks", event), {"hooks": [_hook(butler or program, event, server, timeout)]})
+        for event, timeout in HOOK_TIMEOUTS[program].items()
+    )
+
+
+def _hook(butler: str, event: str, server: Server, timeout: int) -> dict[str, Any]:
     # -I and -S leave out what a script of the standard library alone does not need: 20 ms.
-    words = [sys.executable, "-I", "-S", str(HOOK), event, "--url", server.url]
+    words = [sys.executable, "-I", "-S", str(HOOK), event, "--url", server.url, "--butler", butler]
     if server.token_env is not None:
         words += ["--token-env", server.token_env]
     command = " ".join(f'"{word}"' if set(word) & set(" \\()&") else word for word in words)
-    return {"type": "command", "command": command, "timeout": seconds}
+    return {"type": "command", "command": command, "timeout": timeout}
 
 
 def _codex(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
@@ -132,7 +149,10 @@ def _codex(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit
         entry = {"url": server.mcp_url}
         if server.token_env is not None:
             entry["bearer_token_env_var"] = server.token_env
-    return (FileEdit(folder / "config.toml", (Member(("mcp_servers", NAME), entry),)),)
+    return (
+        FileEdit(folder / "config.toml", (Member(("mcp_servers", NAME), entry),)),
+        FileEdit(folder / "hooks.json", _hooks("codex", server)),
+    )
 
 
 def _cursor(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
@@ -149,7 +169,9 @@ def _gemini(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdi
     else:
         # "url" would be taken for the older transport, server-sent events.
         entry = {"httpUrl": server.mcp_url, **_bearer(server, "${{{}}}")}
-    return (FileEdit(home / ".gemini" / "settings.json", (Member(("mcpServers", NAME), entry),)),)
+    edits: tuple[Member | Element, ...] = (Member(("mcpServers", NAME), entry),)
+    edits += _hooks("gemini", server)
+    return (FileEdit(home / ".gemini" / "settings.json", edits),)
 
 
 def _applications(home: Path, env: Mapping[str, str]) -> Path:
@@ -253,7 +275,7 @@ CLIENTS: Final[tuple[Client, ...]] = (
     Client("claude-code", "Claude Code", _claude_code, "Start Claude Code anew."),
     Client("claude-desktop", "Claude Desktop", _claude_desktop, "Start Claude Desktop anew."),
     Client("cline", "Cline", _cline, "Switch the server on among Cline's MCP servers."),
-    Client("codex", "Codex", _codex, "Start Codex anew."),
+    Client("codex", "Codex", _codex, "Start Codex anew, and trust the hooks that it asks about."),
     Client("cursor", "Cursor", _cursor, "Start Cursor anew, and switch the server on in its MCPs."),
     Client("gemini", "Gemini CLI", _gemini, "Start Gemini CLI anew."),
     Client("opencode", "OpenCode", _opencode, "Start OpenCode anew."),

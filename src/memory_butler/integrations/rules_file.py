@@ -25,6 +25,7 @@ _BEGIN: Final = (
 _END: Final = "<!-- memory-butler:end rules -->"
 _BEGINS: Final = re.compile(rb"^<!-- memory-butler:begin rules[^\r\n]*", re.MULTILINE)
 _ENDS: Final = re.compile(rb"^<!-- memory-butler:end rules[^\r\n]*", re.MULTILINE)
+_FENCES: Final = re.compile(rb"^ {0,3}(`{3,}|~{3,})([^\r\n]*)", re.MULTILINE)
 _SKILL_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -72,6 +73,11 @@ def with_rules(path: Path, before: bytes | None, rules: Sequence[str]) -> bytes 
         return before
     if before is None and path.name == SKILL:
         text = _front_matter(path)
+    if (line := _fences(text)[1]) is not None:
+        raise InvalidInput(
+            f"{path} was left alone: the code block of line {line} is not closed, and the rules "
+            "would be a part of it"
+        )
     # A blank line apart from what stands before.
     apart = next((n for n in (0, 1) if text.endswith(end_of_line * (2 - n))), 2) if text else 0
     return text + end_of_line * apart + block + end_of_line
@@ -79,7 +85,11 @@ def with_rules(path: Path, before: bytes | None, rules: Sequence[str]) -> bytes 
 
 def _place(path: Path, text: bytes) -> tuple[int, int] | None:
     """From where to where the block stands; None: there is none."""
-    begins, ends = list(_BEGINS.finditer(text)), list(_ENDS.finditer(text))
+    inside, _ = _fences(text)
+    begins, ends = (
+        [one for one in found.finditer(text) if not any(a <= one.start() < b for a, b in inside)]
+        for found in (_BEGINS, _ENDS)
+    )
     if not begins and not ends:
         return None
     if (len(begins), len(ends)) == (1, 1) and begins[0].end() < ends[0].start():
@@ -89,6 +99,26 @@ def _place(path: Path, text: bytes) -> tuple[int, int] | None:
         f"{path} was left alone: its markers are not one pair of begin and end (lines "
         f"{', '.join(map(str, lines))}); fix them, or delete them with what is between"
     )
+
+
+def _fences(text: bytes) -> tuple[list[tuple[int, int]], int | None]:
+    """Where the code blocks stand, and the line of one that nothing closes, if there is one.
+
+    Markdown's fences: three or more of ` or ~, closed by as many of the same.
+    """
+    found: list[tuple[int, int]] = []
+    opened: re.Match[bytes] | None = None
+    for one in _FENCES.finditer(text):
+        marks, told = one.groups()
+        if opened is None:
+            if marks[:1] == b"~" or b"`" not in told:
+                opened = one
+        elif marks.startswith(opened[1]) and not told.strip():
+            found.append((opened.start(), one.end()))
+            opened = None
+    if opened is None:
+        return found, None
+    return [*found, (opened.start(), len(text))], text.count(b"\n", 0, opened.start()) + 1
 
 
 def _block(rules: Sequence[str]) -> list[str]:

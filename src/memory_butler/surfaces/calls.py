@@ -14,7 +14,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
 from memory_butler.telemetry import metrics
-from memory_butler.telemetry.memory_spans import operation_span
+from memory_butler.telemetry.memory_spans import GEN_AI_OPERATIONS, error_type, operation_span
 
 log = structlog.get_logger()
 
@@ -35,7 +35,7 @@ async def call(
         try:
             output: BaseModel = await operation.run(memory, principal, given)
         except Unavailable as error:
-            measured.outcome = "unavailable"
+            measured.outcome, measured.error = "unavailable", error.code
             log.error("memory is unavailable", reason=str(error))
             if operation.when_unavailable is None:
                 raise
@@ -55,6 +55,7 @@ class _Measured:
     """How an operation ended; one that says nothing was a bug, or its caller went away."""
 
     outcome: Literal["ok", "refused", "unavailable", "failed"] = "failed"
+    error: str = ""
 
 
 @contextmanager
@@ -63,9 +64,14 @@ def _measured(operation: str) -> Iterator[_Measured]:
     measured = _Measured()
     try:
         yield measured
+    except BaseException as error:
+        measured.error = error_type(error)
+        raise
     finally:
         seconds = time.perf_counter() - began
         metrics.OPERATIONS.labels(operation, measured.outcome).observe(seconds)
+        if (kind := GEN_AI_OPERATIONS.get(operation)) is not None:
+            metrics.GEN_AI_OPERATIONS.labels(kind, measured.error).observe(seconds)
         log.debug("done", outcome=measured.outcome, milliseconds=round(seconds * 1000, 1))
 
 

@@ -19,6 +19,7 @@ GEN_AI_OPERATIONS: Final[Mapping[str, str]] = {
     "memory_search": "search_memory",
     "memory_recall": "search_memory",
     "memory_context": "search_memory",
+    "memory_ask": "search_memory",
     "memory_store_episode": "create_memory",
     "memory_store_rule": "create_memory",
     # One that has the same key is superseded, without the caller choosing.
@@ -37,7 +38,7 @@ GEN_AI_OPERATIONS: Final[Mapping[str, str]] = {
 }
 _OF_MANY: Final = frozenset({"memory_run_consolidation", "consolidation_submit"})
 _NAMES_ONE: Final = ("memory_id", "fact_id", "rule_id")
-_FOUND: Final = ("results", "included")
+_FOUND: Final = ("results", "included", "lines")
 
 
 class Told:
@@ -66,6 +67,11 @@ class Told:
             self._span.set_status(StatusCode.ERROR)
 
 
+def error_type(error: BaseException) -> str:
+    """What the conventions call it: our error's code, or a bug's class; never its text."""
+    return error.code if isinstance(error, MemoryButlerError) else type(error).__name__
+
+
 _OFF: Final = nullcontext(Told())
 
 
@@ -91,9 +97,6 @@ def _spanning(operation: str, tenant: str, given: object) -> Iterator[Told]:
         told = Told(span)
         try:
             yield told
-        except MemoryButlerError as error:
-            told.failed(error.code)
-            raise
         except BaseException as error:
-            told.failed(type(error).__name__)
+            told.failed(error_type(error))
             raise

@@ -25,6 +25,15 @@ OPERATIONS: Final = Histogram(
     buckets=_LATENCY,
     registry=REGISTRY,
 )
+# Of the conventions for generative AI, gen_ai.client.operation.duration, its attributes and its
+# boundaries, named as OpenTelemetry names a metric for Prometheus. A label without a value is none.
+GEN_AI_OPERATIONS: Final = Histogram(
+    "gen_ai_client_operation_duration_seconds",
+    "Duration of a memory operation, as OpenTelemetry's GenAI conventions name it.",
+    ("gen_ai_operation_name", "error_type"),
+    buckets=tuple(0.01 * 2**step for step in range(14)),
+    registry=REGISTRY,
+)
 POOL_WAIT: Final = Histogram(
     "memory_butler_pool_wait_seconds",
     "Time that a transaction waited for a database connection.",

@@ -57,7 +57,8 @@ def connect(
 ) -> None:
     """Let an agent's program use this memory: edits its configuration, after showing the changes.
 
-    Claude Code gets hooks too: memory in each session from the start, an episode of it at the end.
+    Claude Code, Codex and Gemini CLI get hooks too: memory in each session from the start, an
+    episode of it at the end.
     """
     from memory_butler.integrations.clients import Server, client_named, current_environment
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-_ONE: Final = {"are": "is", "have": "has"}
+_ONE: Final = {"are": "is", "have": "has", "were": "was"}
 
 
 def counted(count: int, noun: str, verb: str = "") -> str:

@@ -16,7 +16,7 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.trust import TrustName
-from memory_butler.surfaces.cli.counting import all_counted
+from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -330,20 +330,16 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
         }
         print(json.dumps(answer, indent=2))
         return
-    kinds = {"episode": "episodes", "fact": "facts", "rule": "rules", "entity": "entities"}
-    counts = [
-        f"{report.stored[kind]} {kinds.get(kind, 'links')}"
-        for kind in (*kinds, "link")
-        if report.stored[kind]
-    ]
+    kinds = ("episode", "fact", "rule", "entity", "link")
+    counts = [counted(report.stored[kind], kind) for kind in kinds if report.stored[kind]]
     print(f"Stored {', '.join(counts) or 'nothing new'}.")
     if report.superseded:
-        print(f"{report.superseded} facts superseded an earlier one.")
+        print(f"{counted(report.superseded, 'fact')} superseded an earlier one.")
     if report.already_there:
-        print(f"{report.already_there} lines were there already.")
+        print(f"{counted(report.already_there, 'line', 'were')} there already.")
     if report.masked:
         print(f"{report.masked} had a secret, which was masked; --allow-secrets keeps it.")
     if report.left_out:
         print(f"Left out: {all_counted(report.left_out)}.")
     if report.bad:
-        print(f"{report.bad} bad lines were left out.")
+        print(f"{counted(report.bad, 'bad line', 'were')} left out.")

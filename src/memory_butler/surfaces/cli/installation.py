@@ -113,14 +113,16 @@ def _upkeep(settings: "Settings") -> "Finding":
 
 
 def _hooks() -> "list[Finding]":
-    """What waits in the spool of Claude Code's hooks, which have no key to encrypt it."""
+    """What waits in the spools of the hooks, which have no key to encrypt it."""
     from memory_butler.engine.diagnosis import Finding
     from memory_butler.integrations.clients import waiting_in_hooks
+    from memory_butler.surfaces.cli.counting import counted
 
     waiting = waiting_in_hooks()
     if not waiting:
         return []
-    said = f"{len(waiting)} episodes of Claude Code wait in {waiting[0].parent}, not encrypted"
+    folders = ", ".join(sorted({str(one.parent) for one in waiting}))
+    said = f"{counted(len(waiting), 'episode', 'wait')} in {folders}, not encrypted"
     return [Finding("hooks", "warning", said, "memory-butler serve; the next session sends them")]
 
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The hooks of Claude Code: memory into a session, and an episode of it out again.
+"""The hooks of Claude Code, Codex and Gemini CLI: memory into a session, an episode out again.
 
 Runs at every prompt, so it imports nothing but a little of the standard library (`http.client` and
 `pathlib` alone would double the time that it takes), talks HTTP to a running server, and gives up
 after a second. Whatever goes wrong, the session goes on: the exit code
 is 0, and at most one line stands on standard error.
 
-    memory_hook.py EVENT [--url URL] [--token-env VARIABLE]      < what Claude Code says
+    memory_hook.py EVENT [--butler NAME] [--url URL] [--token-env VARIABLE]  < what the program says
 
 An episode is on disk before it is sent, and there until memory has it. Its id follows from the
-session and from where in the transcript it begins: sent again, it is not stored twice.
+session and from where in the transcript it begins: sent again, it is not stored twice. A session
+that ended without a word, because it was killed, is told when a later one starts.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ TYPE_CHECKING = False  # as typing has it, whose import would cost as much as al
 if TYPE_CHECKING:
     from typing import Any
 
-BUTLER = "claude-code"
-# Seconds: what a person may notice before a prompt, and what nobody waits for.
+BUTLER = "claude-code"  # else what --butler names
+# Seconds: what a person may notice before a prompt, and what nobody waits for. Codex ends a hook
+# at a session's end after 3.
 INJECT_SECONDS = 1.0
-STORE_SECONDS = 4.0
+STORE_SECONDS = 2.5
+# A session that nothing was added to for so long, and that has not ended, was killed.
+QUIET_SECONDS = 900.0
 START_TOKENS = 1_500
 PROMPT_TOKENS = 600
 MAX_PROMPT = 4_000
@@ -37,15 +41,26 @@ MAX_OUTCOME = 800
 # A part of a session beyond this is read from its end only.
 MAX_READ = 16 * 1024 * 1024
 MAX_SHOWN = 500
+# Folders: episodes that memory has not got yet, and sessions that have not ended.
+SPOOL = "spool"
+OPEN = "open"
 NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
 BARE = "# Memory Context"
 # Set in the sessions that a butler of ours runs.
 BUTLERS_SESSION = "MEMORY_BUTLER_CONTEXT_FILE"
-# What stands in a transcript as the user's, but was not said by the user.
 # What marks an entry that neither the user nor the model said, and the model of such a one.
 NOBODYS = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 SYNTHETIC = "<synthetic>"
-NOT_SAID = ("<command-", "<local-command", "<bash-", "[Request interrupted")
+# What stands in a transcript as the user's, but was not said by the user.
+NOT_SAID = (
+    "<command-",
+    "<local-command",
+    "<bash-",
+    "[Request interrupted",
+    "<session_context>",
+)
+TOLD = r"(?s)<(system-reminder|hook_context)>.*?</\1>"
+TEXTS = ("text", "input_text", "output_text")
 # A command of a plugin or of the user's with words of the user's after it. One word alone is a
 # choice among settings, such as "/model opus".
 COMMAND = (
@@ -65,14 +80,16 @@ class Refused(Exception):
 def main(arguments: list[str]) -> None:
     if BUTLERS_SESSION in os.environ:
         return  # the butler tells it what memory knows, and stores its episode
+    global BUTLER
     event = arguments[0]
     options = dict(zip(arguments[1::2], arguments[2::2]))  # noqa: B905 -- strict is of Python 3.10
+    BUTLER = options.get("--butler") or BUTLER
     url = options.get("--url") or os.environ.get("MEMORY_BUTLER_URL") or "http://127.0.0.1:8150"
     token = os.environ.get(options.get("--token-env") or "MEMORY_BUTLER_TOKEN")
     handle = HANDLERS[event]
-    inject = event in ("SessionStart", "UserPromptSubmit")
+    inject = event in ("SessionStart", "UserPromptSubmit", "BeforeAgent")
     with_deadline(INJECT_SECONDS if inject else STORE_SECONDS)
-    given = {} if event == "flush" else json.load(sys.stdin)
+    given = {} if event == "catch-up" else json.load(sys.stdin)
     handle(Memory(url.rstrip("/"), token, INJECT_SECONDS if inject else STORE_SECONDS), given)
 
 
@@ -165,7 +182,7 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
     compacted = given.get("source") == "compact"
     if compacted or given.get("source") == "clear":
         state.data["shown"] = []  # what was told is no longer before the model
-    if waiting():
+    if waiting(SPOOL) or left_behind():
         flush_apart()
     folder = given.get("cwd") or ""
     topic = f"Working on {os.path.basename(folder.rstrip('/'))} in {folder}"
@@ -176,8 +193,10 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
 
 def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
     state = State(given["session_id"])
-    state.data["prompt"] = given.get("prompt", "")[:MAX_PROMPT]
+    state.data["prompt"] = spoken(given.get("prompt", ""))[:MAX_PROMPT]
     state.save()
+    keys = ("session_id", "transcript_path", "cwd")
+    write(state.open, {key: given.get(key) for key in keys} | {"butler": BUTLER}, durable=False)
     # A command alone, such as "/compact", asks for nothing; one with words, or a path, does.
     words = state.data["prompt"].split()
     if len(words) > 1 or (words and not words[0].startswith("/")):
@@ -225,6 +244,12 @@ def only(block: str, included: list[str], fresh: list[str]) -> str:
 
 def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
     """Keep what happened since the last time: before it is compacted away, and at the end."""
+    note_episode(given)
+    flush(memory, given)
+
+
+def note_episode(given: dict[str, Any]) -> None:
+    """Write the episode of what is new in a session into the spool."""
     state = State(given["session_id"])
     begin = state.data["kept_to"]
     path = given.get("transcript_path") or ""
@@ -233,23 +258,39 @@ def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
         import uuid
 
         part = f"{given['session_id']}/{begin}"
+        ended = time.gmtime(min(os.path.getmtime(path), time.time()))
         episode = {
             "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), part)),
             "content": told(given.get("cwd") or "", requests, outcome),
-            "butler": BUTLER,
+            "butler": given.get("butler") or BUTLER,
             "importance": 5.0,
-            "occurred_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "occurred_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", ended),
             "metadata": {"cwd": given.get("cwd"), "event": given["hook_event_name"]},
             **session(given),
         }
         name = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        write(os.path.join(spool_folder(), f"{name}-{episode['episode_id']}.json"), episode)
+        write(os.path.join(home(), SPOOL, f"{name}-{episode['episode_id']}.json"), episode)
         state.data["kept_to"] = end
         state.save(durable=True)
-    if given["hook_event_name"] == "SessionEnd" and state.data["prompt"]:
-        state.data["prompt"] = ""  # only a session that goes on needs it
-        state.save()
-    flush(memory, given)
+    if given["hook_event_name"] == "SessionEnd":
+        if state.data["prompt"]:
+            state.data["prompt"] = ""  # only a session that goes on needs it
+            state.save()
+        remove(state.open)
+
+
+def left_behind() -> list[str]:
+    """The notes of sessions that were killed: they have not ended, and nothing is added to them."""
+    found = []
+    for path in waiting(OPEN):
+        try:
+            with open(path, encoding="utf-8") as file:
+                transcript = json.load(file)["transcript_path"]
+            if time.time() - os.path.getmtime(transcript) > QUIET_SECONDS:
+                found.append(path)
+        except (OSError, ValueError, KeyError, TypeError):
+            remove(path)  # without its transcript there is nothing to tell
+    return found
 
 
 def since(path: str, begin: int, began: str) -> tuple[list[str], str, int]:
@@ -267,31 +308,50 @@ def since(path: str, begin: int, began: str) -> tuple[list[str], str, int]:
         for line in file.read().splitlines():
             try:
                 entry = json.loads(line)
-                message = entry["message"]
                 if entry.get("timestamp", began) < began:
                     continue
-                if any(map(entry.get, NOBODYS)) or message.get("model") == SYNTHETIC:
-                    continue
-                text = spoken(message["content"])
-            except (ValueError, KeyError, TypeError):
+                who, text = said(entry)
+            except (ValueError, KeyError, TypeError, AttributeError):
                 continue
-            if text and entry.get("type") == "user":
+            if text and who == "user":
                 requests.append(text)
-            elif text and entry.get("type") == "assistant":
+            elif text and who in ("assistant", "gemini"):
                 outcome = text
     return requests, outcome, end
+
+
+def said(entry: dict[str, Any]) -> tuple[str, str]:
+    """Who said what, by a line of a transcript; ("", "") where it is no part of the conversation.
+
+    The three programs write lines of different shapes, so that a line tells whose it is.
+    """
+    who = entry["type"]
+    if who == "response_item":  # Codex, which names what is the user's
+        message = entry["payload"]
+        who, content = message["role"], message["content"]
+        if who == "user":
+            kinds = message["internal_chat_message_metadata_passthrough"]["content_item_kinds"]
+            content = [one for one, kind in zip(content, kinds) if kind == "user.text"]  # noqa: B905
+        return who, spoken(content)
+    if "message" in entry:  # Claude Code
+        if any(map(entry.get, NOBODYS)) or entry["message"].get("model") == SYNTHETIC:
+            return "", ""
+        return who, spoken(entry["message"]["content"])
+    # Gemini CLI, which adds what its hooks told to `content`
+    return who, spoken(entry.get("displayContent") or entry["content"])
 
 
 def spoken(content: Any) -> str:
     import re
 
     if isinstance(content, list):
-        texts = [block.get("text") or "" for block in content if block.get("type") == "text"]
+        # Gemini's parts have no type.
+        blocks = [block for block in content if block.get("type", "text") in TEXTS]
+        texts = [block.get("text") or "" for block in blocks]
     else:
         texts = [content]
-    texts = [re.sub(r"(?s)<system-reminder>.*?</system-reminder>", "", text) for text in texts]
-    texts = [re.sub(COMMAND, r"\1 \2", text) for text in texts]
-    return "\n".join(text for text in texts if text and not text.startswith(NOT_SAID)).strip()
+    texts = [re.sub(COMMAND, r"\1 \2", re.sub(TOLD, "", text)).strip() for text in texts]
+    return "\n".join(text for text in texts if text and not text.startswith(NOT_SAID))
 
 
 def told(folder: str, requests: list[str], outcome: str) -> str:
@@ -311,7 +371,7 @@ def cut(text: str, length: int) -> str:
 
 def flush(memory: Memory, _given: dict[str, Any]) -> None:
     """Send what waits, the oldest first."""
-    for path in waiting():
+    for path in waiting(SPOOL):
         try:
             with open(path, encoding="utf-8") as file:
                 episode = json.load(file)
@@ -327,17 +387,23 @@ def flush(memory: Memory, _given: dict[str, Any]) -> None:
             continue
         if answer.get("error"):
             raise NotNow(answer["error"])
-        try:  # noqa: SIM105 -- contextlib is one more module to import
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
+        remove(path)
+
+
+def catch_up(memory: Memory, given: dict[str, Any]) -> None:
+    """Send what waits, and what sessions left that were killed."""
+    for path in left_behind():
+        with open(path, encoding="utf-8") as file:
+            left = json.load(file)
+        note_episode({**left, "hook_event_name": "SessionEnd"})
+    flush(memory, given)
 
 
 def flush_apart() -> None:
-    """Send what waits without letting the session wait."""
+    """Catch up without letting the session wait."""
     import subprocess
 
-    command = [sys.executable, "-I", "-S", __file__, "flush", *sys.argv[2:]]
+    command = [sys.executable, "-I", "-S", __file__, "catch-up", *sys.argv[2:]]
     subprocess.Popen(  # noqa: S603 -- ourselves
         command,
         stdin=subprocess.DEVNULL,
@@ -352,18 +418,12 @@ def flush_apart() -> None:
 
 def home() -> str:
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return os.environ.get("MEMORY_BUTLER_HOOK_DIR") or os.path.join(
-        state, "memory-butler", "claude-code"
-    )
+    return os.environ.get("MEMORY_BUTLER_HOOK_DIR") or os.path.join(state, "memory-butler", BUTLER)
 
 
-def spool_folder() -> str:
-    return os.path.join(home(), "spool")
-
-
-def waiting() -> list[str]:
-    """The episodes that wait to be sent, the oldest first."""
-    folder = spool_folder()
+def waiting(kind: str) -> list[str]:
+    """The files in the folder SPOOL or OPEN, the oldest of SPOOL first."""
+    folder = os.path.join(home(), kind)
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -381,6 +441,7 @@ class State:
     def __init__(self, id: str) -> None:
         name = id.replace("/", "_").replace("\\", "_") + ".json"
         self.path = os.path.join(home(), "sessions", name)
+        self.open = os.path.join(home(), OPEN, name)  # there from a prompt until the session ends
         self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": "", "began": ""}
         self.known = os.path.exists(self.path)
         try:
@@ -414,6 +475,13 @@ def write(path: str, value: Any, durable: bool = True) -> None:
     os.replace(unfinished, path)
 
 
+def remove(path: str) -> None:
+    try:  # noqa: SIM105 -- contextlib is one more module to import
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
 def session(given: dict[str, Any]) -> dict[str, str]:
     """The session's id, where it is a UUID as memory wants it."""
     id = given["session_id"]
@@ -424,15 +492,17 @@ def session(given: dict[str, Any]) -> dict[str, str]:
 HANDLERS = {
     "SessionStart": session_start,
     "UserPromptSubmit": prompt_submit,
+    "BeforeAgent": prompt_submit,
     "PreCompact": keep_episode,
     "SessionEnd": keep_episode,
-    "flush": flush,
+    "catch-up": catch_up,
 }
 
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except (NotNow, TimeoutError) as error:
-        print(f"memory: {error}", file=sys.stderr)
     except Exception as error:  # whatever it is: the session goes on
-        print(f"memory: {type(error).__name__}: {error}", file=sys.stderr)
+        kind = "" if isinstance(error, (NotNow, TimeoutError)) else f"{type(error).__name__}: "
+        print(f"memory: {kind}{error}", file=sys.stderr)
+        if BUTLER == "gemini":
+            print("{}")  # an answer, or it would show the line above at every prompt

@@ -1,0 +1,343 @@
+"""This memory in the Agent Memory Benchmark, and beside its BM25 as far as no model has to be paid.
+
+Needs a checkout of https://github.com/vectorize-io/agent-memory-benchmark, whose interface
+`MemoryProvider` is what is written here. Without a judge, with the parts of it that stand alone:
+
+    .venv/bin/uv pip install --target .amb --no-deps rank-bm25==0.2.2
+    PYTHONPATH=.amb python bench/agent_memory.py CHECKOUT [--sets locomo beam realtalk personamem]
+
+Evidence: the turns that hold the answer are looked for in the beginning of what a model would be
+given, of 500, 1,000, 2,000 and 4,000 tokens (4 characters each, as the benchmark counts a context).
+PersonaMem: of the four replies the one is chosen that is nearest to anything in 2,000 tokens
+of context. That judges retrieval, and is no answer of a model: a quarter is right by chance.
+
+With the benchmark's own models and judge (its requirements, and a key for Gemini):
+
+    cd CHECKOUT
+    uv run --with-editable MEMORY_BUTLER python MEMORY_BUTLER/bench/agent_memory.py . \\
+        run --dataset personamem --split 32k --memory memory-butler-deep
+
+Each run has a server of its own, unless `MEMORY_BUTLER_URL` names one. One user of the benchmark is
+one butler.
+"""
+
+import argparse
+import gzip
+import hashlib
+import importlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import local
+from types import ModuleType
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.datasets import DEFAULT_DATA, SETS, Conversation
+from bench.metrics import mean, paired_difference, percentile
+from bench.server import Client, machine, running_server
+from memory_butler.inference.minilm import EmbeddingEngine
+
+WRITERS: Final = 4
+# A turn is a few dozen tokens, where the chunks of the benchmark's baselines are 512 of them.
+FOUND: Final = 100
+CHARACTERS: Final = 4  # a token, as the benchmark counts a context
+BUDGETS: Final = (500, 1_000, 2_000, 4_000)
+CHOICE_TOKENS: Final = 2_000
+WINDOW: Final = 800  # characters that the embedding model reads of a text
+_SPOKEN: Final = re.compile(r"^\[(SYSTEM|USER|ASSISTANT)\] ", re.MULTILINE)
+# Of a turn at the edge of a chunk, so much has to be there.
+_BEGIN: Final = 60
+MODES: Final = ("hybrid", "deep")
+
+
+def turns_of(document: Any) -> list[tuple[str, str]]:
+    """Who said what in a document of the benchmark: its turns, or its paragraphs without a speaker.
+
+    A document has `messages`, or its content is a list of turns as JSON, or is written as
+    `[USER] …`; what is none of these is cut at empty lines.
+    """
+    if document.messages:
+        return [(one["role"], one["content"]) for one in document.messages if one["content"]]
+    text: str = document.content
+    if text.startswith("["):
+        try:
+            told = [(one.get("speaker", ""), one.get("text", "")) for one in json.loads(text)]
+            return [(who, said) for who, said in told if said]
+        except (ValueError, AttributeError):
+            pass
+    parts = _SPOKEN.split(text)
+    if len(parts) > 1:
+        spoken = zip(parts[1::2], parts[2::2], strict=True)
+        return [(who.lower(), said.strip()) for who, said in spoken if said.strip()]
+    return [("", one.strip()) for one in re.split(r"\n\s*\n", text) if one.strip()]
+
+
+def provider(base: type, document: type, mode: str) -> type:
+    """The benchmark's `MemoryProvider`, of this memory: each turn an episode."""
+
+    class MemoryButler(base):  # type: ignore[misc]
+        name = "memory-butler" if mode == "hybrid" else f"memory-butler-{mode}"
+        description = f"Each turn an episode, found by a {mode} search. No model is called."
+        kind = "local"
+        searching = mode
+
+        def initialize(self) -> None:
+            self._stack = ExitStack()
+            self._local = local()
+            self._clients: list[Client] = []
+            self._url = os.environ.get("MEMORY_BUTLER_URL", "")
+            if not self._url:
+                self._url, _ = self._stack.enter_context(running_server(caching=False))
+
+        def cleanup(self) -> None:
+            for client in self._clients:
+                client.close()
+            self._stack.close()
+
+        @property
+        def _client(self) -> Client:
+            if not hasattr(self._local, "client"):
+                self._local.client = Client(self._url)
+                self._clients.append(self._local.client)
+            client: Client = self._local.client
+            return client
+
+        def ingest(self, documents: Sequence[Any]) -> None:
+            told = [
+                (one, place, who, said)
+                for one in documents
+                for place, (who, said) in enumerate(turns_of(one))
+            ]
+            with ThreadPoolExecutor(WRITERS) as writers:
+                list(writers.map(lambda one: self._store(*one), told))
+
+        def _store(self, one: Any, place: int, who: str, said: str) -> None:
+            when = {"occurred_at": one.timestamp} if one.timestamp else {}
+            self._client.call(
+                "memory_store_episode",
+                content=said,
+                butler=_butler(one.user_id),
+                speaker=who or None,
+                turn=place,
+                metadata={"document": one.id},
+                **when,
+            )
+
+        def retrieve(
+            self,
+            query: str,
+            k: int = FOUND,
+            user_id: str | None = None,
+            query_timestamp: str | None = None,
+        ) -> tuple[list[Any], None]:
+            answer = self._client.call(
+                "memory_search",
+                query=query,
+                types=["episode"],
+                scope=_butler(user_id),
+                mode=self.searching,
+                limit=k,
+            )
+            found = []
+            for one in answer["results"]:
+                who = f"{one['speaker']}: " if one.get("speaker") else ""
+                when = f"[{one['occurred_at'][:10]}] " if one.get("occurred_at") else ""
+                content = f"{when}{who}{one['content']}"
+                found.append(document(one["metadata"]["document"], content, user_id=user_id))
+            return found, None
+
+    return MemoryButler
+
+
+def _butler(user_id: str | None) -> str:
+    return f"user-{hashlib.sha256((user_id or '').encode()).hexdigest()[:16]}"
+
+
+def _parts_that_stand_alone(checkout: Path) -> tuple[type, type, type]:
+    """`MemoryProvider`, `Document` and the BM25 provider, without what the others want.
+
+    Its chunks are of 512 tokens by OpenAI's encoding, which has to be fetched; here a token is four
+    characters, of which a chunk has 2,048.
+    """
+    for name in ("memory_bench", "memory_bench.memory"):
+        package = ModuleType(name)
+        package.__path__ = [str(checkout / "src" / name.replace(".", "/"))]
+        sys.modules[name] = package
+    utils: Any = ModuleType("memory_bench.utils")
+    size = 512 * CHARACTERS
+    utils.chunk_text = lambda text: [text[at : at + size] for at in range(0, len(text), size)]
+    sys.modules["memory_bench.utils"] = utils
+    base = importlib.import_module("memory_bench.memory.base")
+    models = importlib.import_module("memory_bench.models")
+    bm25 = importlib.import_module("memory_bench.memory.bm25")
+    return base.MemoryProvider, models.Document, bm25.BM25MemoryProvider
+
+
+def _documents(conversation: Conversation, document: type) -> list[Any]:
+    """As the benchmark's LoCoMo has a conversation: a session is a document, of turns as JSON."""
+    sessions: dict[str, list[Any]] = {}
+    for turn in conversation.turns:
+        sessions.setdefault(turn.session, []).append(turn)
+    return [
+        document(
+            f"{conversation.name}_{session}",
+            json.dumps([{"speaker": turn.speaker, "text": turn.text} for turn in turns]),
+            user_id=conversation.name,
+            timestamp=turns[0].said_at.isoformat() if turns[0].said_at else None,
+        )
+        for session, turns in sessions.items()
+    ]
+
+
+def _context(found: Sequence[Any], tokens: int) -> str:
+    return "\n\n".join(one.content for one in found)[: tokens * CHARACTERS]
+
+
+def _holds(context: str, text: str) -> bool:
+    """Whether the beginning of a turn is there, as it is or as JSON."""
+    begin = text[:_BEGIN]
+    return begin in context or json.dumps(begin)[1:-1] in context
+
+
+def evidence(way: Any, conversations: Sequence[Conversation]) -> list[dict[str, float]]:
+    """Of each question, by budget: is any of its evidence in the context, and is all of it."""
+    rows = []
+    for conversation in conversations:
+        texts = {turn.id: turn.text for turn in conversation.turns}
+        for question in conversation.questions:
+            began = time.perf_counter()
+            found, _ = way.retrieve(question.text, user_id=conversation.name)
+            row = {"ms": (time.perf_counter() - began) * 1000}
+            for tokens in BUDGETS:
+                context = _context(found, tokens)
+                held = [_holds(context, texts[id]) for id in question.gold if texts.get(id)]
+                row[f"any@{tokens}"] = float(any(held))
+                row[f"all@{tokens}"] = float(all(held))
+            rows.append(row)
+    return rows
+
+
+def choices(way: Any, questions: Sequence[Any], engine: EmbeddingEngine) -> list[dict[str, float]]:
+    """Of each question of PersonaMem: whether the reply that is nearest to the context is right.
+
+    Without a way: the reply that is nearest to the question.
+    """
+    rows = []
+    for one in questions:
+        asked, *replies = re.split(r"\n\n?(?=\([a-d]\) )", one["query"])
+        began = time.perf_counter()
+        if way is None:
+            context = asked
+        else:
+            found, _ = way.retrieve(one["meta"]["retrieval_query"], user_id=one["user_id"])
+            context = _context(found, CHOICE_TOKENS)
+        taken = (time.perf_counter() - began) * 1000
+        windows = [context[at : at + WINDOW] for at in range(0, len(context), WINDOW)] or [""]
+        vectors = engine.embed_arrays([*replies, *windows])
+        nearest = (vectors[: len(replies)] @ vectors[len(replies) :].T).max(axis=1)
+        chosen = replies[int(nearest.argmax())]
+        rows.append({"right": float(chosen in one["gold_answers"]), "ms": taken})
+    return rows
+
+
+def _sample(checkout: Path, name: str) -> Any:
+    return json.loads(gzip.decompress((checkout / "data/personamem/32k" / name).read_bytes()))
+
+
+def _print(title: str, columns: Sequence[str], ways: dict[str, list[dict[str, float]]]) -> None:
+    """A table, and paired differences from the benchmark's BM25."""
+    reference = ways["bm25"]
+    print(f"\n## {title}: {len(reference)} questions\n\n| way | {' | '.join(columns)} | ms p50 |")
+    print(f"|{'---|' * (len(columns) + 2)}")
+    for way, rows in ways.items():
+        figures = " | ".join(f"{mean(rows, column):.1f}" for column in columns)
+        print(f"| {way} | {figures} | {percentile([one['ms'] for one in rows], 0.5):.0f} |")
+    for way, rows in ways.items():
+        if rows is not reference:
+            told = [f"{one} {paired_difference(rows, reference, one)}" for one in columns]
+            print(f"\n{way} less bm25: {', '.join(told)}")
+
+
+Rows = list[dict[str, float]]
+
+
+def _of_each(
+    base: type, bm25: type, documents: Sequence[Any], ask: Callable[[Any], Rows]
+) -> dict[str, Rows]:
+    """What BM25 and each of our modes finds, of the same documents."""
+    theirs, ours = bm25(), base()
+    theirs.ingest(documents)
+    results = {"bm25": ask(theirs)}
+    ours.initialize()
+    ours.ingest(documents)
+    for mode in MODES:
+        ours.searching = mode
+        results[f"ours, {mode}"] = ask(ours)
+    ours.cleanup()
+    return results
+
+
+def _measured(given: argparse.Namespace) -> None:
+    base, document, bm25 = _parts_that_stand_alone(given.checkout)
+    memory = provider(base, document, MODES[0])
+    print(f"Machine: {machine()}")
+    for name in [one for one in given.sets if one in SETS]:
+        conversations = list(SETS[name](given.data))
+        documents = [one for each in conversations for one in _documents(each, document)]
+        ask = partial(evidence, conversations=conversations)
+        results = _of_each(memory, bm25, documents, ask)
+        columns = [f"{kind}@{tokens}" for tokens in BUDGETS for kind in ("any", "all")]
+        _print(f"{name}, evidence by tokens of context", columns, results)
+    if "personamem" in given.sets:
+        questions = _sample(given.checkout, "queries.json.gz")
+        users = list(dict.fromkeys(one["user_id"] for one in questions))[: given.users]
+        asked = [one for one in questions if one["user_id"] in users]
+        documents = [
+            document(**one)
+            for one in _sample(given.checkout, "documents.json.gz")
+            if one["user_id"] in users
+        ]
+        engine = EmbeddingEngine()
+        results = _of_each(memory, bm25, documents, lambda way: choices(way, asked, engine))
+        results["no memory"] = choices(None, asked, engine)
+        _print(f"personamem 32k, {len(users)} users, choices by similarity", ["right"], results)
+
+
+def _judged(checkout: Path, words: list[str]) -> None:
+    """The benchmark's own command line, which then knows this memory."""
+    sys.path.insert(0, str(checkout / "src"))
+    memory = importlib.import_module("memory_bench.memory")
+    models = importlib.import_module("memory_bench.models")
+    for mode in MODES:
+        made: Any = provider(memory.MemoryProvider, models.Document, mode)
+        memory.REGISTRY[made.name] = made
+    importlib.import_module("memory_bench.cli").app(words)
+
+
+def main() -> None:
+    """Measure without a judge, or hand the rest of the command to the benchmark."""
+    words = sys.argv[1:]
+    if "run" in words[1:2]:
+        _judged(Path(words[0]), words[1:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA)
+    parser.add_argument(
+        "--sets", nargs="+", choices=[*SETS, "personamem"], default=[*SETS, "personamem"]
+    )
+    parser.add_argument("--users", type=int, help="only the first N of PersonaMem")
+    _measured(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
