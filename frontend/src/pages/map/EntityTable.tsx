@@ -1,0 +1,87 @@
+import { useMemo } from "react";
+import { EntityIcon } from "@/memory/EntityIcon";
+import { TrustBadge } from "@/memory/TrustBadge";
+import type { Connections } from "@/pages/map/connections";
+import type { Mapped, MapNode } from "@/pages/map/queries";
+import { count, percent, plural } from "@/ui/format";
+import { Table, type Column } from "@/ui/Table";
+
+interface EntityTableProps {
+  map: Mapped;
+  connections: Connections;
+  /** Part of a name; all where there is none. */
+  q: string | undefined;
+  /** The drawer that is open. */
+  open: string | undefined;
+  onOpen: (id: string) => void;
+}
+
+// Of the neighbours, by name; how many there are besides is said.
+const NAMED = 3;
+
+/** What the map shows, as a list: the best connected first. */
+export function EntityTable({ map, connections, q, open, onOpen }: EntityTableProps) {
+  const columns = useMemo(() => columnsOf(connections), [connections]);
+  const wanted = q?.toLowerCase();
+  const rows = useMemo(
+    () => (wanted ? map.nodes.filter((one) => one.name.toLowerCase().includes(wanted)) : map.nodes),
+    [map, wanted],
+  );
+  if (rows.length === 0) return <p className="text-ink-2">No entity on this map has that name.</p>;
+  return (
+    <Table
+      label="Entities on the map"
+      columns={columns}
+      rows={rows}
+      rowKey={(one) => one.id}
+      onOpen={(one) => onOpen(one.id)}
+      openKey={open?.startsWith("entity:") ? open.slice("entity:".length) : undefined}
+    />
+  );
+}
+
+function columnsOf(connections: Connections): readonly Column<MapNode>[] {
+  return [
+    {
+      key: "name",
+      title: "Entity",
+      width: "minmax(0,1fr)",
+      cell: (one) => (
+        <div className="flex min-w-0 items-center gap-3">
+          <EntityIcon type={one.entity_type} />
+          <div className="min-w-0">
+            <p className="flex items-center gap-2">
+              <span className="memory-text line-clamp-1 font-medium">{one.name}</span>
+              <span className="sr-only">, {one.entity_type}</span>
+              {one.trust && <TrustBadge trust={one.trust} />}
+            </p>
+            <p className="memory-text line-clamp-2 text-xs text-ink-3">
+              {connectionsSaid(connections.get(one.id)?.map((step) => step.node.name) ?? [])}
+            </p>
+          </div>
+        </div>
+      ),
+    },
+    {
+      key: "facts",
+      title: "Facts",
+      width: "3rem",
+      align: "right",
+      cell: (one) => count(one.facts),
+    },
+    {
+      key: "confidence",
+      title: "Confidence",
+      width: "5rem",
+      align: "right",
+      cell: (one) => (one.confidence === null ? "–" : percent(one.confidence)),
+    },
+  ];
+}
+
+function connectionsSaid(names: readonly string[]): string {
+  if (names.length === 0) return "connected with nobody";
+  const others = names.length - NAMED;
+  const named = names.slice(0, NAMED).join(", ");
+  return others > 0 ? `with ${named} and ${plural(others, "other")}` : `with ${named}`;
+}
