@@ -79,11 +79,11 @@ def draw(
     neighbours = Counter(id for pair in shared for id in pair)
     # A stable sort: among equals the order is the one that was given.
     ranked = sorted(entities, key=lambda one: (-neighbours[one.id], -len(within[one.id])))
-    kept = [one.id for one in ranked[:limit]]
+    kept = {one.id: None for one in ranked[:limit]}
     edges = [
-        Edge(*pair, count, first[pair])
-        for pair, count in shared.most_common()
-        if {*pair} <= {*kept}
+        Edge(one, other, count, first[one, other])
+        for (one, other), count in shared.most_common()
+        if one in kept and other in kept
     ]
     return [_node(id, within[id]) for id in kept], edges[: EDGES_PER_NODE * len(kept)]
 

@@ -1,8 +1,9 @@
+import clsx from "clsx";
 import { useMemo } from "react";
 import { EntityIcon } from "@/memory/EntityIcon";
-import { TrustBadge } from "@/memory/TrustBadge";
 import type { Connections } from "@/pages/map/connections";
 import type { Mapped, MapNode } from "@/pages/map/queries";
+import { trusted } from "@/pages/map/trusts";
 import { count, percent, plural } from "@/ui/format";
 import { Table, type Column } from "@/ui/Table";
 
@@ -50,10 +51,13 @@ function columnsOf(connections: Connections): readonly Column<MapNode>[] {
         <div className="flex min-w-0 items-center gap-3">
           <EntityIcon type={one.entity_type} />
           <div className="min-w-0">
-            <p className="flex items-center gap-2">
-              <span className="memory-text line-clamp-1 font-medium">{one.name}</span>
-              <span className="sr-only">, {one.entity_type}</span>
-              {one.trust && <TrustBadge trust={one.trust} />}
+            <p className="memory-text line-clamp-2 font-medium">{one.name}</p>
+            <p className="mt-0.5 flex items-center gap-1.5 text-xs text-ink-2">
+              <span
+                aria-hidden
+                className={clsx("size-2 shrink-0 rounded-full", trusted(one).fill)}
+              />
+              {one.entity_type}, {trusted(one).label}
             </p>
             <p className="memory-text line-clamp-2 text-xs text-ink-3">
               {connectionsSaid(connections.get(one.id)?.map((step) => step.node.name) ?? [])}
@@ -65,14 +69,14 @@ function columnsOf(connections: Connections): readonly Column<MapNode>[] {
     {
       key: "facts",
       title: "Facts",
-      width: "3rem",
+      width: "2.75rem",
       align: "right",
       cell: (one) => count(one.facts),
     },
     {
       key: "confidence",
       title: "Confidence",
-      width: "5rem",
+      width: "4.75rem",
       align: "right",
       cell: (one) => (one.confidence === null ? "–" : percent(one.confidence)),
     },
@@ -80,7 +84,7 @@ function columnsOf(connections: Connections): readonly Column<MapNode>[] {
 }
 
 function connectionsSaid(names: readonly string[]): string {
-  if (names.length === 0) return "connected with nobody";
+  if (names.length === 0) return "no connection";
   const others = names.length - NAMED;
   const named = names.slice(0, NAMED).join(", ");
   return others > 0 ? `with ${named} and ${plural(others, "other")}` : `with ${named}`;

@@ -82,7 +82,7 @@ function Drawn({ map }: { map: Mapped }) {
           />
         )}
       </div>
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,4fr)]">
         <div className="min-w-0 lg:sticky lg:top-4">
           <Picture map={map} path={marked} onOpen={open} />
           <Legend />

@@ -29,7 +29,7 @@ export function Picture({ map, path, onOpen }: PictureProps) {
   useEffect(() => scene.current?.show(map), [map]);
   useEffect(() => scene.current?.mark(path), [path]);
   return (
-    <div className="relative h-[55vh] min-h-80 overflow-hidden rounded-xl border bg-surface shadow-card lg:h-[calc(100vh-15rem)]">
+    <div className="relative h-[55vh] min-h-80 overflow-hidden rounded-xl border bg-surface shadow-card lg:h-[calc(100vh-20rem)]">
       <canvas
         ref={canvas}
         role="img"

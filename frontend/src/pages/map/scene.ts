@@ -9,7 +9,7 @@ import {
   type SimulationNodeDatum,
 } from "d3-force";
 import type { Mapped, MapNode } from "@/pages/map/queries";
-import { TRUSTS, type TrustShown } from "@/pages/map/trusts";
+import { trusted, TRUSTS, type TrustShown } from "@/pages/map/trusts";
 
 interface Dot extends SimulationNodeDatum {
   id: string;
@@ -34,8 +34,9 @@ interface View {
   zoom: number;
 }
 
-// Where the layout has come to rest: some 170 steps from a beginning.
+// Where the layout has come to rest, and in how many steps: of many entities each takes longer.
 const RESTING = 0.02;
+const STEPS = { few: 170, many: 80, from: 700 };
 // How lively the layout is after a change: those that stay hardly move.
 const STIRRED = 0.25;
 // Of a frame, for the layout; the rest is for drawing.
@@ -45,8 +46,10 @@ const SLICE_MILLISECONDS = 12;
 const FADE_MILLISECONDS = 250;
 const LEAST_OPACITY = 0.22;
 const DIMMED = 0.2;
-const [LEAST_ZOOM, MOST_ZOOM, FITTED_ZOOM] = [0.05, 6, 1.5];
+const [LEAST_ZOOM, MOST_ZOOM, FITTED_ZOOM] = [0.05, 6, 2];
 const LABELS = 60;
+// Room for a name, to the right of what it names.
+const NAME_PIXELS = 110;
 // So far a pointer may be from the edge of a small dot, or move during a click.
 const REACH_PIXELS = 6;
 const LINE_LEVELS = 4;
@@ -148,9 +151,13 @@ export class Scene {
     }
     this.#layout.nodes([...this.#dots.values()].filter((one) => one.aim > 0));
     this.#links.links([...this.#lines.values()].filter((one) => one.aim > 0));
-    this.#layout.alpha(isFirst ? 1 : STIRRED);
+    const steps = nodes.length < STEPS.from ? STEPS.few : STEPS.many;
+    this.#layout.alphaDecay(1 - RESTING ** (1 / steps)).alpha(isFirst ? 1 : STIRRED);
     if (this.#still) this.#settle();
-    else this.#ask();
+    else {
+      this.#canvas.dataset["state"] = "moving";
+      this.#ask();
+    }
   }
 
   /** Draws a way from the first to the last over everything else; none where it is empty. */
@@ -332,11 +339,18 @@ export class Scene {
       [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
     }
     // Names stand to the right of what they name.
-    const room = { width: right - left + 120, height: bottom - top + 60 };
-    const zoom = Math.min(FITTED_ZOOM, width / room.width, height / room.height);
+    const room = {
+      width: Math.max(width - NAME_PIXELS - 60, 60),
+      height: Math.max(height - 80, 60),
+    };
+    const zoom = Math.min(
+      FITTED_ZOOM,
+      room.width / Math.max(1, right - left),
+      room.height / Math.max(1, bottom - top),
+    );
     return {
       zoom,
-      x: width / 2 - ((left + right) / 2 + 20) * zoom,
+      x: (width - NAME_PIXELS) / 2 - ((left + right) / 2) * zoom,
       y: height / 2 - ((top + bottom) / 2) * zoom,
     };
   }
@@ -418,7 +432,7 @@ export class Scene {
       pen.fillStyle = this.#colors.ground;
       pen.fill();
       pen.globalAlpha = lit && !lit.has(dot.id) ? dot.opacity * DIMMED * 2 : dot.opacity;
-      pen.fillStyle = this.#colors.trust[dot.node.trust ?? "unknown"];
+      pen.fillStyle = this.#colors.trust[trusted(dot.node).trust];
       pen.fill();
       if (dot.id === this.#hovered || this.#path.includes(dot.id)) {
         pen.globalAlpha = 1;
@@ -514,6 +528,8 @@ interface Colors {
 
 /** The colours of the theme that holds now, as a canvas takes them. */
 function colorsOf(canvas: HTMLCanvasElement): Colors {
+  // With one, what is read would be the colour that it begins with.
+  canvas.style.transition = "none";
   const resolved = (name: string) => {
     canvas.style.color = `var(--color-${name})`;
     return getComputedStyle(canvas).color;

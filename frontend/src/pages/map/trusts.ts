@@ -16,3 +16,8 @@ export const TRUSTS = [
   fill: string;
   label: string;
 }[];
+
+/** How far an entity's facts are to be believed, as it is shown. */
+export function trusted({ trust }: MapNode) {
+  return TRUSTS.find((one) => one.trust === (trust ?? "unknown"))!;
+}
