@@ -3,7 +3,7 @@ import { ArrowLeftRight, ArrowRight } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { merge } from "@/pages/entities/changes";
-import { EntityIcon } from "@/memory/EntityIcon";
+import { EntityIcon } from "@/pages/entities/columns";
 import { mergePreview, others, type Entity } from "@/pages/entities/queries";
 import { useChange } from "@/shell/change";
 import { Button, IconButton } from "@/ui/Button";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ScanSearch, SearchX } from "lucide-react";
 import type { Schemas } from "@/api/client";
-import { EntityIcon } from "@/memory/EntityIcon";
+import { EntityIcon } from "@/pages/entities/columns";
 import { candidates } from "@/pages/entities/queries";
 import type { EntitiesSearch } from "@/pages/entities/route";
 import { MemoryLink } from "@/shell/MemoryLink";

@@ -1,8 +1,16 @@
-import { EntityIcon } from "@/memory/EntityIcon";
+import { Building2, MapPin, Shapes, UserRound, type LucideIcon } from "lucide-react";
 import type { ListedEntity } from "@/pages/entities/queries";
+import type { EntityType } from "@/shell/vocabulary";
 import { count } from "@/ui/format";
 import type { Column } from "@/ui/Table";
 import { TimeAgo } from "@/ui/TimeAgo";
+
+const ICONS: Record<EntityType, LucideIcon> = {
+  person: UserRound,
+  organization: Building2,
+  place: MapPin,
+  other: Shapes,
+};
 
 export const ENTITY_COLUMNS: readonly Column<ListedEntity>[] = [
   {
@@ -50,3 +58,15 @@ export const ENTITY_COLUMNS: readonly Column<ListedEntity>[] = [
     ),
   },
 ];
+
+export function EntityIcon({ type }: { type: EntityType }) {
+  const Icon = ICONS[type];
+  return (
+    <span
+      title={type}
+      className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-accent-ink"
+    >
+      <Icon className="size-4" aria-hidden />
+    </span>
+  );
+}

@@ -1,6 +1,5 @@
 import clsx from "clsx";
 import { useMemo } from "react";
-import { EntityIcon } from "@/memory/EntityIcon";
 import type { Connections } from "@/pages/map/connections";
 import type { Mapped, MapNode } from "@/pages/map/queries";
 import { trusted } from "@/pages/map/trusts";
@@ -48,21 +47,15 @@ function columnsOf(connections: Connections): readonly Column<MapNode>[] {
       title: "Entity",
       width: "minmax(0,1fr)",
       cell: (one) => (
-        <div className="flex min-w-0 items-center gap-3">
-          <EntityIcon type={one.entity_type} />
-          <div className="min-w-0">
-            <p className="memory-text line-clamp-2 font-medium">{one.name}</p>
-            <p className="mt-0.5 flex items-center gap-1.5 text-xs text-ink-2">
-              <span
-                aria-hidden
-                className={clsx("size-2 shrink-0 rounded-full", trusted(one).fill)}
-              />
-              {one.entity_type}, {trusted(one).label}
-            </p>
-            <p className="memory-text line-clamp-2 text-xs text-ink-3">
-              {connectionsSaid(connections.get(one.id)?.map((step) => step.node.name) ?? [])}
-            </p>
-          </div>
+        <div className="min-w-0">
+          <p className="memory-text line-clamp-2 font-medium">{one.name}</p>
+          <p className="mt-0.5 flex items-center gap-1.5 text-xs text-ink-2">
+            <span aria-hidden className={clsx("size-2 shrink-0 rounded-full", trusted(one).fill)} />
+            {one.entity_type}, {trusted(one).label}
+          </p>
+          <p className="memory-text line-clamp-2 text-xs text-ink-3">
+            {connectionsSaid(connections.get(one.id)?.map((step) => step.node.name) ?? [])}
+          </p>
         </div>
       ),
     },
