@@ -15,7 +15,7 @@ export function Legend() {
       </ul>
       <p>
         Colour is the least trust of the facts, opacity their mean confidence: what fades is being
-        forgotten. Circles are people, squares organizations, diamonds places. Drag to move,
+        forgotten. Circles are people, squares organisations, diamonds places. Drag to move,
         Ctrl+wheel or pinch to zoom, click to open.
       </p>
     </div>

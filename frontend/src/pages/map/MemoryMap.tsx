@@ -26,7 +26,7 @@ export default function MemoryMap() {
   return (
     <Page
       title="Map"
-      lead="People, organizations and places, joined by the facts that have both. Look back to see what was learned and forgotten."
+      lead="People, organisations and places, joined by the facts that have both. Look back to see what was learned and forgotten."
       actions={<LookBack />}
     >
       {!data ? (
