@@ -130,11 +130,12 @@ def _answers(url: str, requests: int) -> None:
     print("| --- | --- | --- | --- |")
     then = (datetime.now(UTC) - timedelta(days=90)).isoformat()
     with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
-        for name, query in (
-            ("500", {"limit": 500}),
-            ("2,000", {"limit": 2000}),
-            ("2,000, 90 days ago", {"limit": 2000, "known_at": then}),
-        ):
+        queries: dict[str, dict[str, str | int]] = {
+            "500": {"limit": 500},
+            "2,000": {"limit": 2000},
+            "2,000, 90 days ago": {"limit": 2000, "known_at": then},
+        }
+        for name, query in queries.items():
             taken = []
             for _ in range(requests):
                 began = time.perf_counter()
