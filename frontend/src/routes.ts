@@ -11,6 +11,7 @@ import { facts } from "@/pages/facts/route";
 import { playground } from "@/pages/playground/route";
 import { jobs } from "@/pages/jobs/route";
 import { journal } from "@/pages/journal/route";
+import { map } from "@/pages/map/route";
 import { overview } from "@/pages/overview/route";
 import { rules } from "@/pages/rules/route";
 import { sessions } from "@/pages/sessions/route";
@@ -46,6 +47,7 @@ export const routes = root.addChildren([
   facts,
   rules,
   entities,
+  map,
   inbox,
   conflicts,
   episodes,

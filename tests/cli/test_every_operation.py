@@ -19,6 +19,7 @@ from memory_butler.surfaces.cli.program import build
 EXCEPTIONS: Final = {
     "memory_erase": "`erase` asks first, finishes what was cut off and takes --admin-dsn",
     "memory_find": "the dashboard's search while somebody types; `search` is the command",
+    "memory_map": "a picture; `entities list` and `entities show` have what is on it",
     "memory_trends": "figures that only a chart makes readable",
     **dict.fromkeys(
         (one.name for one in OPERATIONS if one.name.startswith("journal_")),

@@ -28,6 +28,7 @@ PAGES = (
         "/memory/entities?show=resolve&name=tavares&topic=load+cases+in+a+table&fuzzy=yes",
         "Entities",
     ),
+    PageShown("map", "/memory/map", "Map", phone=True),
     PageShown("inbox", "/memory/inbox", "Inbox", phone=True),
     PageShown(
         "playground",

@@ -17,6 +17,7 @@ import {
   Quote,
   ReceiptText,
   Telescope,
+  Waypoints,
   type LucideIcon,
 } from "lucide-react";
 
@@ -44,6 +45,7 @@ export const NAVIGATION: readonly Section[] = [
       { to: "/memory/facts", title: "Facts", icon: Quote, key: "f" },
       { to: "/memory/rules", title: "Rules", icon: BookOpenCheck, key: "r" },
       { to: "/memory/entities", title: "Entities", icon: Contact, key: "i" },
+      { to: "/memory/map", title: "Map", icon: Waypoints, key: "m" },
       { to: "/memory/episodes", title: "Episodes", icon: NotebookText, key: "e" },
       { to: "/memory/sessions", title: "Sessions", icon: MessagesSquare, key: "s" },
       { to: "/memory/timeline", title: "Timeline", icon: History, key: "l" },

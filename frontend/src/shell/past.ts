@@ -22,6 +22,7 @@ const PAGES: ReadonlySet<string> = new Set([
   "/memory/facts",
   "/memory/rules",
   "/memory/entities",
+  "/memory/map",
   "/memory/episodes",
   "/journal",
 ]);

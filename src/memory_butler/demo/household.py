@@ -232,10 +232,14 @@ ENTITIES = (
     ("Rui Tavares", "person", ("Rui",)),
     # The same person, as the finance butler met him: there for somebody to merge.
     ("R. Tavares", "person", ("Eng. Tavares",)),
-    ("Teresa Antunes", "person", ()),
+    ("Teresa Antunes", "person", ("Teresa",)),
     ("Prof. Teresa", "person", ()),
     ("Porto", "place", ()),
-    ("Câmara Municipal do Porto", "organization", ("CMP",)),
+    ("Câmara Municipal do Porto", "organization", ("CMP", "city council")),
+    ("Escola da Vitória", "organization", ()),
+    ("Dona Celeste", "person", ()),
+    ("Lisbon", "place", ()),
+    ("Tagus footbridge", "other", ("footbridge",)),
 )
 
 # On which day, which entity was merged into which.

@@ -9,8 +9,10 @@ from memory_butler.domain.entities import EntityType, NameMatch
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
+from memory_butler.engine.browse.memory_map import memory_map
 from memory_butler.engine.entities import (
     create_entity,
     get_entity,
@@ -22,6 +24,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import fields, number
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
+    AsOf,
     Fact,
     Input,
     KnownAt,
@@ -31,6 +34,7 @@ from memory_butler.operations.views import (
     Page,
     Revised,
     Rounded,
+    ShownTrust,
 )
 from memory_butler.store.rows import Row
 
@@ -470,4 +474,98 @@ PREVIEW_MERGE = Operation(
     read_only=True,
     idempotent=True,
     routes=(Route("POST", "/api/memory/entities/merge/preview"),),
+)
+
+
+_MAP_LIMIT: Final = 500
+_MAX_MAP_LIMIT: Final = 2_000
+_SAID: Final = 160  # characters of the fact that stands for a connection
+
+
+class MapInput(Input):
+    """How much of memory to draw, now or in the past."""
+
+    limit: int = Field(
+        _MAP_LIMIT, ge=1, le=_MAX_MAP_LIMIT, description="How many entities, at most 2,000."
+    )
+    known_at: KnownAt = None
+    as_of: AsOf = None
+
+
+class MapNode(Output):
+    """An entity, and the active facts that are about it or name it."""
+
+    id: UUID
+    name: str
+    entity_type: EntityType
+    facts: int
+    confidence: Rounded | None = Field(description="The mean of its facts, after decay.")
+    trust: ShownTrust | None = Field(description="The least of its facts.")
+
+
+class MapEdge(Output):
+    """Two entities that stand in the same facts."""
+
+    source_id: UUID
+    target_id: UUID
+    facts: int = Field(description="How many facts have both.")
+    fact_id: UUID = Field(description="The newest of them.")
+    content: str = Field(description="The beginning of what it says.")
+
+
+class MapOutput(Output):
+    """Those with the most neighbours first; at most three edges an entity on average."""
+
+    total: int = Field(description="Entities there are.")
+    complete: bool = Field(
+        description="False: the newest 20,000 facts and 10,000 entities were read, not all."
+    )
+    nodes: list[MapNode]
+    edges: list[MapEdge]
+
+
+async def _map(memory: Memory, principal: Principal, given: MapInput) -> MapOutput:
+    found = await memory_map(memory, principal, given.limit)
+    return MapOutput(
+        total=found.total,
+        complete=found.complete,
+        nodes=[
+            MapNode(
+                id=node.id,
+                name=row["canonical_name"],
+                entity_type=row["entity_type"],
+                facts=node.facts,
+                confidence=node.confidence,
+                trust=None if node.trust is None else Trust(node.trust).label,
+            )
+            for node, row in found.nodes
+        ],
+        edges=[
+            MapEdge(
+                source_id=edge.source_id,
+                target_id=edge.target_id,
+                facts=edge.facts,
+                fact_id=edge.fact_id,
+                content=row["content"][:_SAID],
+            )
+            for edge, row in found.edges
+        ],
+    )
+
+
+MAP = Operation(
+    name="memory_map",
+    title="Map of memory",
+    description=(
+        "The people, organisations and places that are connected best, and which of them stand in "
+        "the same facts: what a picture of memory needs."
+    ),
+    input_model=MapInput,
+    output_model=MapOutput,
+    handler=_map,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/map"),),
 )

@@ -104,6 +104,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     entities.LIST,
     entities.LOOK,
     entities.PREVIEW_MERGE,
+    entities.MAP,
     timeline.EVENTS,
     timeline.ACTIVITY_FEED,
     timeline.HISTORY,

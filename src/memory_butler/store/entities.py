@@ -139,6 +139,16 @@ async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
 
 
+async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:
+    """How many entities there are, without those merged away, and those that facts are about most.
+
+    Each row: `id`, `canonical_name`, `entity_type`, `aliases`.
+    """
+    found = rows(await tx.connection.fetch(SQL["for_map"], tx.tenant, limit))
+    totals = [row.pop("total") for row in found]
+    return (totals[0] if totals else 0), found
+
+
 def _pattern(text: str) -> str:
     """A text as part of a LIKE pattern, in which it means nothing but itself."""
     return _LIKE_WILDCARDS.sub(r"\\\1", text.lower())

@@ -88,3 +88,14 @@ LIMIT $5 OFFSET $6
 SELECT id, canonical_name AS label, created_at,
        CASE WHEN metadata->>'merged_into' IS NULL THEN 'active' ELSE 'merged' END AS state
 FROM entities WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: for_map
+-- Those with the most active facts first.
+SELECT id, canonical_name, entity_type, aliases, count(*) OVER ()::integer AS total
+FROM entities LEFT JOIN (
+    SELECT entity_id, count(*) AS facts FROM facts
+    WHERE tenant_id = $1 AND validity = 'active' AND entity_id IS NOT NULL GROUP BY entity_id
+) about ON about.entity_id = entities.id
+WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL
+ORDER BY coalesce(about.facts, 0) DESC, canonical_name, entity_type, id
+LIMIT $2

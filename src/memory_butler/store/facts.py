@@ -365,6 +365,12 @@ async def latest_of_butler(tx: Transaction, butler: str, limit: int) -> list[Row
     return rows(await tx.connection.fetch(SQL["latest_of_butler"], tx.tenant, butler, limit))
 
 
+async def for_map(tx: Transaction, now: datetime, limit: int) -> list[Row]:
+    """What the newest active facts say: `id`, `entity_id`, `subject`, `trust`,
+    `effective_confidence`, and the first 500 characters of `content`."""
+    return rows(await tx.connection.fetch(SQL["for_map"], tx.tenant, now, limit))
+
+
 async def of_episodes(tx: Transaction, episode_ids: list[UUID], limit: int) -> list[Row]:
     """The facts that were drawn from these episodes (DASH-16)."""
     return rows(await tx.connection.fetch(SQL["of_episodes"], tx.tenant, episode_ids, limit))

@@ -317,6 +317,13 @@ SELECT id, subject || ' · ' || predicate || ': ' || left(content, 200) AS label
        supersedes_id, source_episode_id
 FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 
+-- name: for_map
+SELECT id, entity_id, subject, left(content, 500) AS content, trust,
+       effective_confidence(confidence, decay_rate, last_confirmed_at, $2::timestamptz)
+           AS effective_confidence
+FROM facts WHERE tenant_id = $1 AND validity = 'active'
+ORDER BY created_at DESC, id LIMIT $3
+
 -- name: latest_of_butler
 SELECT {columns} FROM facts
 WHERE tenant_id = $1 AND source_butler = $2 AND validity = 'active'

@@ -29,6 +29,8 @@ _AS_WELL: Final = ("companion",)
 # Of nobody: an answer about it is what an answer about another's must look like.
 NOBODYS: Final = "00000000-0000-4000-8000-000000000000"
 
+# These need a session that is there.
+_OF_A_SESSION: Final = ("episodes_list", "memory_erase", "session_look")
 # What the fields of this name are ids of; all others take any.
 _IDS: Final = {
     "episode_id": ("episode",),
@@ -56,7 +58,7 @@ class Tenant:
 
     Attributes:
         ids: what it has, by kind; "" holds everything that an answer to it named, "given" the ids
-            that it chose for episodes, which may be those of another's.
+            that it chose for episodes and sessions, which may be those of another's.
         said: ids that it wrote itself, so that reading them again tells it nothing.
     """
 
@@ -72,6 +74,9 @@ class Tenant:
         answer = way.ask(self.client, arguments)
         if answer.ok and arguments.get("episode_id") and not way.operation.read_only:
             self.ids["given"].append(arguments["episode_id"])
+        # Whoever is told something in a session has one of that id from then on.
+        if answer.ok and arguments.get("session_id") and way.operation.name not in _OF_A_SESSION:
+            self.ids["given"].append(arguments["session_id"])
         known = {*self.ids[""], *self.said}
         self.ids[""] += sorted(ids_in(answer.seen) - known)
         return answer

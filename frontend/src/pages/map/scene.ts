@@ -1,0 +1,549 @@
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationLinkDatum,
+  type SimulationNodeDatum,
+} from "d3-force";
+import type { Mapped, MapNode } from "@/pages/map/queries";
+import { trusted, TRUSTS, type TrustShown } from "@/pages/map/trusts";
+
+interface Dot extends SimulationNodeDatum {
+  id: string;
+  node: MapNode;
+  /** In pixels at a zoom of 1. */
+  radius: number;
+  /** As it is drawn, from 0 to 1, and as it will be. */
+  opacity: number;
+  aim: number;
+}
+
+interface Line extends SimulationLinkDatum<Dot> {
+  source: Dot;
+  target: Dot;
+  opacity: number;
+  aim: number;
+}
+
+interface View {
+  x: number;
+  y: number;
+  zoom: number;
+}
+
+// Where the layout has come to rest, and in how many steps: of many entities each takes longer.
+const RESTING = 0.02;
+const STEPS = { few: 170, many: 80, from: 700 };
+// How lively the layout is after a change: those that stay hardly move.
+const STIRRED = 0.25;
+// Of a frame, for the layout; the rest is for drawing.
+const LAYOUT_MILLISECONDS = 4;
+// Between two frames of a layout that nobody watches.
+const SLICE_MILLISECONDS = 12;
+const FADE_MILLISECONDS = 250;
+const LEAST_OPACITY = 0.22;
+const DIMMED = 0.2;
+const [LEAST_ZOOM, MOST_ZOOM, FITTED_ZOOM] = [0.05, 6, 2];
+const LABELS = 60;
+// Room for a name, to the right of what it names.
+const NAME_PIXELS = 110;
+// So far a pointer may be from the edge of a small dot, or move during a click.
+const REACH_PIXELS = 6;
+const LINE_LEVELS = 4;
+const LINE_OPACITY = 0.55;
+
+/**
+ * The map as it is drawn: entities that repel each other, held together by what connects them. What
+ * comes appears, what goes fades away, and what stays keeps its place.
+ */
+export class Scene {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #pen: CanvasRenderingContext2D;
+  readonly #still: boolean;
+  readonly #open: (id: string) => void;
+  readonly #dots = new Map<string, Dot>();
+  readonly #lines = new Map<string, Line>();
+  readonly #links = forceLink<Dot, Line>([]).distance(55);
+  readonly #layout = forceSimulation<Dot>([])
+    .stop()
+    .alphaMin(RESTING)
+    .force("apart", forceManyBody<Dot>().strength(-90).theta(1.1).distanceMax(350))
+    .force(
+      "beside",
+      forceCollide<Dot>((one) => one.radius + 3),
+    )
+    .force("links", this.#links)
+    .force("x", forceX<Dot>().strength(0.06))
+    .force("y", forceY<Dot>().strength(0.06));
+  readonly #ending = new AbortController();
+  readonly #pointers = new Map<number, { x: number; y: number }>();
+  #neighbours = new Map<string, Set<string>>();
+  #path: readonly string[] = [];
+  #hovered: string | undefined;
+  #view: View = { x: 0, y: 0, zoom: 1 };
+  #fits = true;
+  #moved = 0;
+  #size = { width: 0, height: 0 };
+  #colors!: Colors;
+  #frame = 0;
+  #slice: number | undefined;
+  #last = 0;
+
+  /** @param still - nothing moves by itself, as the system asks for. */
+  constructor(canvas: HTMLCanvasElement, still: boolean, open: (id: string) => void) {
+    this.#canvas = canvas;
+    this.#pen = canvas.getContext("2d")!;
+    this.#still = still;
+    this.#open = open;
+    const { signal } = this.#ending;
+    this.#recolor();
+    const sizes = new ResizeObserver(() => this.#resize());
+    sizes.observe(canvas);
+    const themes = new MutationObserver(() => this.#recolor());
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    signal.addEventListener("abort", () => {
+      sizes.disconnect();
+      themes.disconnect();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#recolor(), {
+      signal,
+    });
+    canvas.addEventListener("pointerdown", (event) => this.#press(event), { signal });
+    canvas.addEventListener("pointermove", (event) => this.#move(event), { signal });
+    canvas.addEventListener("pointerup", (event) => this.#release(event), { signal });
+    canvas.addEventListener("pointercancel", (event) => this.#release(event), { signal });
+    canvas.addEventListener("pointerleave", () => this.#hover(undefined), { signal });
+    canvas.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
+  }
+
+  dispose(): void {
+    this.#ending.abort();
+    cancelAnimationFrame(this.#frame);
+    window.clearTimeout(this.#slice);
+  }
+
+  /** Draws this from now on. */
+  show({ nodes, edges }: Mapped): void {
+    const isFirst = this.#dots.size === 0;
+    const here = new Set(nodes.map((one) => one.id));
+    for (const [id, dot] of this.#dots) if (!here.has(id)) dot.aim = 0;
+    for (const node of nodes) {
+      const known = this.#dots.get(node.id);
+      const now = { node, radius: 4 + Math.min(14, 1.8 * Math.sqrt(node.facts)) };
+      const aim = LEAST_OPACITY + (1 - LEAST_OPACITY) * (node.confidence ?? 0);
+      if (known) Object.assign(known, now, { aim });
+      else this.#dots.set(node.id, { id: node.id, ...now, opacity: 0, aim });
+    }
+    for (const line of this.#lines.values()) line.aim = 0;
+    this.#neighbours = new Map();
+    for (const { source_id, target_id } of edges) {
+      const [source, target] = [this.#dots.get(source_id)!, this.#dots.get(target_id)!];
+      const key = `${source_id} ${target_id}`;
+      const known = this.#lines.get(key);
+      if (known) known.aim = 1;
+      else this.#lines.set(key, { source, target, opacity: 0, aim: 1 });
+      this.#meet(source_id, target_id);
+      this.#meet(target_id, source_id);
+      placeBeside(source, target);
+    }
+    this.#layout.nodes([...this.#dots.values()].filter((one) => one.aim > 0));
+    this.#links.links([...this.#lines.values()].filter((one) => one.aim > 0));
+    const steps = nodes.length < STEPS.from ? STEPS.few : STEPS.many;
+    this.#layout.alphaDecay(1 - RESTING ** (1 / steps)).alpha(isFirst ? 1 : STIRRED);
+    if (this.#still) this.#settle();
+    else {
+      this.#canvas.dataset["state"] = "moving";
+      this.#ask();
+    }
+  }
+
+  /** Draws a way from the first to the last over everything else; none where it is empty. */
+  mark(path: readonly string[]): void {
+    this.#path = path;
+    this.#ask();
+  }
+
+  zoomBy(factor: number): void {
+    const { width, height } = this.#size;
+    this.#zoomAt(width / 2, height / 2, factor);
+  }
+
+  fit(): void {
+    this.#fits = true;
+    this.#ask();
+  }
+
+  #meet(one: string, other: string): void {
+    const known = this.#neighbours.get(one);
+    if (known) known.add(other);
+    else this.#neighbours.set(one, new Set([other]));
+  }
+
+  // What moves by itself.
+
+  #ask(): void {
+    if (this.#frame === 0) this.#frame = requestAnimationFrame((now) => this.#step(now));
+  }
+
+  #step(now: number): void {
+    this.#frame = 0;
+    const passed = Math.min(100, now - this.#last);
+    this.#last = now;
+    const isMoving = !this.#still && this.#layout.alpha() > RESTING;
+    if (isMoving) {
+      const until = performance.now() + LAYOUT_MILLISECONDS;
+      do this.#layout.tick();
+      while (performance.now() < until && this.#layout.alpha() > RESTING);
+    }
+    const isFading = this.#still ? false : this.#fade(1 - Math.exp(-passed / FADE_MILLISECONDS));
+    this.#draw();
+    if (isMoving || isFading) this.#ask();
+    else if (this.#slice === undefined) this.#canvas.dataset["state"] = "settled";
+  }
+
+  /** The layout at once, in slices that leave room for a key or a click; drawn at its end. */
+  #settle(): void {
+    window.clearTimeout(this.#slice);
+    this.#canvas.dataset["state"] = "moving";
+    const work = () => {
+      const until = performance.now() + SLICE_MILLISECONDS;
+      while (performance.now() < until && this.#layout.alpha() > RESTING) this.#layout.tick();
+      if (this.#layout.alpha() > RESTING) {
+        this.#slice = window.setTimeout(work);
+        return;
+      }
+      this.#slice = undefined;
+      this.#fade(1);
+      this.#ask();
+    };
+    work();
+  }
+
+  /** Brings what is drawn nearer to what it will be; whether there is more to do. */
+  #fade(share: number): boolean {
+    let isFading = false;
+    for (const all of [this.#dots, this.#lines] as Map<string, Dot | Line>[]) {
+      for (const [key, one] of all) {
+        const rest = one.aim - one.opacity;
+        if (Math.abs(rest) < 0.01) one.opacity = one.aim;
+        else {
+          one.opacity += rest * share;
+          isFading ||= share < 1;
+        }
+        if (one.opacity === 0 && one.aim === 0) all.delete(key);
+      }
+    }
+    return isFading;
+  }
+
+  // What a pointer does.
+
+  #press(event: PointerEvent): void {
+    this.#canvas.setPointerCapture(event.pointerId);
+    this.#pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+    if (this.#pointers.size === 1) this.#moved = 0;
+  }
+
+  #move({ pointerId, offsetX: x, offsetY: y }: PointerEvent): void {
+    const before = this.#pointers.get(pointerId);
+    if (!before) {
+      this.#hover(this.#at(x, y)?.id);
+      return;
+    }
+    const other = [...this.#pointers].find(([id]) => id !== pointerId)?.[1];
+    this.#pointers.set(pointerId, { x, y });
+    this.#moved += Math.hypot(x - before.x, y - before.y);
+    if (other) {
+      const spread = (one: { x: number; y: number }) =>
+        Math.hypot(one.x - other.x, one.y - other.y) || 1;
+      this.#zoomAt((x + other.x) / 2, (y + other.y) / 2, spread({ x, y }) / spread(before));
+    } else if (this.#moved > REACH_PIXELS) {
+      this.#look({
+        ...this.#view,
+        x: this.#view.x + x - before.x,
+        y: this.#view.y + y - before.y,
+      });
+    }
+  }
+
+  #release({ pointerId, offsetX, offsetY, type }: PointerEvent): void {
+    const wasAlone = this.#pointers.size === 1;
+    if (!this.#pointers.delete(pointerId) || type === "pointercancel") return;
+    const hit = wasAlone && this.#moved <= REACH_PIXELS ? this.#at(offsetX, offsetY) : undefined;
+    if (hit) this.#open(hit.id);
+  }
+
+  /** With Ctrl or ⌘, which a pinch on a trackpad counts as: the wheel alone scrolls the page. */
+  #wheel(event: WheelEvent): void {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.#zoomAt(event.offsetX, event.offsetY, Math.exp(-event.deltaY / 300));
+  }
+
+  #hover(id: string | undefined): void {
+    if (id === this.#hovered) return;
+    this.#hovered = id;
+    this.#canvas.style.cursor = id ? "pointer" : "grab";
+    this.#ask();
+  }
+
+  #at(x: number, y: number): Dot | undefined {
+    const { x: left, y: top, zoom } = this.#view;
+    let nearest: Dot | undefined;
+    let least = Infinity;
+    for (const dot of this.#dots.values()) {
+      const away = Math.hypot(dot.x! * zoom + left - x, dot.y! * zoom + top - y);
+      const beyond = away - dot.radius * Math.sqrt(zoom);
+      if (dot.aim > 0 && beyond < Math.min(REACH_PIXELS, least)) [nearest, least] = [dot, beyond];
+    }
+    return nearest;
+  }
+
+  // What is seen.
+
+  #zoomAt(x: number, y: number, factor: number): void {
+    const zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, this.#view.zoom * factor));
+    const by = zoom / this.#view.zoom;
+    this.#look({ zoom, x: x - (x - this.#view.x) * by, y: y - (y - this.#view.y) * by });
+  }
+
+  #look(view: View): void {
+    this.#view = view;
+    this.#fits = false;
+    this.#ask();
+  }
+
+  #resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    const dense = Math.min(2, window.devicePixelRatio);
+    this.#size = { width, height };
+    this.#canvas.width = Math.round(width * dense);
+    this.#canvas.height = Math.round(height * dense);
+    this.#draw();
+  }
+
+  #recolor(): void {
+    this.#colors = colorsOf(this.#canvas);
+    this.#ask();
+  }
+
+  #fitted(): View {
+    const { width, height } = this.#size;
+    let [left, right, top, bottom] = [0, 0, 0, 0];
+    for (const { x, y, aim } of this.#dots.values()) {
+      if (aim === 0 || x === undefined || y === undefined) continue;
+      [left, right] = [Math.min(left, x), Math.max(right, x)];
+      [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
+    }
+    // Names stand to the right of what they name.
+    const room = {
+      width: Math.max(width - NAME_PIXELS - 60, 60),
+      height: Math.max(height - 80, 60),
+    };
+    const zoom = Math.min(
+      FITTED_ZOOM,
+      room.width / Math.max(1, right - left),
+      room.height / Math.max(1, bottom - top),
+    );
+    return {
+      zoom,
+      x: (width - NAME_PIXELS) / 2 - ((left + right) / 2) * zoom,
+      y: height / 2 - ((top + bottom) / 2) * zoom,
+    };
+  }
+
+  #draw(): void {
+    const { width, height } = this.#size;
+    if (width === 0) return;
+    if (this.#fits) this.#view = this.#fitted();
+    const { x, y, zoom } = this.#view;
+    const dense = this.#canvas.width / width;
+    const pen = this.#pen;
+    pen.setTransform(dense, 0, 0, dense, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const inSight = (one: Dot) => {
+      const [left, top] = [one.x! * zoom + x, one.y! * zoom + y];
+      return left > -20 && left < width + 20 && top > -20 && top < height + 20;
+    };
+    const shown = [...this.#dots.values()].filter(inSight);
+    const lit = this.#lit();
+    pen.setTransform(dense * zoom, 0, 0, dense * zoom, dense * x, dense * y);
+    this.#drawLines(lit, inSight);
+    this.#drawDots(shown, lit);
+    pen.setTransform(dense, 0, 0, dense, 0, 0);
+    this.#drawNames(shown, lit);
+  }
+
+  /** What is looked at, with its neighbours; undefined where everything is alike. */
+  #lit(): ReadonlySet<string> | undefined {
+    if (this.#hovered)
+      return new Set([this.#hovered, ...(this.#neighbours.get(this.#hovered) ?? [])]);
+    return this.#path.length > 0 ? new Set(this.#path) : undefined;
+  }
+
+  #drawLines(lit: ReadonlySet<string> | undefined, inSight: (one: Dot) => boolean): void {
+    const pen = this.#pen;
+    // A stroke for each of a few opacities instead of one for each line.
+    const levels = Array.from({ length: LINE_LEVELS + 1 }, (): Line[] => []);
+    for (const line of this.#lines.values()) {
+      const { source, target } = line;
+      if (!inSight(source) && !inSight(target)) continue;
+      const isDim = lit && !(lit.has(source.id) && lit.has(target.id));
+      const opacity = Math.min(line.opacity, source.opacity, target.opacity);
+      levels[Math.ceil((isDim ? DIMMED * opacity : opacity) * LINE_LEVELS)]!.push(line);
+    }
+    pen.strokeStyle = this.#colors.line;
+    pen.lineWidth = 1 / this.#view.zoom;
+    levels.forEach((lines, level) => {
+      if (level === 0 || lines.length === 0) return;
+      pen.globalAlpha = (level / LINE_LEVELS) * LINE_OPACITY;
+      pen.beginPath();
+      for (const { source, target } of lines) {
+        pen.moveTo(source.x!, source.y!);
+        pen.lineTo(target.x!, target.y!);
+      }
+      pen.stroke();
+    });
+    const way = this.#path.map((id) => this.#dots.get(id)).filter((one) => one !== undefined);
+    if (way.length > 1) {
+      pen.globalAlpha = 1;
+      pen.strokeStyle = this.#colors.accent;
+      pen.lineWidth = 3 / this.#view.zoom;
+      pen.beginPath();
+      way.forEach((one, place) =>
+        place ? pen.lineTo(one.x!, one.y!) : pen.moveTo(one.x!, one.y!),
+      );
+      pen.stroke();
+    }
+  }
+
+  #drawDots(shown: readonly Dot[], lit: ReadonlySet<string> | undefined): void {
+    const pen = this.#pen;
+    // Zoomed out they shrink less than what lies between them, so that they stay in sight.
+    const grown = 1 / Math.sqrt(this.#view.zoom);
+    for (const dot of shown) {
+      // Its own ground first: lines would show through what has faded.
+      const radius = dot.radius * grown;
+      shape(pen, dot, radius);
+      pen.globalAlpha = Math.min(1, dot.opacity * 4);
+      pen.fillStyle = this.#colors.ground;
+      pen.fill();
+      pen.globalAlpha = lit && !lit.has(dot.id) ? dot.opacity * DIMMED * 2 : dot.opacity;
+      pen.fillStyle = this.#colors.trust[trusted(dot.node).trust];
+      pen.fill();
+      if (dot.id === this.#hovered || this.#path.includes(dot.id)) {
+        pen.globalAlpha = 1;
+        pen.lineWidth = 2 / this.#view.zoom;
+        pen.strokeStyle = this.#colors.accent;
+        pen.stroke();
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
+  /** The names of the best connected, as far as they do not cover each other. */
+  #drawNames(shown: readonly Dot[], lit: ReadonlySet<string> | undefined): void {
+    const pen = this.#pen;
+    const { x, y, zoom } = this.#view;
+    const grown = Math.sqrt(zoom);
+    pen.font = `12px ${this.#colors.font}`;
+    pen.textBaseline = "middle";
+    pen.lineWidth = 3;
+    pen.lineJoin = "round";
+    pen.strokeStyle = this.#colors.ground;
+    pen.fillStyle = this.#colors.ink;
+    const taken: { left: number; right: number; y: number }[] = [];
+    const ordered = lit
+      ? shown.filter((one) => lit.has(one.id))
+      : shown.filter((one) => one.aim > 0);
+    for (const dot of ordered) {
+      if (taken.length >= LABELS) break;
+      const name = short(dot.node.name);
+      const left = dot.x! * zoom + x + dot.radius * grown + 4;
+      const top = dot.y! * zoom + y;
+      const right = left + 6.6 * name.length;
+      const isFree = taken.every(
+        (one) => Math.abs(one.y - top) > 15 || one.left > right || one.right < left,
+      );
+      if (!isFree) continue;
+      taken.push({ left, right, y: top });
+      pen.globalAlpha = Math.min(1, dot.opacity * 4);
+      pen.strokeText(name, left, top);
+      pen.fillText(name, left, top);
+    }
+    pen.globalAlpha = 1;
+  }
+}
+
+/** An entity that is new begins beside one that it is connected with. */
+function placeBeside(one: Dot, other: Dot): void {
+  const [known, fresh] = one.x === undefined ? [other, one] : [one, other];
+  if (known.x === undefined || known.y === undefined || fresh.x !== undefined) return;
+  // By its index, not by chance: the same memory makes the same map.
+  const angle = 2.4 * fresh.id.charCodeAt(0) + fresh.id.charCodeAt(1);
+  fresh.x = known.x + 30 * Math.cos(angle);
+  fresh.y = known.y + 30 * Math.sin(angle);
+}
+
+/** A circle is a person, a square an organisation, a diamond a place, a triangle something else. */
+function shape(pen: CanvasRenderingContext2D, { node, x, y }: Dot, radius: number): void {
+  const [left, top] = [x!, y!];
+  pen.beginPath();
+  switch (node.entity_type) {
+    case "person":
+      pen.arc(left, top, radius, 0, 2 * Math.PI);
+      return;
+    case "organization":
+      pen.rect(left - 0.9 * radius, top - 0.9 * radius, 1.8 * radius, 1.8 * radius);
+      return;
+    case "place":
+      pen.moveTo(left, top - 1.25 * radius);
+      pen.lineTo(left + 1.25 * radius, top);
+      pen.lineTo(left, top + 1.25 * radius);
+      pen.lineTo(left - 1.25 * radius, top);
+      break;
+    case "other":
+      pen.moveTo(left, top - 1.2 * radius);
+      pen.lineTo(left + 1.1 * radius, top + 0.8 * radius);
+      pen.lineTo(left - 1.1 * radius, top + 0.8 * radius);
+  }
+  pen.closePath();
+}
+
+function short(name: string): string {
+  return name.length > 28 ? `${name.slice(0, 27)}…` : name;
+}
+
+interface Colors {
+  trust: Record<TrustShown, string>;
+  line: string;
+  ink: string;
+  ground: string;
+  accent: string;
+  font: string;
+}
+
+/** The colours of the theme that holds now, as a canvas takes them. */
+function colorsOf(canvas: HTMLCanvasElement): Colors {
+  // With one, what is read would be the colour that it begins with.
+  canvas.style.transition = "none";
+  const resolved = (name: string) => {
+    canvas.style.color = `var(--color-${name})`;
+    return getComputedStyle(canvas).color;
+  };
+  const colors = {
+    trust: Object.fromEntries(
+      TRUSTS.map(({ trust, color }) => [trust, resolved(color)]),
+    ) as Colors["trust"],
+    line: resolved("ink-3"),
+    ink: resolved("ink"),
+    ground: resolved("surface"),
+    accent: resolved("accent"),
+    font: getComputedStyle(canvas).fontFamily,
+  };
+  canvas.style.color = "";
+  return colors;
+}

@@ -1,0 +1,128 @@
+"""The map of memory: entities, and which of them stand in the same facts."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+from uuid import UUID
+
+# Of one fact: a text that lists everybody says little about any two of them.
+MAX_IN_FACT: Final = 10
+# For each entity that is shown, on average; the strongest are kept.
+EDGES_PER_NODE: Final = 3
+
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entity with its own name first, then its aliases."""
+
+    id: UUID
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """An active fact: what it is about and says; `confidence` is that after decay, 0 to 1."""
+
+    id: UUID
+    entity_id: UUID | None
+    text: str
+    confidence: float
+    trust: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity and the facts in which it stands; of none there is neither confidence nor trust."""
+
+    id: UUID
+    facts: int
+    confidence: float | None
+    trust: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Two entities, how many facts have both, and the first of these."""
+
+    source_id: UUID
+    target_id: UUID
+    facts: int
+    fact_id: UUID
+
+
+def draw(
+    entities: Sequence[Known], facts: Iterable[Stated], limit: int
+) -> tuple[list[Node], list[Edge]]:
+    """The `limit` entities with the most neighbours, then facts; the edges between them.
+
+    An entity stands in a fact that is about it or names it.
+    """
+    names = _by_words(entities)
+    ids = {one.id for one in entities}
+    within: defaultdict[UUID, list[Stated]] = defaultdict(list)
+    shared: Counter[tuple[UUID, UUID]] = Counter()
+    first: dict[tuple[UUID, UUID], UUID] = {}
+    for fact in facts:
+        own = fact.entity_id if fact.entity_id in ids else None
+        standing = dict.fromkeys(() if own is None else (own,))
+        standing |= dict.fromkeys(_named(fact.text, names, own))
+        for id in standing:
+            within[id].append(fact)
+        for pair in combinations(sorted(list(standing)[:MAX_IN_FACT]), 2):
+            shared[pair] += 1
+            first.setdefault(pair, fact.id)
+    neighbours = Counter(id for pair in shared for id in pair)
+    # A stable sort: among equals the order is the one that was given.
+    ranked = sorted(entities, key=lambda one: (-neighbours[one.id], -len(within[one.id])))
+    kept = {one.id: None for one in ranked[:limit]}
+    edges = [
+        Edge(one, other, count, first[one, other])
+        for (one, other), count in shared.most_common()
+        if one in kept and other in kept
+    ]
+    return [_node(id, within[id]) for id in kept], edges[: EDGES_PER_NODE * len(kept)]
+
+
+def _node(id: UUID, facts: Sequence[Stated]) -> Node:
+    if not facts:
+        return Node(id, 0, None, None)
+    confidence = sum(one.confidence for one in facts) / len(facts)
+    return Node(id, len(facts), confidence, min(one.trust for one in facts))
+
+
+_Names = Mapping[tuple[str, ...], set[UUID]]
+
+
+def _by_words(entities: Iterable[Known]) -> dict[str, _Names]:
+    """Names as their words, by the first of these; those that several share, too."""
+    found: dict[str, defaultdict[tuple[str, ...], set[UUID]]] = {}
+    for one in entities:
+        for name in one.names:
+            if words := tuple(_WORD.findall(name)):
+                found.setdefault(words[0], defaultdict(set))[words].add(one.id)
+    return dict(found)
+
+
+def _named(text: str, names: Mapping[str, _Names], own: UUID | None) -> Iterator[UUID]:
+    """Whom a text names, as written: "Will" is a person, "will" is not.
+
+    Of names that begin at the same word the longest counts. One that several share names nobody,
+    unless the fact is about one of them.
+    """
+    words = _WORD.findall(text)
+    at = 0
+    while at < len(words):
+        begun = names.get(words[at], {})
+        fitting = [name for name in begun if tuple(words[at : at + len(name)]) == name]
+        if fitting:
+            name = max(fitting, key=len)
+            if len(begun[name]) == 1 and own not in begun[name]:
+                yield from begun[name]
+            at += len(name)
+        else:
+            at += 1
