@@ -69,6 +69,7 @@ async def reply(
     model: LanguageModel,
     policy: JournalPolicy,
     *,
+    answers: int | None = None,
     max_tokens: int,
     also_recalled: Iterable[Answer] = (),
     look_ups: bool = True,
@@ -76,7 +77,7 @@ async def reply(
     stop: asyncio.Event | None = None,
     blind: bool = False,
 ) -> Reply:
-    """Answer the latest message of a user, and log the answer.
+    """Answer a message, by default the latest of a user, and log the answer.
 
     With `look_ups`, a first answer that looks something up is a draft: it is answered under
     Recalled, within the cap of that part, and the model is asked once more. The draft is not kept.
@@ -92,7 +93,7 @@ async def reply(
         Unavailable: the journal cannot be read or written.
     """
     also = tuple(also_recalled)
-    prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also))
+    prompt = await asyncio.to_thread(lambda: live.assemble(answers, also_recalled=also))
     asking = _Asking(live, model, policy, max_tokens, heard, stop, blind)
     completion, cut = await asking.ask(prompt, look_ups=look_ups)
     tokens = completion.tokens_in + completion.tokens_out
@@ -101,7 +102,9 @@ async def reply(
         calls = read(completion.text, (*policy.assistant_actors, *policy.user_actors)).lookups
         found = await asyncio.to_thread(live.look_up, calls) if calls else ()
     if found:
-        prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also, looked_up=found))
+        prompt = await asyncio.to_thread(
+            lambda: live.assemble(answers, also_recalled=also, looked_up=found)
+        )
         completion, cut = await asking.ask(prompt, look_ups=False)
         tokens += completion.tokens_in + completion.tokens_out
     text = f"{completion.text.rstrip()}{CUT}" if cut else completion.text

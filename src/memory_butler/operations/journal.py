@@ -1,7 +1,7 @@
 """The live side of a journal: what is said, what is on the companion's mind, its next prompt."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pydantic import Field
 
@@ -150,7 +150,14 @@ def changed_views(
     return [item_view(companion.live.item(id), secrets=secrets) for id in sorted(ids)]
 
 
-async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+def logging(
+    memory: Memory, principal: Principal, given: LogInput
+) -> Callable[[Companion], LogOutput]:
+    """What keeps a message in its open journal, off the event loop; it is looked at before.
+
+    Raises:
+        InvalidInput: it cannot be kept as it stands.
+    """
     if given.picture is not None and given.image_path is not None:
         raise InvalidInput("give a picture or an image_path, not both")
     picture = None if given.picture is None else picture_from(given.picture)
@@ -183,7 +190,12 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
             secrets=found,
         )
 
-    return await use(memory, principal, given.companion, log, create=True)
+    return log
+
+
+async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    keep = logging(memory, principal, given)
+    return await use(memory, principal, given.companion, keep, create=True)
 
 
 LOG = Operation(

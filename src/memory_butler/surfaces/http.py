@@ -79,7 +79,7 @@ def build_app(
     demo = is_demo(memory.data_dir)
     signing_in.add_session(app, authenticate, demanded=demanded, demo=demo)
     add_stream(app, live or LiveEvents(memory))
-    add_turns(app, memory, turns)
+    add_turns(app, turns)
     routes.add_operations(app, memory)
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
