@@ -19,7 +19,7 @@ from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.items import Event, Item, is_assistant
+from memory_butler.journal.items import Event, Item, MemoryType, is_assistant
 from memory_butler.journal.lifecycle import Meant, OnMind, meant, plan_sweep
 from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.memory import Change, Missed
@@ -252,6 +252,16 @@ class LiveJournal:
         with self._file.writing() as db:
             actor = self._policy.user_actors[0]
             return corrections.edit(db, item.id, text, actor, self.clock(), self._policy)
+
+    def keep(self, type: MemoryType, text: str) -> tuple[int, tuple[Change, ...]]:
+        """Remember `text` as it is, by a message of the user with its tag alone; that, by id.
+
+        Raises:
+            InvalidInput: the text is empty, or holds tags.
+        """
+        with self._file.writing() as db:
+            actor = self._policy.user_actors[0]
+            return corrections.keep(db, type, text, actor, self.clock(), self._policy)
 
     def undo(self, of: int | None = None) -> tuple[Change, ...]:
         """Take back what the latest message or correction changed in mind; the log stays.
