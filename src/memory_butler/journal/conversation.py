@@ -14,6 +14,7 @@ from memory_butler.inference.language_models.port import (
     Completion,
     LanguageModel,
     ModelAnswerUnreadable,
+    ModelError,
     ModelOutputTooLong,
     Request,
     estimate_tokens,
@@ -42,8 +43,8 @@ class Reply:
     """A reply in the log, the prompt that it answers, and what it took.
 
     `text` is the reply as it was logged; `looked_up` are the calls that were answered before it;
-    `cut`: it met its bound or was stopped, and is kept with a mark at its end. `tokens`: in and
-    out, of every request.
+    `cut`: it met its bound, was stopped or broke off (`problem` says why), and is kept with a mark
+    at its end. `tokens`: in and out, of every request.
     """
 
     logged: Logged
@@ -52,6 +53,7 @@ class Reply:
     text: str
     looked_up: tuple[str, ...] = ()
     cut: bool = False
+    problem: str | None = None
     tokens: int = 0
 
 
@@ -89,13 +91,13 @@ async def reply(
     Raises:
         Stopped: it was stopped before anything was shown; nothing was logged.
         NotFound: there is no message to answer.
-        ModelError: the model did not answer; nothing was logged.
+        ModelError: the model failed before anything was shown; nothing was logged.
         Unavailable: the journal cannot be read or written.
     """
     also = tuple(also_recalled)
     prompt = await asyncio.to_thread(lambda: live.assemble(answers, also_recalled=also))
     asking = _Asking(live, model, policy, max_tokens, heard, stop, blind)
-    completion, cut = await asking.ask(prompt, look_ups=look_ups)
+    completion, cut, problem = await asking.ask(prompt, look_ups=look_ups)
     tokens = completion.tokens_in + completion.tokens_out
     found: tuple[Answer, ...] = ()
     if look_ups and not cut:
@@ -105,11 +107,20 @@ async def reply(
         prompt = await asyncio.to_thread(
             lambda: live.assemble(answers, also_recalled=also, looked_up=found)
         )
-        completion, cut = await asking.ask(prompt, look_ups=False)
+        completion, cut, problem = await asking.ask(prompt, look_ups=False)
         tokens += completion.tokens_in + completion.tokens_out
     text = f"{completion.text.rstrip()}{CUT}" if cut else completion.text
     logged = await asyncio.to_thread(live.log, text, policy.assistant_actors[0])
-    return Reply(logged, prompt, completion, text, tuple(one.call for one in found), cut, tokens)
+    return Reply(
+        logged,
+        prompt,
+        completion,
+        text,
+        looked_up=tuple(one.call for one in found),
+        cut=cut,
+        problem=problem,
+        tokens=tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +135,11 @@ class _Asking:
     stop: asyncio.Event | None
     blind: bool
 
-    async def ask(self, prompt: Prompt, *, look_ups: bool) -> tuple[Completion, bool]:
-        """An answer, and whether it was cut off: a minute of writing is not thrown away."""
+    async def ask(self, prompt: Prompt, *, look_ups: bool) -> tuple[Completion, bool, str | None]:
+        """An answer, whether it was cut off, and the error that did so.
+
+        A minute of writing is not thrown away.
+        """
         picture = None
         if not self.blind:
             picture = await asyncio.to_thread(self.live.picture, prompt.image_path)
@@ -146,14 +160,15 @@ class _Asking:
         except ModelOutputTooLong as error:
             if not (error.text or "").strip():
                 raise
-            return self._cut(prompt, error.text or ""), True
-        except Stopped:
+            return self._cut(prompt, error.text or ""), True, None
+        except (Stopped, ModelError) as error:
             if hearing is None or not (said := hearing.said()):
                 raise
-            return self._cut(prompt, said), True
+            problem = None if isinstance(error, Stopped) else str(error)
+            return self._cut(prompt, said), True, problem
         if not completion.text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return completion, False
+        return completion, False, None
 
     async def _completed(self, request: Request) -> Completion:
         """The model's answer; the model is cancelled where `stop` comes first."""

@@ -83,7 +83,10 @@ class TurnAnswered(Output):
 
     answers: int = Field(description="The message that it answers, by id.")
     event: JournalEvent
-    cut: bool = Field(description="It met its bound or was stopped, and is marked at its end.")
+    cut: bool = Field(
+        description="It met its bound, was stopped or broke off, and is marked at its end."
+    )
+    problem: str | None = Field(description="The error that broke it off.")
     looked_up: list[str] = Field(description="What was looked up before it was written.")
     noted: list[str] = Field(description="What it kept, ended or refreshed, in words.")
     changed: list[int] = Field(description="The same items, by id.")
@@ -168,6 +171,7 @@ class _Answered:
     ts: datetime
     changes: tuple[tuple[str, int], ...]
     cut: bool
+    problem: str | None
     tokens: int
     model: str
 
@@ -186,6 +190,8 @@ class _Answered:
                 item = companion.live.item(id)
             except NotFound:
                 continue
+            if did in ("tag", "retag") and item.status != "active":
+                continue  # it was taken back since
             changes.append(Change(id, did, item.status, item.type, item.content, item.due))
         return _told(companion, self, event, changes)
 
@@ -428,6 +434,7 @@ def _answered(companion: Companion, done: Reply, answers: int) -> tuple[_Answere
         ts=event.ts,
         changes=tuple((one.event, one.item_id) for one in done.logged.changes),
         cut=done.cut,
+        problem=done.problem,
         tokens=done.tokens,
         model=done.completion.model,
     )
@@ -447,6 +454,7 @@ def _told(
         answers=kept.answers,
         event=event_view(event, companion.policy),
         cut=kept.cut,
+        problem=kept.problem,
         looked_up=[],
         noted=change_lines(changes, companion.policy),
         changed=list(dict.fromkeys(one.item_id for one in changes)),

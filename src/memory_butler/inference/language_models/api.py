@@ -174,6 +174,11 @@ class ApiModel:
             )
             cut_off.text = text
             raise cut_off
+        if request.heard is not None and text and response.finish_reason is None:
+            # The stream ended without saying why: a proxy or server went away in mid-answer.
+            broken_off = ModelOutputTooLong(f"{self.name} broke off its answer")
+            broken_off.text = text
+            raise broken_off
         if response.finish_reason == "content_filter":
             raise ModelRejectedRequest(f"{self.name} filtered the request or its answer")
         if not text.strip():
@@ -199,7 +204,8 @@ class ApiModel:
     def _translated(self, error: "AgentRunError") -> ModelError:
         from pydantic_ai import exceptions as failed
 
-        told = f" ({_particulars(error)})" if _particulars(error) else ""
+        particulars = _particulars(error)
+        told = f" ({particulars})" if particulars else ""
         match error:
             case failed.ModelRequestTimeout() | failed.ModelTimeoutError():
                 return self._timed_out()
@@ -219,8 +225,9 @@ class ApiModel:
                 )
             case failed.ModelContextWindowExceededError():
                 return ModelRejectedRequest(
-                    f"the request is too long for {self.name}{told}: lower "
-                    "consolidation.max_prompt_tokens"
+                    f"the request is too long for {self.name}{told}: lower what it may hold "
+                    "(consolidation.max_prompt_tokens; for a journal portion_tokens of its "
+                    "maintenance, or take a model with a larger context)"
                 )
             case failed.ModelRequestRejectedError() | failed.ContentFilterError():
                 return ModelRejectedRequest(f"{self.name} rejected the request{told}")
@@ -241,7 +248,8 @@ def _particulars(error: "AgentRunError") -> str:
     status = getattr(error, "status_code", None)
     code = getattr(error, "provider_error_code", None)
     known = [f"status {status}"] if isinstance(status, int) else []
-    if isinstance(code, str) and _CODE.fullmatch(code):
+    # Some servers give the status once more as their code.
+    if isinstance(code, str) and _CODE.fullmatch(code) and code != str(status):
         known.append(code)
     return ", ".join(known)
 
