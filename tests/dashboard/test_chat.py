@@ -199,7 +199,7 @@ def test_what_it_learned_is_kept_or_taken_back(page: Page, demo_folder: Path) ->
     with opened(demo_folder, "default", "lyra", JournalConfig(), no_keys) as one:
         assert set(one.desk.fragments()) == {"boat"}
     page.get_by_role("button", name="Undo").last.click()
-    expect(page.get_by_text("Taken back.").last).to_be_visible()
+    expect(page.get_by_text("Took back 1 change.").last).to_be_visible()
     page.goto("/journal?companion=lyra&tab=fragments&fragment=dog")
     expect(page.get_by_role("region", name="dog")).to_contain_text("A dog.")
     assert violations_in_both_themes(page) == []
@@ -213,12 +213,12 @@ def test_undo_takes_back_what_its_line_says_and_once(page: Page, model: Talker) 
     ]
     mind = page.get_by_role("complementary", name="On its mind")
     conversation = page.get_by_role("region", name="Conversation")
-    for text in ("Hello. <plan>water the roses</plan>", "And?"):
+    for number, text in enumerate(("Hello. <plan>water the roses</plan>", "And?"), 1):
         box.fill(text)
         box.press("Enter")
-        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-        expect(page.get_by_text("thinking …")).to_have_count(0)
-    expect(said(page)).to_have_count(4, timeout=20_000)
+        # The first reply of a server loads what it takes.
+        expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=20_000)
+        expect(said(page)).to_have_count(2 * number)
     expect(mind.get_by_role("listitem")).to_have_count(2)
     # The last line tells of a command that missed: there is nothing to take back.
     expect(page.get_by_text("plan>done swimming: no active plan")).to_be_visible()
@@ -226,7 +226,7 @@ def test_undo_takes_back_what_its_line_says_and_once(page: Page, model: Talker) 
     expect(undo).to_have_count(2)
     # An older one than the latest change is refused, not taken for another.
     undo.first.click()
-    expect(page.get_by_text("something else has changed since")).to_be_visible()
+    expect(page.get_by_text("something else has changed since").first).to_be_visible()
     undo.last.click()
     expect(conversation.get_by_text("taken back")).to_have_count(1)
     expect(undo).to_have_count(1)
@@ -251,7 +251,7 @@ def test_remind_keeps_what_was_written(page: Page) -> None:
     expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
     box.fill("a <pin>b")
     page.get_by_role("button", name="Pin").click()
-    expect(page.get_by_text("without tags")).to_be_visible()
+    expect(page.get_by_text("without tags").first).to_be_visible()
     expect(box).to_have_value("a <pin>b")
 
 
@@ -378,7 +378,7 @@ def test_what_is_seen_through_is_white_and_what_is_masked_is_told(
     expect(page.get_by_alt_text("To be sent")).to_be_visible()
     box.fill("<thought>hm</thought>My key is AKIAIOSFODNN7EXAMPLE.")
     box.press("Enter")
-    expect(said(page).last).to_contain_text("I see.")
+    expect(said(page).last).to_contain_text("I see.", timeout=20_000)
     expect(page.get_by_text(re.compile("^Masked"))).to_be_visible()
     sent = model.asked[-1]["messages"][-1]["content"][0]["image_url"]["url"]
     seen = Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2]))).convert("RGB")
