@@ -22,7 +22,6 @@ from memory_butler.inference.language_models.port import (
 from memory_butler.journal.assembly import Prompt
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.hearing import Heard, Hearing
-from memory_butler.journal.items import DISPLAY_TAGS
 from memory_butler.journal.live import LiveJournal, Logged
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
@@ -30,8 +29,6 @@ from memory_butler.journal.tags import read
 from memory_butler.journal.wording import CUT
 
 BUSY: Final = "a reply is being written in another window; wait for its end, or stop it there"
-# So many replies tell whether a companion uses display tags.
-_LATEST_REPLIES: Final = 3
 
 
 class Stopped(Exception):
@@ -192,11 +189,11 @@ class _Asking:
 
 
 def speaks_plainly(live: LiveJournal, policy: JournalPolicy) -> bool:
-    """Whether the companion's latest replies used no display tags, so that it says all it writes.
+    """Whether what the companion writes outside of tags may be shown before its reply is whole.
 
-    A model that does not know the tags, or forgets them, does so in every reply.
+    It may where the companion has replied and never used a display tag: one that has used them may
+    think outside of them at any time.
     """
-    if not policy.untagged_reply_is_say:
+    if not policy.untagged_reply_is_say or live.uses_display_tags():
         return False
-    latest = live.stream(limit=_LATEST_REPLIES, actor=policy.assistant_actors[0])
-    return bool(latest) and not any(set(one.tags) & set(DISPLAY_TAGS) for one in latest)
+    return bool(live.stream(limit=1, actor=policy.assistant_actors[0]))

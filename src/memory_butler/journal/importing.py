@@ -23,6 +23,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.journal import events, state
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import utc_now
+from memory_butler.journal.pictures import PREFIX
 from memory_butler.journal.tags import read
 
 # Lines a transaction: a conversation that goes on meanwhile waits a few milliseconds at most.
@@ -194,10 +195,14 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
     """Add a message; False where the log holds it."""
-    ts = line.ts
+    ts, path = line.ts, line.image_path
+    # An export has no pictures: their numbers name nothing here, or another message's picture.
+    kept = None if (path or "").startswith(PREFIX) else path
     if ts is None:
         ts = events.next_ts(db, now)
-    elif events.held(db, ts, line.content, line.actor, line.image_path) >= line.nth:
+    elif any(
+        events.held(db, ts, line.content, line.actor, one) >= line.nth for one in {path, kept}
+    ):
         return False
-    events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
+    events.append(db, ts, line.content, line.actor, kept, read(line.content).tags)
     return True

@@ -19,7 +19,7 @@ from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import due_date
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.items import Event, Item, MemoryType, is_assistant
+from memory_butler.journal.items import DISPLAY_TAGS, Event, Item, MemoryType, is_assistant
 from memory_butler.journal.lifecycle import Meant, OnMind, meant, plan_sweep
 from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.memory import Change, Missed
@@ -377,6 +377,11 @@ class LiveJournal:
         """How many messages there are, and when the latest came."""
         with self._file.reading() as db:
             return events.extent(db)
+
+    def uses_display_tags(self) -> bool:
+        """Whether any reply of the companion ever had a tag for what it says or does."""
+        with self._file.reading() as db:
+            return events.has_tagged(db, self._policy.assistant_actors, DISPLAY_TAGS)
 
     def clock(self) -> datetime:
         """The time of this journal, in UTC: now, or the moment that is looked at."""

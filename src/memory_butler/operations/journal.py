@@ -13,7 +13,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened_text
 from memory_butler.journal import sessions
 from memory_butler.journal.memory import Change
-from memory_butler.journal.pictures import picture_from
+from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.wording import change_lines, missed_line
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
@@ -160,6 +160,9 @@ def logging(
     """
     if given.picture is not None and given.image_path is not None:
         raise InvalidInput("give a picture or an image_path, not both")
+    if given.image_path is not None and given.image_path.startswith(PREFIX):
+        # It would be another message's, and erasing either would take it from both.
+        raise InvalidInput(f"an image_path beginning with {PREFIX!r} is the journal's own")
     picture = None if given.picture is None else picture_from(given.picture)
     content, found = screened_text(
         memory, principal, given.content, allow_secrets=given.allow_secrets

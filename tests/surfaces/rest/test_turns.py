@@ -20,6 +20,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import Completion, ModelUnreachable, Request
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import answering
+from memory_butler.journal.importing import export_lines, import_lines
 from memory_butler.journal_config import JournalConfig
 from memory_butler.operations import turns
 from memory_butler.vault.keyring import no_keys
@@ -403,3 +404,48 @@ async def test_so_many_replies_at_once_and_no_more(
         assert begun.status_code == 202
         for name in ("luna", "vega"):
             await client.delete(f"/api/journal/{name}/turns/current")
+
+
+async def test_a_reply_that_breaks_off_is_kept_and_its_error_named(
+    memory: Memory, tmp_path: Path
+) -> None:
+    class Breaking:
+        name = "breaking"
+
+        async def complete(self, request: Request) -> Completion:
+            assert request.heard is not None
+            request.heard("<say>It all began when")
+            raise ModelUnreachable("breaking cannot be reached")
+
+    async with talking(memory, tmp_path, Breaking()) as (_, client):
+        await say(client)
+        kind, done = (await told(client))[-1]
+        assert (kind, done["cut"], done["problem"]) == (
+            "answered",
+            True,
+            "breaking cannot be reached",
+        )
+        assert (await messages(client))[-1] == "<say>It all began when […]"
+
+
+async def test_no_path_names_the_picture_of_another_message(memory: Memory, tmp_path: Path) -> None:
+    async with talking(memory, tmp_path, ScriptedModel(["<say>A garden.</say>"])) as (_, client):
+        logged = await say(client, "What is this?", picture=PNG)
+        await told(client)
+        (first,) = (await client.get("/api/journal/luna/events?actor=user")).json()["events"]
+        stolen = {"content": "Mine.", "image_path": first["image_path"]}
+        refused = await client.post("/api/journal/luna/events", json=stolen)
+        assert refused.status_code == 422
+        # Nor does an import: what it has is an export, without the pictures.
+        line = {"actor": "user", "content": "Mine.", "image_path": first["image_path"]}
+        with opened(tmp_path, "default", "luna", JournalConfig(), no_keys) as one:
+            import_lines(one.file, json.dumps(line).encode())
+            export = "\n".join(export_lines(one.file)).encode()
+            assert one.live.events()[-1].image_path is None
+            # One's own export is known again, with the picture and without.
+            assert import_lines(one.file, export).added == 0
+        with opened(tmp_path, "default", "nova", JournalConfig(), no_keys, create=True) as one:
+            assert import_lines(one.file, export).added == 3
+            assert import_lines(one.file, b"\n" + export).added == 0
+        picture = f"/api/journal/luna/events/{logged['event_id']}/picture"
+        assert (await client.get(picture)).status_code == 200
