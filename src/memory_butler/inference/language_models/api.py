@@ -174,13 +174,15 @@ class ApiModel:
             )
             cut_off.text = text
             raise cut_off
-        if request.heard is not None and text and response.finish_reason is None:
-            # The stream ended without saying why: a proxy or server went away in mid-answer.
+        if response.finish_reason == "content_filter":
+            raise ModelRejectedRequest(f"{self.name} filtered the request or its answer")
+        # As the provider gave it: pydantic-ai takes a stream that just ends for one that is done.
+        reason = (response.provider_details or {}).get("finish_reason")
+        if request.heard is not None and text and reason is None:
+            # A proxy or server went away in mid-answer.
             broken_off = ModelOutputTooLong(f"{self.name} broke off its answer")
             broken_off.text = text
             raise broken_off
-        if response.finish_reason == "content_filter":
-            raise ModelRejectedRequest(f"{self.name} filtered the request or its answer")
         if not text.strip():
             raise ModelAnswerUnreadable(f"{self.name} gave an empty answer")
         if len(text.encode("utf-8", "replace")) > self._max_output_bytes:
