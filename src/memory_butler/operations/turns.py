@@ -332,7 +332,7 @@ class Turns:
         of_tenant = sum(tenant == key[0] for tenant, _ in self._running)
         if of_tenant >= MOST_OF_A_TENANT or len(self._running) >= MOST_TOGETHER:
             raise Conflict(
-                f"{of_tenant} replies of yours and {len(self._running)} in all are being written, "
+                f"{of_tenant} of your replies and {len(self._running)} in all are being written, "
                 "and more at once are not; send it again when one has ended"
             )
 

@@ -397,7 +397,7 @@ async def test_so_many_replies_at_once_and_no_more(
             assert begun.status_code == 202
         refused = await client.post("/api/journal/vega/turns", json={"content": "Hi."})
         assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
-        assert "2 replies" in refused.json()["detail"]
+        assert "2 of your replies" in refused.json()["detail"]
         await client.delete("/api/journal/nova/turns/current")
         await client.get("/api/journal/nova/turns/current")
         begun = await client.post("/api/journal/vega/turns", json={"content": "Hi."})
