@@ -7,13 +7,11 @@ from collections.abc import Callable
 from memory_butler.companions import schedule as companions
 from memory_butler.config import Settings
 from memory_butler.engine.jobs import schedule
-from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.nearest_index import index_kept
 from memory_butler.engine.opening import open_memory, warm_up
 from memory_butler.engine.reembed import embedding_imported
 from memory_butler.engine.sealing import sealing
-from memory_butler.operations.turns import Turns
-from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.http import served
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.running import Stop, run
 from memory_butler.telemetry import tracing
@@ -49,21 +47,15 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 index_kept(memory),
                 sealing(memory),
             ):
-                live, turns = LiveEvents(memory), Turns(memory)
-                surfaces = build_app(memory, settings, live, turns=turns)
-
-                def before_stopping() -> None:
-                    live.close()
-                    turns.close()
-
+                surfaces = served(memory, settings)
                 # All of it stays until the end; no collection need look at it again.
                 gc.freeze()
                 await run(
-                    surfaces,
+                    surfaces.app,
                     listening,
                     lambda: announce(url),
                     stop,
-                    before_stopping=before_stopping,
+                    before_stopping=surfaces.before_stopping,
                 )
     finally:
         listening.close()

@@ -214,7 +214,195 @@ def test_what_it_learned_is_kept_or_taken_back(page: Page, demo_folder: Path) ->
     with opened(demo_folder, "default", "lyra", JournalConfig(), no_keys) as one:
         assert set(one.desk.fragments()) == {"boat"}
     page.get_by_role("button", name="Undo").last.click()
-    expect(page.get_by_text("Taken back.").last).to_be_visible()
+    expect(page.get_by_text("Took back 1 change.").last).to_be_visible()
     page.goto("/journal?companion=lyra&tab=fragments&fragment=dog")
     expect(page.get_by_role("region", name="dog")).to_contain_text("A dog.")
     assert violations_in_both_themes(page) == []
+
+
+def test_undo_takes_back_what_its_line_says_and_once(page: Page, model: Talker) -> None:
+    box = open_chat(page, "yara")
+    model.replies = [
+        "<say>Sure.</say><pin>Ana likes coffee</pin>",
+        "<say>Nothing to keep.</say> plan>done swimming",
+    ]
+    mind = page.get_by_role("complementary", name="On its mind")
+    conversation = page.get_by_role("region", name="Conversation")
+    for number, text in enumerate(("Hello. <plan>water the roses</plan>", "And?"), 1):
+        box.fill(text)
+        box.press("Enter")
+        # The first reply of a server loads what it takes.
+        expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=20_000)
+        expect(said(page)).to_have_count(2 * number)
+    expect(mind.get_by_role("listitem")).to_have_count(2)
+    # The last line tells of a command that missed: there is nothing to take back.
+    expect(page.get_by_text("plan>done swimming: no active plan")).to_be_visible()
+    undo = conversation.get_by_role("button", name="Undo")
+    expect(undo).to_have_count(2)
+    # An older one than the latest change is refused, not taken for another.
+    undo.first.click()
+    expect(page.get_by_text("something else has changed since").first).to_be_visible()
+    undo.last.click()
+    expect(conversation.get_by_text("taken back")).to_have_count(1)
+    expect(undo).to_have_count(1)
+    expect(mind.get_by_role("listitem")).to_have_count(1)
+    expect(mind).to_contain_text("water the roses")
+    undo.click()
+    expect(undo).to_have_count(0)
+    expect(mind.get_by_role("listitem")).to_have_count(0)
+
+
+def test_remind_keeps_what_was_written(page: Page) -> None:
+    box = open_chat(page, "zora")
+    mind = page.get_by_role("complementary", name="On its mind")
+    for text in ("wash the car at the garage", "drop the car at the garage on Friday"):
+        box.fill(text)
+        page.get_by_role("button", name="Remind").click()
+        expect(mind).to_contain_text(text)
+        expect(box).to_have_value("")
+    expect(mind.get_by_role("listitem")).to_have_count(2)
+    # Nobody was asked for an answer.
+    expect(page.get_by_text("keeps something in mind")).to_have_count(2)
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+    box.fill("a <pin>b")
+    page.get_by_role("button", name="Pin").click()
+    expect(page.get_by_text("without tags").first).to_be_visible()
+    expect(box).to_have_value("a <pin>b")
+
+
+def test_a_reload_while_it_thinks_shows_that(page: Page, model: Talker) -> None:
+    box = open_chat(page, "rhea")
+    model.replies, model.seconds_a_word = [f"{'hm ' * 12}<say>There.</say>"], 0.3
+    try:
+        box.fill("Are you there?")
+        box.press("Enter")
+        expect(page.get_by_text("thinking …")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("thinking …")).to_be_visible()
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+        expect(said(page).last).to_contain_text("There.", timeout=15_000)
+    finally:
+        model.seconds_a_word = 0.01
+
+
+# The first stream of a turn breaks off after its second part; each message takes a second.
+_BREAKING = """
+    const real = window.fetch;
+    let broken = false;
+    window.fetch = async (...given) => {
+        const request = given[0] instanceof Request ? given[0] : new Request(...given);
+        if (request.method === "POST" && request.url.endsWith("/turns"))
+            await new Promise((done) => setTimeout(done, 1000));
+        const answer = await real(request);
+        if (!request.url.endsWith("/turns/current") || !answer.body || broken) return answer;
+        const reader = answer.body.getReader();
+        let parts = 0;
+        const body = new ReadableStream({
+            async pull(out) {
+                const { done, value } = await reader.read();
+                if (done) return out.close();
+                if (++parts < 5) return out.enqueue(value);
+                broken = true;
+                await reader.cancel();
+                out.error(new TypeError("network error"));
+            },
+        });
+        return new Response(body, { status: answer.status, headers: answer.headers });
+    };
+"""
+
+
+def test_a_stream_that_breaks_is_taken_up_again(page: Page, model: Talker) -> None:
+    page.add_init_script(_BREAKING)
+    box = open_chat(page, "thea")
+    model.replies, model.seconds_a_word = [f"<say>Once {'upon a time ' * 20}END</say>"], 0.1
+    try:
+        box.fill("Tell me a story.")
+        box.press("Enter")
+        # What is typed while it is sent stays.
+        page.keyboard.type("And then?")
+        expect(page.get_by_text(re.compile("^Once upon a time"))).to_be_visible()
+        expect(said(page)).to_have_count(2, timeout=20_000)
+        expect(said(page).last).to_contain_text("END")
+        expect(box).to_have_value("And then?")
+        expect(page.get_by_text("network error")).to_have_count(0)
+        # Said once to a screen reader, when all of it is there.
+        told = page.locator("p[aria-live=polite]")
+        expect(told).to_contain_text("Once upon a time")
+    finally:
+        model.seconds_a_word = 0.01
+
+
+def test_another_window_sees_what_is_asked_again(
+    page: Page, browser: Browser, url: str, model: Talker
+) -> None:
+    box = open_chat(page, "nela")
+    model.replies = ["   "]
+    box.fill("Hello?")
+    box.press("Enter")
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    with window(browser, url) as context:
+        other = context.new_page()
+        open_chat(other, "nela")
+        expect(other.get_by_text("No reply; your message is kept.")).to_be_visible()
+        model.replies, model.seconds_a_word = [f"<say>Here I am {'again ' * 40}</say>"], 0.3
+        try:
+            page.get_by_role("button", name="Ask again").click()
+            expect(other.get_by_role("button", name="Stop")).to_be_visible(timeout=10_000)
+            expect(other.get_by_text(re.compile("^Here I am"))).to_be_visible()
+            other.get_by_role("button", name="Stop").click()
+            expect(said(other).last).to_contain_text("[…]")
+        finally:
+            model.seconds_a_word = 0.01
+
+
+def test_a_reader_is_not_pulled_to_the_end(page: Page, model: Talker) -> None:
+    box = open_chat(page, "cleo")
+    long = "\n\n".join(["a long line of what was said"] * 40)
+    model.replies, model.seconds_a_word = [f"<say>{long}</say>"], 0.0
+    try:
+        box.fill("Go on.")
+        box.press("Enter")
+        expect(said(page)).to_have_count(2)
+        expect(said(page).last).to_be_in_viewport()
+        model.replies, model.seconds_a_word = [f"<say>Once {'upon a time ' * 15}</say>"], 0.05
+        box.fill("And on.")
+        box.press("Enter")
+        expect(page.get_by_text(re.compile("^Once upon"))).to_be_in_viewport()
+        said(page).first.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)
+        at = "() => document.querySelector('article').getBoundingClientRect().top"
+        before = page.evaluate(at)
+        expect(said(page)).to_have_count(4, timeout=15_000)
+        assert page.evaluate(at) == before
+    finally:
+        model.seconds_a_word = 0.01
+
+
+def test_what_is_seen_through_is_white_and_what_is_masked_is_told(
+    page: Page, model: Talker
+) -> None:
+    box = open_chat(page, "opal")
+    model.replies = ["<say>I see.</say>"]
+    picture = io.BytesIO()
+    Image.new("RGBA", (40, 40), (255, 0, 0, 0)).save(picture, "WEBP", lossless=True)
+    page.get_by_label("Picture to attach").set_input_files(
+        {"name": "clear.webp", "mimeType": "image/webp", "buffer": picture.getvalue()}
+    )
+    expect(page.get_by_alt_text("To be sent")).to_be_visible()
+    box.fill("<thought>hm</thought>My key is AKIAIOSFODNN7EXAMPLE.")
+    box.press("Enter")
+    expect(said(page).last).to_contain_text("I see.", timeout=20_000)
+    expect(page.get_by_text(re.compile("^Masked"))).to_be_visible()
+    sent = model.asked[-1]["messages"][-1]["content"][0]["image_url"]["url"]
+    seen = Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2]))).convert("RGB")
+    red, green, blue = seen.getpixel((20, 20))  # type: ignore[misc]
+    assert min(red, green, blue) > 250
+    # The arrow brings back what was shown, no markup.
+    box.press("ArrowUp")
+    expect(box).not_to_have_value("")
+    assert "<" not in box.input_value()
+    page.goto("/chat?companion=brand%20new!")
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    assert "brand" not in page.url

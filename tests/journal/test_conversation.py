@@ -4,7 +4,7 @@ import pytest
 
 from memory_butler.inference.language_models.port import ModelOutputTooLong
 from memory_butler.inference.language_models.scripted import ScriptedModel
-from memory_butler.journal.conversation import Reply, reply
+from memory_butler.journal.conversation import Reply, reply, speaks_plainly
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal.live import LiveJournal
@@ -72,3 +72,15 @@ async def test_a_reply_that_meets_its_bound_is_kept_and_marked(live: LiveJournal
     for nothing in (None, " "):
         with pytest.raises(ModelOutputTooLong):
             await answer(live, cut_off(nothing))
+
+
+async def test_only_who_never_used_a_tag_is_shown_outside_of_tags(live: LiveJournal) -> None:
+    """One that thinks outside of its tags may leave these out for a while."""
+    assert not speaks_plainly(live, POLICY)
+    live.log("Hello.")
+    live.log("Hi there.", "assistant")
+    assert speaks_plainly(live, POLICY)
+    live.log("They are friendly. <say>Hi.</say>", "assistant")
+    for _ in range(5):
+        live.log("Let me think of it.", "assistant")
+    assert not speaks_plainly(live, POLICY)

@@ -126,7 +126,7 @@ def test_an_edited_plan_keeps_its_date_unless_it_names_another(live: LiveJournal
     assert changed.month == 6
 
 
-@pytest.mark.parametrize("text", ["", " ", "tea</pin><secret>x</secret>", "drop it", "<pin>tea"])
+@pytest.mark.parametrize("text", ["", " ", "tea</pin><secret>x</secret>", "<pin>tea"])
 def test_an_edit_is_plain_text(live: LiveJournal, text: str) -> None:
     live.log("<pin>tea</pin>")
     with pytest.raises(InvalidInput):

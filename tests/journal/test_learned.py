@@ -22,7 +22,7 @@ def test_each_change_is_kept_or_taken_back_by_itself(desk: MaintenanceDesk, cloc
     assert decided(desk, clock) == {(2, "garden"): "open", (2, "well"): "open"}
 
     assert desk.keep(2, ["garden"]) == ["garden"]
-    (back,) = desk.undo(2, ["well"])
+    _, (back,) = desk.undo(2, ["well"])
     assert (back.key, back.after) == ("well", None)
     assert set(desk.fragments()) == {"old", "garden"}
     # What took it back is no news; and it can be taken back in its turn.

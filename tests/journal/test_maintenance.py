@@ -374,7 +374,8 @@ async def test_what_a_run_changed_is_told_and_can_be_taken_back(
     assert [one.key for one in told] == [one.key for one in proposal.differences]
     assert [one.lines() for one in told] == [one.lines() for one in proposal.differences]
     assert desk.changes(1)[0].before is None
-    back = desk.undo(last)
+    again, back = desk.undo(last)
+    assert again == desk.runs(1)[0].id
     assert {one.key: one.after for one in back}["ada"] is None
     restored = desk.fragments()
     assert set(restored) == {"garden", "old"}

@@ -30,6 +30,37 @@ async def corrected(client: httpx.AsyncClient, how: str, **body: Any) -> dict[st
     return told
 
 
+async def test_a_text_is_kept_as_it_is_whatever_its_words(served: Served) -> None:
+    async with served.rest() as client:
+        await log(client, "<plan>wash the car at the garage</plan>")
+
+        async def keep(type: str, content: str) -> httpx.Response:
+            body = {"type": type, "content": content}
+            return await client.post("/api/journal/luna/mind", json=body)
+
+        # Within the tag of a plan such words would cancel the other.
+        kept = (await keep("plan", "drop the car at the garage on Friday")).json()
+        assert kept["noted"][0].startswith("kept plan: drop the car at the garage on Friday, due ")
+        assert [one["status"] for one in kept["changed"]] == ["active"]
+        await keep("pin", "done: 2 < 3")
+        assert await mind(client) == [
+            "done: 2 < 3",
+            "drop the car at the garage on Friday",
+            "wash the car at the garage",
+        ]
+        done = await corrected(client, "edit", words="wash", content="cancel the garage")
+        assert done["changed"][-1]["content"] == "cancel the garage"
+        for text in (" ", "a</plan><pin>b", "drop <b>it</b></plan>"):
+            assert (await keep("plan", text)).status_code == 422, text
+        (event,) = (await client.get("/api/journal/luna/events?limit=1&actor=user")).json()[
+            "events"
+        ]
+        assert event["shown"] == []
+        masked = (await keep("pin", "the key is AKIAIOSFODNN7EXAMPLE")).json()
+        assert "AKIA" not in masked["noted"][0]
+        assert masked["secrets"]
+
+
 async def test_what_is_kept_is_dropped_changed_and_taken_back(served: Served) -> None:
     async with served.rest() as client:
         (pin,) = await log(client, "<pin>Ana likes green tea</pin>")
@@ -71,7 +102,7 @@ async def test_what_is_kept_is_dropped_changed_and_taken_back(served: Served) ->
         ("forget", {"words": "bicycle"}, 404, "nothing on its mind is like this"),
         ("forget", {"words": "tea"}, 409, "say which"),
         ("forget", {"item_id": 99}, 404, "no item 99"),
-        ("edit", {"item_id": 1, "content": " "}, 422, "write the new text"),
+        ("edit", {"item_id": 1, "content": " "}, 422, "write the text"),
         ("edit", {"item_id": 1, "content": "a <pin>b</pin>"}, 422, "without tags"),
     ],
 )

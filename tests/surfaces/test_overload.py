@@ -53,6 +53,9 @@ async def test_beyond_the_bound_a_request_is_refused_at_once(
             assert answer.json()["code"] == "unavailable"
             assert answer.json()["detail"].startswith("The server is busy with 4 requests")
         assert (await rest.get("/healthz")).status_code == 200
+        # Whoever looks on at a reply does nothing meanwhile, however many do.
+        assert (await rest.get("/api/journal/ada/turns/current")).status_code == 204
+        assert (await rest.post("/api/journal/ada/turns", json={})).status_code == 503
         # Those that were let in waited for a connection as long as one may, and were told, too.
         for answer in await asyncio.gather(*waiting):
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")

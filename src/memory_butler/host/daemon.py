@@ -14,14 +14,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from memory_butler import __version__
 from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.butler_state import StateStore
 from memory_butler.engine.keys import keys_of
-from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_database, runtime_pool, warm_up
 from memory_butler.engine.reembed import embedding_imported
@@ -40,9 +38,8 @@ from memory_butler.host.spool import Spool
 from memory_butler.host.switchboard import Card, keep_announced
 from memory_butler.host.timetable import Timetable, entries_of
 from memory_butler.inference.language_models.choose import find_model
-from memory_butler.operations.turns import Turns
 from memory_butler.surfaces.guard import is_loopback
-from memory_butler.surfaces.http import behind_the_door, build_app, mcp_routes
+from memory_butler.surfaces.http import Served, behind_the_door, mcp_routes, served
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.mcp import instructions
 from memory_butler.surfaces.running import Stop, run
@@ -184,26 +181,10 @@ def _memory_of(modules: dict[str, Module]) -> Memory | None:
     return module.memory if isinstance(module, MemoryModule) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """What the port serves, and what ends its streams."""
-
-    app: ASGIApp
-    before_stopping: Callable[[], None] = lambda: None
-
-
-def _served(
-    butler: Butler, mcp: MCPServer[Any], memory: Memory | None, db: HostDatabase
-) -> _Served:
+def _served(butler: Butler, mcp: MCPServer[Any], memory: Memory | None, db: HostDatabase) -> Served:
     """With the memory module all that `serve` does, else MCP alone."""
     if memory is not None:
-        live, turns = LiveEvents(memory), Turns(memory)
-
-        def before_stopping() -> None:
-            live.close()
-            turns.close()
-
-        return _Served(build_app(memory, butler.settings, live, mcp, turns), before_stopping)
+        return served(memory, butler.settings, mcp)
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "ok", "version": __version__})
@@ -215,7 +196,7 @@ def _served(
 
     routes = [Route("/healthz", healthz), *mcp_routes(mcp)]
     app = Starlette(routes=routes, lifespan=lifespan)
-    return _Served(behind_the_door(app, Authenticator(db).principal, butler.settings))
+    return Served(behind_the_door(app, Authenticator(db).principal, butler.settings))
 
 
 def _announcing(

@@ -14,6 +14,7 @@ from memory_butler.inference.language_models.port import (
     Completion,
     LanguageModel,
     ModelAnswerUnreadable,
+    ModelError,
     ModelOutputTooLong,
     Request,
     estimate_tokens,
@@ -21,7 +22,6 @@ from memory_butler.inference.language_models.port import (
 from memory_butler.journal.assembly import Prompt
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.hearing import Heard, Hearing
-from memory_butler.journal.items import DISPLAY_TAGS
 from memory_butler.journal.json_tags import as_tags
 from memory_butler.journal.live import LiveJournal, Logged
 from memory_butler.journal.lookups import Answer
@@ -30,8 +30,6 @@ from memory_butler.journal.tags import read
 from memory_butler.journal.wording import CUT
 
 BUSY: Final = "a reply is being written in another window; wait for its end, or stop it there"
-# So many replies tell whether a companion uses display tags.
-_LATEST_REPLIES: Final = 3
 
 
 class Stopped(Exception):
@@ -43,8 +41,8 @@ class Reply:
     """A reply in the log, the prompt that it answers, and what it took.
 
     `text` is the reply as it was logged; `looked_up` are the calls that were answered before it;
-    `cut`: it met its bound or was stopped, and is kept with a mark at its end. `tokens`: in and
-    out, of every request.
+    `cut`: it met its bound, was stopped or broke off (`problem` says why), and is kept with a mark
+    at its end. `tokens`: in and out, of every request.
     """
 
     logged: Logged
@@ -53,6 +51,7 @@ class Reply:
     text: str
     looked_up: tuple[str, ...] = ()
     cut: bool = False
+    problem: str | None = None
     tokens: int = 0
 
 
@@ -70,6 +69,7 @@ async def reply(
     model: LanguageModel,
     policy: JournalPolicy,
     *,
+    answers: int | None = None,
     max_tokens: int,
     also_recalled: Iterable[Answer] = (),
     look_ups: bool = True,
@@ -77,7 +77,7 @@ async def reply(
     stop: asyncio.Event | None = None,
     blind: bool = False,
 ) -> Reply:
-    """Answer the latest message of a user, and log the answer.
+    """Answer a message, by default the latest of a user, and log the answer.
 
     With `look_ups`, a first answer that looks something up is a draft: it is answered under
     Recalled, within the cap of that part, and the model is asked once more. The draft is not kept.
@@ -89,25 +89,36 @@ async def reply(
     Raises:
         Stopped: it was stopped before anything was shown; nothing was logged.
         NotFound: there is no message to answer.
-        ModelError: the model did not answer; nothing was logged.
+        ModelError: the model failed before anything was shown; nothing was logged.
         Unavailable: the journal cannot be read or written.
     """
     also = tuple(also_recalled)
-    prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also))
+    prompt = await asyncio.to_thread(lambda: live.assemble(answers, also_recalled=also))
     asking = _Asking(live, model, policy, max_tokens, heard, stop, blind)
-    completion, cut = await asking.ask(prompt, look_ups=look_ups)
+    completion, cut, problem = await asking.ask(prompt, look_ups=look_ups)
     tokens = completion.tokens_in + completion.tokens_out
     found: tuple[Answer, ...] = ()
     if look_ups and not cut:
         calls = read(completion.text, (*policy.assistant_actors, *policy.user_actors)).lookups
         found = await asyncio.to_thread(live.look_up, calls) if calls else ()
     if found:
-        prompt = await asyncio.to_thread(lambda: live.assemble(also_recalled=also, looked_up=found))
-        completion, cut = await asking.ask(prompt, look_ups=False)
+        prompt = await asyncio.to_thread(
+            lambda: live.assemble(answers, also_recalled=also, looked_up=found)
+        )
+        completion, cut, problem = await asking.ask(prompt, look_ups=False)
         tokens += completion.tokens_in + completion.tokens_out
     text = f"{completion.text.rstrip()}{CUT}" if cut else completion.text
     logged = await asyncio.to_thread(live.log, text, policy.assistant_actors[0])
-    return Reply(logged, prompt, completion, text, tuple(one.call for one in found), cut, tokens)
+    return Reply(
+        logged,
+        prompt,
+        completion,
+        text,
+        looked_up=tuple(one.call for one in found),
+        cut=cut,
+        problem=problem,
+        tokens=tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +133,11 @@ class _Asking:
     stop: asyncio.Event | None
     blind: bool
 
-    async def ask(self, prompt: Prompt, *, look_ups: bool) -> tuple[Completion, bool]:
-        """An answer, and whether it was cut off: a minute of writing is not thrown away."""
+    async def ask(self, prompt: Prompt, *, look_ups: bool) -> tuple[Completion, bool, str | None]:
+        """An answer, whether it was cut off, and the error that did so.
+
+        A minute of writing is not thrown away.
+        """
         picture = None
         if not self.blind:
             picture = await asyncio.to_thread(self.live.picture, prompt.image_path)
@@ -144,14 +158,15 @@ class _Asking:
         except ModelOutputTooLong as error:
             if not (error.text or "").strip():
                 raise
-            return self._cut(prompt, error.text or ""), True
-        except Stopped:
+            return self._cut(prompt, error.text or ""), True, None
+        except (Stopped, ModelError) as error:
             if hearing is None or not (said := hearing.said()):
                 raise
-            return self._cut(prompt, said), True
+            problem = None if isinstance(error, Stopped) else str(error)
+            return self._cut(prompt, said), True, problem
         if not completion.text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return replace(completion, text=as_tags(completion.text)), False
+        return replace(completion, text=as_tags(completion.text)), False, None
 
     async def _completed(self, request: Request) -> Completion:
         """The model's answer; the model is cancelled where `stop` comes first."""
@@ -175,11 +190,11 @@ class _Asking:
 
 
 def speaks_plainly(live: LiveJournal, policy: JournalPolicy) -> bool:
-    """Whether the companion's latest replies used no display tags, so that it says all it writes.
+    """Whether what the companion writes outside of tags may be shown before its reply is whole.
 
-    A model that does not know the tags, or forgets them, does so in every reply.
+    It may where the companion has replied and never used a display tag: one that has used them may
+    think outside of them at any time.
     """
-    if not policy.untagged_reply_is_say:
+    if not policy.untagged_reply_is_say or live.uses_display_tags():
         return False
-    latest = live.stream(limit=_LATEST_REPLIES, actor=policy.assistant_actors[0])
-    return bool(latest) and not any(set(one.tags) & set(DISPLAY_TAGS) for one in latest)
+    return bool(live.stream(limit=1, actor=policy.assistant_actors[0]))

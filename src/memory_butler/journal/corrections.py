@@ -14,10 +14,10 @@ from typing import Final, NotRequired, TypedDict
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.journal import events, memory, state
 from memory_butler.journal.due import Schedule, schedule
-from memory_butler.journal.items import Item, to_moment, to_text
+from memory_butler.journal.items import Item, MemoryType, to_moment, to_text
 from memory_butler.journal.memory import Change
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import Remember, read
+from memory_butler.journal.tags import Command, Reading, Remember, read
 
 # Nobody remembers what was kept longer ago, and so nobody means it by "undo".
 MAX_UNDOABLE: Final = 20
@@ -101,22 +101,16 @@ def edit(
         InvalidInput: the text is empty, or holds tags.
         NotFound: the item is not active any more.
     """
-    text = text.strip()
     current = _active(db, id)
     # What an attribute cannot hold is found in the text, if at all.
     named = current.subject and not set(current.subject) & set('"<>')
     subject = f' subject="{current.subject}"' if named else ""
-    message = f"<{current.type}{subject}>{text}</{current.type}>"
-    reading = read(message)
-    if len(reading.changes) != 1 or not isinstance(one := reading.changes[0], Remember):
-        raise InvalidInput("write the new text as it is to be remembered, without tags or commands")
-    if (one.type, one.content) != (current.type, text):
-        raise InvalidInput("write the new text as it is to be remembered, without tags")
+    message, reading, one = _exactly(current.type, text, subject)
     events.check(message, actor, None)
     scheduled = None
     if current.type == "plan":
         former = Schedule(current.due, current.repeats) if current.due else None
-        scheduled = schedule(None, text, now, policy) or former
+        scheduled = schedule(None, one.content, now, policy) or former
     at = events.next_ts(db, now)
     event_id = events.append(db, at, message, actor, None, reading.tags)
     changes = (
@@ -127,10 +121,56 @@ def edit(
     return changes
 
 
+def keep(
+    db: sqlite3.Connection,
+    type: MemoryType,
+    text: str,
+    actor: str,
+    now: datetime,
+    policy: JournalPolicy,
+) -> tuple[int, tuple[Change, ...]]:
+    """Remember `text` as it is, by way of a message of `actor` with its tag; the message, by id.
+
+    A plan is due when the text says. One that is on its mind already is refreshed.
+
+    Raises:
+        InvalidInput: the text is empty, or holds tags.
+    """
+    message, reading, one = _exactly(type, text)
+    events.check(message, actor, None)
+    scheduled = schedule(None, one.content, now, policy) if type == "plan" else None
+    at = events.next_ts(db, now)
+    event_id = events.append(db, at, message, actor, None, reading.tags)
+    changes = tuple(
+        memory.remember(db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at)
+    )
+    record(db, changes, at)
+    return event_id, changes
+
+
+def _exactly(type: MemoryType, text: str, attributes: str = "") -> tuple[str, Reading, Remember]:
+    """A message that holds `text` in its tag and nothing else, as it reads, and what it keeps.
+
+    Within a plan's tag some words are commands ("drop the car at the garage"); here they are text.
+
+    Raises:
+        InvalidInput: the text is empty, or holds tags.
+    """
+    text = text.strip()
+    message = f"<{type}{attributes}>{text}</{type}>"
+    reading = read(message)
+    one = reading.changes[0] if len(reading.changes) == 1 else None
+    if isinstance(one, Remember) and (one.type, one.content) == (type, text):
+        return message, reading, one
+    if isinstance(one, Command) and not reading.pieces and not set(text) & set("<>"):
+        return message, reading, Remember(type, text)
+    raise InvalidInput("write the text as it is to be remembered, without tags")
+
+
 def _active(db: sqlite3.Connection, id: int) -> Item:
     item = memory.get(db, id)
     if item is None or item.status != "active":
-        raise NotFound("this is not on its mind any more; /mind shows what is")
+        raise NotFound("this is not on its mind any more")
     return item
 
 

@@ -139,8 +139,10 @@ class MaintenanceDesk:
             state.put(db, f"report:{run_id}", runs.to_json(report), self._clock())
             state.drop(db, f"run:{run_id}")
 
-    def undo(self, run_id: int, keys: Collection[str] | None = None) -> list[Difference]:
-        """Take back what a run has changed, as a manual run of its own.
+    def undo(
+        self, run_id: int, keys: Collection[str] | None = None
+    ) -> tuple[int, list[Difference]]:
+        """Take back what a run has changed, by a manual run: that one's id, and what it did.
 
         The latest run's messages count as unread again, so that another run may do better; but not
         where `keys` name some of its fragments only.
@@ -195,7 +197,7 @@ class MaintenanceDesk:
             )
             self._end(db, _run(db, id), back, report, None)
         self._rewrite_ambient()
-        return back
+        return id, back
 
     def changes(self, run_id: int) -> list[Difference]:
         """What a run has changed, by key; nothing for one that has not ended."""

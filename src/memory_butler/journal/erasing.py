@@ -1,5 +1,8 @@
 """Erasing messages from a journal: the one way past the triggers that keep its log (C-106).
 
+Nobody answers or compiles meanwhile (C-293): they hold what they have read, and would write down
+what they drew from it after it is gone.
+
 What an erased message was is kept as a keyed hash, so that no import brings it back (C-272).
 """
 
@@ -7,7 +10,8 @@ import hmac
 import json
 import secrets
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +19,7 @@ from typing import Final
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.journal import pictures, state
-from memory_butler.journal.file import BUSY_SECONDS, JournalFile
+from memory_butler.journal.file import BUSY_SECONDS, JournalFile, claimed
 from memory_butler.journal.items import to_text
 from memory_butler.journal.meaning import forget_messages
 from memory_butler.journal.queries import load
@@ -24,6 +28,7 @@ from memory_butler.journal.texts import AMBIENT
 
 SQL = load("erasing")
 
+_AGAIN: Final = "stop it or wait for its end, then erase again"
 _SIDES: Final = ("", "-wal", "-shm", "-journal")
 _ERASED: Final = "erased:"
 _HASH_KEY: Final = "erased_key"
@@ -44,7 +49,30 @@ def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
 
     Former states of every fragment that rests on them go too, and the texts that quote: doing it
     again changes nothing more.
+
+    Raises:
+        Conflict: a reply or a maintenance run is at work on this journal.
     """
+    with at_rest(file.path):
+        return _erase_messages(file, first, last)
+
+
+@contextmanager
+def at_rest(path: Path) -> Iterator[None]:
+    """A journal that nobody answers or compiles meanwhile.
+
+    Raises:
+        Conflict: somebody does.
+    """
+    name = path.stem
+    with (
+        claimed(path, "reply", f"a reply is being written to the journal {name}: {_AGAIN}"),
+        claimed(path, "maintenance", f"a run is compiling the journal {name}: {_AGAIN}"),
+    ):
+        yield
+
+
+def _erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
     span = {"first": first, "last": last}
     with file.writing() as db:
         db.execute("PRAGMA secure_delete = ON")
@@ -136,7 +164,18 @@ def count_messages(file: JournalFile, first: int, last: int) -> int:
 
 
 def erase_journal(path: Path) -> bool:
-    """Erase a whole journal, its texts too; whether there was one."""
+    """Erase a whole journal, its texts too; whether there was one.
+
+    Raises:
+        Conflict: a reply or a maintenance run is at work on it.
+    """
+    if not path.with_suffix("").is_dir():
+        return _unlink(path)
+    with at_rest(path):
+        return _unlink(path)
+
+
+def _unlink(path: Path) -> bool:
     there = path.exists()
     for side in _SIDES:
         path.with_name(path.name + side).unlink(missing_ok=True)

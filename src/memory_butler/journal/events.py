@@ -90,6 +90,12 @@ def newest_of_companion(db: sqlite3.Connection, assistants: Collection[str]) -> 
     return _event(row) if row else None
 
 
+def has_tagged(db: sqlite3.Connection, actors: Collection[str], tags: Collection[str]) -> bool:
+    """Whether any message of one of these actors has one of these tags."""
+    given = {"actors": json.dumps(list(actors)), "tags": json.dumps(list(tags))}
+    return bool(db.execute(SQL["tagged"], given).fetchone()[0])
+
+
 def before(db: sqlite3.Connection, event: Event, limit: int) -> Iterator[Event]:
     """Messages before `event`, the newest first, at most `limit`; read in batches, as needed."""
     while limit > 0:

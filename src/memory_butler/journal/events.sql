@@ -67,5 +67,12 @@ WHERE (e.ts, e.id) < (:ts, :id)
   AND (:tag IS NULL OR EXISTS (SELECT 1 FROM event_tags WHERE event_id = e.id AND tag = :tag))
 ORDER BY e.ts DESC, e.id DESC LIMIT :limit
 
+-- name: tagged
+SELECT EXISTS (
+    SELECT 1 FROM event_tags AS t JOIN events AS e ON e.id = t.event_id
+    WHERE t.tag IN (SELECT value FROM json_each(:tags))
+      AND e.actor IN (SELECT value FROM json_each(:actors))
+)
+
 -- name: count
 SELECT count(*), max(ts) FROM events

@@ -8,11 +8,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import (
@@ -20,6 +20,7 @@ from memory_butler.domain.errors import (
     Conflict,
     IntegrityViolation,
     InvalidInput,
+    NotFound,
     Unavailable,
 )
 from memory_butler.domain.principals import parse_tenant
@@ -38,6 +39,9 @@ _MIGRATIONS: Final = {2: "schema.sql", 4: "repeats.sql"}
 
 # How long a writer waits for another process, in seconds. Transactions take milliseconds.
 BUSY_SECONDS: Final = 10.0
+
+# What one at a time does with a journal: answer, compile. Erasing waits for both (C-293).
+Claim = Literal["reply", "maintenance"]
 
 # With less than that left SQLite cannot even make the index of its log.
 _LEAST_FREE_BYTES: Final = 256 * 1024
@@ -192,22 +196,14 @@ class JournalFile:
             self._sealing.look(self._connection)
             self._connection.execute(begin)
 
-    @contextmanager
-    def claimed(self, what: str, taken: str) -> Iterator[None]:
-        """Hold what only one process may do at a time; a killed one lets go by itself.
+    def claimed(self, what: Claim, taken: str) -> AbstractContextManager[None]:
+        """Hold what only one process may do at a time; see `claimed` below.
 
         Raises:
             Conflict: somebody else holds it; `taken` is the message.
+            NotFound: the journal was erased meanwhile.
         """
-        lock = os.open(self.texts_dir / f".{what}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Conflict(taken) from None
-            yield
-        finally:
-            os.close(lock)
+        return claimed(self.path, what, taken)
 
     def seal(self, progress: Progress = sealing.silent) -> bool:
         """Seal what the file holds, with the key of its tenant; whether it was plain.
@@ -287,6 +283,28 @@ class JournalFile:
                 sealing.seal_rows(connection, self._sealing, keyring)
                 sealing.mark_scrubbed(connection)
         self._sealing.look(self._connection)
+
+
+@contextmanager
+def claimed(path: Path, what: Claim, taken: str) -> Iterator[None]:
+    """Hold what only one process may do at a time with a journal; a killed one lets go by itself.
+
+    Raises:
+        Conflict: somebody else holds it; `taken` is the message.
+        NotFound: there is no such journal.
+    """
+    try:
+        lock = os.open(path.with_suffix("") / f".{what}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        raise NotFound(f"there is no journal {path.stem!r} any more") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(taken) from None
+        yield
+    finally:
+        os.close(lock)
 
 
 def _of_the_disk(path: Path) -> str | None:

@@ -207,18 +207,23 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
     """Add a message; False where the log holds it, or it was erased."""
-    ts = line.ts
-    erased = times_erased(db, ts, line.content, line.actor, line.image_path)
+    ts, path = line.ts, line.image_path
+    # Without the picture its name means nothing here, or another message's picture.
+    kept = None if line.picture is None and (path or "").startswith(pictures.PREFIX) else path
+    erased = times_erased(db, ts, line.content, line.actor, path)
     if ts is None:
         if erased >= line.nth:
             return False
         ts = events.next_ts(db, now)
-    elif events.held(db, ts, line.content, line.actor, line.image_path) + erased >= line.nth:
+    elif any(
+        events.held(db, ts, line.content, line.actor, one) + erased >= line.nth
+        for one in {path, kept}
+    ):
         return False
-    if line.picture is not None and line.image_path is not None:
+    if line.picture is not None and path is not None:
         try:
-            pictures.keep_as(db, line.picture, line.image_path, ts)
+            pictures.keep_as(db, line.picture, path, ts)
         except InvalidInput as error:
             raise InvalidInput(f"line {line.number}: {error}") from error
-    events.append(db, ts, line.content, line.actor, line.image_path, read(line.content).tags)
+    events.append(db, ts, line.content, line.actor, kept, read(line.content).tags)
     return True

@@ -19,7 +19,7 @@ from memory_butler.journal.assembly import Prompt, assemble
 from memory_butler.journal.calls import Lookup, SearchCall
 from memory_butler.journal.due import Schedule, schedule
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.items import Event, Item, is_assistant
+from memory_butler.journal.items import DISPLAY_TAGS, Event, Item, MemoryType, is_assistant
 from memory_butler.journal.lifecycle import (
     ComeDue,
     Meant,
@@ -293,6 +293,16 @@ class LiveJournal:
             actor = self._policy.user_actors[0]
             return corrections.edit(db, item.id, text, actor, self.clock(), self._policy)
 
+    def keep(self, type: MemoryType, text: str) -> tuple[int, tuple[Change, ...]]:
+        """Remember `text` as it is, by a message of the user with its tag alone; that, by id.
+
+        Raises:
+            InvalidInput: the text is empty, or holds tags.
+        """
+        with self._file.writing() as db:
+            actor = self._policy.user_actors[0]
+            return corrections.keep(db, type, text, actor, self.clock(), self._policy)
+
     def undo(self, of: int | None = None) -> tuple[Change, ...]:
         """Take back what the latest message or correction changed in mind; the log stays.
 
@@ -420,6 +430,11 @@ class LiveJournal:
         """How many messages there are, and when the latest came."""
         with self._file.reading() as db:
             return events.extent(db)
+
+    def uses_display_tags(self) -> bool:
+        """Whether any reply of the companion ever had a tag for what it says or does."""
+        with self._file.reading() as db:
+            return events.has_tagged(db, self._policy.assistant_actors, DISPLAY_TAGS)
 
     def clock(self) -> datetime:
         """The time of this journal, in UTC: now, or the moment that is looked at."""

@@ -452,13 +452,7 @@ class JournalUndoOutput(Output):
 
 async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> JournalUndoOutput:
     def undo(companion: Companion) -> JournalUndoOutput:
-        back = companion.desk.undo(given.run_id, given.keys)
-        # Another run may have begun meanwhile, so that the newest need not be the one.
-        id = next(
-            one.id
-            for one in companion.desk.runs()
-            if one.report is not None and one.report.took_back == given.run_id
-        )
+        id, back = companion.desk.undo(given.run_id, given.keys)
         return JournalUndoOutput(run_id=id, changes=[change_view(one) for one in back])
 
     return await use(memory, principal, given.companion, undo)

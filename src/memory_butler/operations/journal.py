@@ -1,7 +1,7 @@
 """The live side of a journal: what is said, what is on the companion's mind, its next prompt."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
 from pydantic import Field
@@ -14,7 +14,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened_text
 from memory_butler.journal import sessions
 from memory_butler.journal.memory import Change
-from memory_butler.journal.pictures import picture_from
+from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.wording import change_lines, missed_line
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
@@ -166,9 +166,19 @@ def changed_views(
     return [item_view(companion.live.item(id), secrets=secrets) for id in sorted(ids)]
 
 
-async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+def logging(
+    memory: Memory, principal: Principal, given: LogInput
+) -> Callable[[Companion], LogOutput]:
+    """What keeps a message in its open journal, off the event loop; it is looked at before.
+
+    Raises:
+        InvalidInput: it cannot be kept as it stands.
+    """
     if given.picture is not None and given.image_path is not None:
         raise InvalidInput("give a picture or an image_path, not both")
+    if given.image_path is not None and given.image_path.startswith(PREFIX):
+        # It would be another message's, and erasing either would take it from both.
+        raise InvalidInput(f"an image_path beginning with {PREFIX!r} is the journal's own")
     picture = None if given.picture is None else picture_from(given.picture)
     content, found = screened_text(
         memory, principal, given.content, allow_secrets=given.allow_secrets
@@ -199,7 +209,12 @@ async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutp
             secrets=found,
         )
 
-    return await use(memory, principal, given.companion, log, create=True)
+    return log
+
+
+async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    keep = logging(memory, principal, given)
+    return await use(memory, principal, given.companion, keep, create=True)
 
 
 LOG = Operation(

@@ -1,4 +1,6 @@
-"""Correcting what is on a companion's mind: undo, forget and edit, as in a conversation (C-191)."""
+"""Keeping and correcting what is on a companion's mind, as in a conversation (C-191)."""
+
+from typing import Literal
 
 from pydantic import Field
 
@@ -7,16 +9,27 @@ from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened_text
 from memory_butler.journal.items import Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.wording import change_lines
 from memory_butler.operations.journal import OfCompanion, changed_views
 from memory_butler.operations.journal_views import WorkingItem
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Output, Serial
+from memory_butler.operations.views import AllowSecrets, FoundSecrets, Output, Serial
 
 # So much of each is told where several items may be meant.
 _TOLD_CHARS = 80
+
+
+class RememberInput(OfCompanion):
+    """What to keep."""
+
+    type: Literal["pin", "plan"] = Field(
+        description="pin: it stays for weeks. plan: until its date, which the text may name."
+    )
+    content: str = Field(description="The text, without tags; its words are no commands.")
+    allow_secrets: AllowSecrets = False
 
 
 class WhichItem(OfCompanion):
@@ -57,6 +70,13 @@ class CorrectedOutput(Output):
     noted: list[str] = Field(description="The same in words, no secret among them.")
 
 
+class RememberedOutput(CorrectedOutput):
+    """What is kept, and by which message of the log."""
+
+    event_id: int
+    secrets: FoundSecrets = None
+
+
 def _meant(companion: Companion, given: WhichItem) -> Item:
     """The item that is meant, which must be on its mind."""
     if (given.item_id is None) == (given.words is None):
@@ -81,6 +101,21 @@ def _corrected(
     )
 
 
+async def _remember(memory: Memory, principal: Principal, given: RememberInput) -> RememberedOutput:
+    content, found = screened_text(
+        memory, principal, given.content, allow_secrets=given.allow_secrets
+    )
+
+    def remember(companion: Companion) -> RememberedOutput:
+        event_id, changes = companion.live.keep(given.type, content)
+        told = _corrected(companion, changes)
+        return RememberedOutput(
+            changed=told.changed, noted=told.noted, event_id=event_id, secrets=found
+        )
+
+    return await use(memory, principal, given.companion, remember, create=True)
+
+
 async def _forget(memory: Memory, principal: Principal, given: ForgetInput) -> CorrectedOutput:
     def forget(companion: Companion) -> CorrectedOutput:
         return _corrected(companion, (companion.live.forget(_meant(companion, given)),))
@@ -102,6 +137,21 @@ async def _undo(memory: Memory, principal: Principal, given: UndoMindInput) -> C
 
     return await use(memory, principal, given.companion, undo)
 
+
+REMEMBER = Operation(
+    name="journal_remember",
+    title="Keep on its mind",
+    description=(
+        "Keep exactly this text in the companion's working memory, as a pin or a plan, when the "
+        "user asks for that beside the conversation. journal_undo_latest takes it back."
+    ),
+    input_model=RememberInput,
+    output_model=RememberedOutput,
+    handler=_remember,
+    needs="write",
+    toolset="journal",
+    routes=(Route("POST", "/api/journal/{companion}/mind"),),
+)
 
 FORGET = Operation(
     name="journal_forget",

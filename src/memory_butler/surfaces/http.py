@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -40,19 +41,32 @@ from memory_butler.surfaces.web import Dashboard
 MAX_BODY_BYTES = 8 * 1024 * 1024
 
 
-def build_app(
-    memory: Memory,
-    settings: Settings,
-    live: LiveEvents | None = None,
-    server: Server[Any] | MCPServer[Any] | None = None,
-    turns: Turns | None = None,
-) -> ASGIApp:
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a port serves, and what ends its streams before connections are waited for."""
+
+    app: ASGIApp
+    before_stopping: Callable[[], None] = lambda: None
+
+
+def build_app(memory: Memory, settings: Settings) -> ASGIApp:
+    """`served`, for whoever ends no streams before the application's own end."""
+    return served(memory, settings).app
+
+
+def served(
+    memory: Memory, settings: Settings, server: Server[Any] | MCPServer[Any] | None = None
+) -> Served:
     """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`.
 
-    Who passes `live` and `turns` can end them before the server stops. `server` is what stands at
-    `/mcp`, where it is more than the memory's own tools.
+    `server` is what stands at `/mcp`, where it is more than the memory's own tools.
     """
-    turns = turns or Turns(memory)
+    live, turns = LiveEvents(memory), Turns(memory)
+
+    def before_stopping() -> None:
+        live.close()
+        turns.close()
+
     server = server or mcp.build_server(memory, principal_of, settings.toolsets)
     mounted = mcp_routes(server)
 
@@ -61,6 +75,7 @@ def build_app(
         # The lifespan of the MCP application is not run with its routes.
         async with server.session_manager.run():
             yield
+        # Who has its own way to stop has done so already.
         turns.close()
         await turns.ended()
 
@@ -78,8 +93,8 @@ def build_app(
     demanded = demands_token(settings.require_token, settings.host)
     demo = is_demo(memory.data_dir)
     signing_in.add_session(app, authenticate, demanded=demanded, demo=demo)
-    add_stream(app, live or LiveEvents(memory))
-    add_turns(app, memory, turns)
+    add_stream(app, live)
+    add_turns(app, turns)
     routes.add_operations(app, memory)
     figures.add_route(app, memory)
     app.openapi = lambda: description.describe(app)  # type: ignore[method-assign]
@@ -87,7 +102,8 @@ def build_app(
     # First: routes are tried in order, and most requests are for this one.
     app.router.routes[:0] = mounted
     dashboard = Dashboard(Packing(app), web.BUILT)
-    return behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
+    door = behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
+    return Served(door, before_stopping)
 
 
 def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:

@@ -17,6 +17,7 @@ MAX_TOGETHER: Final = 256
 # Not counted: they take no time, and whoever watches the server asks when it is busy. A stream of
 # events goes on for minutes and does nothing meanwhile.
 _APART: Final = frozenset({"/healthz", "/readyz", "/metrics", LIVE_PATH})
+_OF_A_TURN: Final = ("/api/journal/", "/turns/current")
 
 
 class OverloadLimit:
@@ -28,7 +29,7 @@ class OverloadLimit:
         self._together = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in _APART:
+        if scope["type"] != "http" or _is_apart(scope["method"], scope["path"]):
             await self._app(scope, receive, send)
         elif self._together >= self._most:
             told = f"The server is busy with {self._most} requests; try again in a moment."
@@ -39,3 +40,10 @@ class OverloadLimit:
                 await self._app(scope, receive, send)
             finally:
                 self._together -= 1
+
+
+def _is_apart(method: str, path: str) -> bool:
+    if path in _APART:
+        return True
+    start, end = _OF_A_TURN
+    return method == "GET" and path.startswith(start) and path.endswith(end)

@@ -128,3 +128,14 @@ async def test_a_command_line_says_that_it_takes_no_pictures(tmp_path: Path) -> 
     )
     with pytest.raises(ModelRejectedRequest, match="cli:claude takes no pictures"):
         await blind.complete(Request("", "What is this?", None, 500, (PNG,)))
+
+
+async def test_a_stream_without_an_end_is_an_answer_cut_off(provided: Provided) -> None:
+    whole = openai_stream("<say>It all ", "began")
+    end = whole.index(b'"finish_reason": "stop"')
+    body = whole[: whole.rindex(b"data: ", 0, end)]
+    provided.answers(body, content_type="text/event-stream")
+    heard: list[str] = []
+    with pytest.raises(ModelOutputTooLong, match="broke off") as caught:
+        await model(provided).complete(Request("", "Hi", None, 100, heard=heard.append))
+    assert caught.value.text == "".join(heard) == "<say>It all began"

@@ -65,6 +65,7 @@ AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "journal_forget": ("companion", "words"),
     "journal_keep": ("companion", "run_id", "keys"),
     "journal_log": ("companion", "actor", "content"),
+    "journal_remember": ("companion", "type", "content"),
     "memory_erase": ("session_id",),
     "memory_undo": (),
 }

@@ -6,19 +6,23 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from conftest import Clock
 from memory_butler.companions.opening import opened
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import Completion, ModelUnreachable, Request
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import answering
+from memory_butler.journal.importing import export_lines, import_lines
 from memory_butler.journal_config import JournalConfig
+from memory_butler.operations import turns
 from memory_butler.vault.keyring import no_keys
 from surfaces.serving import Served, serving
 
@@ -101,6 +105,10 @@ async def test_a_turn_is_kept_answered_and_told(memory: Memory, tmp_path: Path) 
         assert kind == "answered"
         assert done["event"]["shown"] == [{"kind": "say", "text": "Good morning!"}]
         assert done["noted"] == ["kept pin: Ana likes tea", "kept secret: (secret)"]
+        assert done["answers"] == logged["event_id"]
+        mind = (await client.get("/api/journal/luna/mind")).json()["items"]
+        kept = {one["id"] for one in mind if one["type"] != "plan"}
+        assert (set(done["changed"]), len(kept)) == (kept, 2)
         assert "a lantern" not in json.dumps(events)
         assert "Friendly" not in json.dumps(events[:-1])
         assert await messages(client) == [
@@ -120,16 +128,21 @@ async def test_what_is_written_is_told_at_once_and_goes_on_without_listeners(
         model.parts.put_nowait("<say>Once upon ")
         async with client.stream("GET", CURRENT) as stream:
             lines = stream.aiter_lines()
+            # At once, though nothing may be shown yet: whoever looks on knows it is at work.
             while (line := await anext(lines)) != "event: shown":
                 assert line == "" or line.startswith(":")
-            assert "Once upon" in await anext(lines)
+            while "Once upon" not in (line := await anext(lines)):
+                assert line.startswith('data: {"at": 0, "pieces": []}') or line in (
+                    "",
+                    "event: shown",
+                )
         # The window is closed; another looks on, and is told all of it.
         looking = asyncio.create_task(told(client))
         for part in ("a time</say>", None):
             await asyncio.sleep(0.05)
             model.parts.put_nowait(part)
         events = await looking
-        assert events[0][1]["pieces"][0]["text"].startswith("Once upon")
+        assert shown(events[:-1])[0]["text"].startswith("Once upon")
         assert events[-1][1]["event"]["content"] == "<say>Once upon a time</say>"
 
 
@@ -173,11 +186,11 @@ async def test_what_was_shown_of_a_stopped_reply_is_kept(memory: Memory, tmp_pat
         assert done["event"]["content"] == "<say>It all began […]"
         assert (await client.delete(CURRENT)).json() == {"stopped": False}
         # Nothing was shown yet: nothing is kept, and it can be asked for again.
-        await say(client, "Go on.")
+        logged = await say(client, "Go on.")
         model.parts.put_nowait("Let me think. ")
         await asyncio.sleep(0.1)
         await client.delete(CURRENT)
-        assert (await told(client))[-1] == ("stopped", {})
+        assert (await told(client))[-1] == ("stopped", {"answers": logged["event_id"]})
         assert (await messages(client))[-1] == "Go on."
         assert await say(client, None) is None
         model.parts.put_nowait("<say>Well.</say>")
@@ -208,7 +221,7 @@ async def test_a_draft_that_looks_something_up_is_taken_back(
             model.parts.put_nowait(part)
         events = await looking
         pieces = [[one["text"] for one in data["pieces"]] for _, data in events[:-1]]
-        assert pieces == [["Let me see."], [], ["Very deep."]]
+        assert pieces == [[], ["Let me see."], [], ["Very deep."]]
         assert shown(events) == [{"kind": "say", "text": "Very deep."}]
         done = events[-1][1]
         assert done["looked_up"] == ["recall(well)"]
@@ -228,10 +241,10 @@ async def test_without_a_model_the_message_is_kept(memory: Memory, tmp_path: Pat
 async def test_a_model_that_fails_costs_the_reply_alone(memory: Memory, tmp_path: Path) -> None:
     model = ScriptedModel([ModelUnreachable("nobody there"), "<say>Here.</say>"])
     async with talking(memory, tmp_path, model) as (_, client):
-        await say(client)
+        answers = (await say(client))["event_id"]
         assert (await told(client))[-1] == (
             "failed",
-            {"code": "unavailable", "detail": "nobody there"},
+            {"answers": answers, "code": "unavailable", "detail": "nobody there"},
         )
         await say(client, None)
         assert (await told(client))[-1][0] == "answered"
@@ -269,6 +282,8 @@ async def test_a_picture_is_kept_shown_to_the_model_and_shown_again(
         )
         assert refused.status_code == 422
         assert len(await messages(client)) == 2
+        huge = await client.get(f"/api/journal/luna/events/{2**63}/picture")
+        assert huge.status_code == 422
         # A picture alone is a message.
         await say(client, None, picture=PNG)
         await told(client)
@@ -300,3 +315,137 @@ async def test_scopes_and_tenants_hold(memory: Memory, tmp_path: Path) -> None:
             foreign = {"origin": "https://elsewhere.example"}
             answer = await client.post(TURNS, json={"content": "Hi"}, headers=foreign)
             assert answer.status_code == 403
+
+
+async def test_an_erased_reply_is_told_no_more(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    """A late look at a turn is one at the journal, whichever process erased from it."""
+    memory = replace(memory, data_dir=tmp_path)
+    reply = "<say>It is Quokkaschmidt.</say><pin>her name is Quokkaschmidt</pin>"
+    model = ScriptedModel([reply, "<say>Something else.</say>", reply])
+    async with talking(memory, tmp_path, model) as (_, client):
+        await say(client, "What is her name?")
+        done = (await told(client))[-1][1]
+        assert "Quokkaschmidt" in json.dumps((await told(client))[-1])  # the positive control
+        erase = {"companion": "luna", "message_id": done["event"]["id"]}
+        erased = await client.post("/api/memory/erase", json=erase)
+        assert erased.status_code == 200, erased.text
+        assert (await client.get(CURRENT)).status_code == 204
+        # Its number is given to another message, which this turn did not write.
+        clock.advance(timedelta(seconds=1))
+        logged = await client.post("/api/journal/luna/events", json={"content": "Hm."})
+        assert logged.json()["event_id"] == done["event"]["id"]
+        assert (await client.get(CURRENT)).status_code == 204
+        await say(client, "And his?")
+        assert "Something else" in json.dumps((await told(client))[-1])
+        await say(client, "And hers again?")
+        assert (await told(client))[-1][0] == "answered"
+        erased = await client.post("/api/memory/erase", json={"everything": True})
+        assert erased.status_code == 200, erased.text
+        assert (await client.get(CURRENT)).status_code == 204
+
+
+async def test_nothing_is_erased_from_a_journal_while_a_reply_is_written(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """The reply may be drawn from what is erased, and would be kept after the certificate."""
+    memory = replace(memory, data_dir=tmp_path)
+    model = Held()
+    async with talking(memory, tmp_path, model) as (_, client):
+        logged = await say(client, "Her name is Quokkaschmidt.")
+        for what in (
+            {"companion": "luna", "message_id": logged["event_id"]},
+            {"everything": True},
+        ):
+            refused = await client.post("/api/memory/erase", json=what)
+            assert refused.status_code == 409
+            assert "a reply is being written" in refused.json()["detail"]
+        assert len(await messages(client)) == 1
+        await client.delete(CURRENT)
+        await told(client)
+        erased = await client.post("/api/memory/erase", json=what)
+        assert erased.status_code == 200, erased.text
+        assert (await client.get("/api/journal/luna/events")).status_code == 404
+
+
+async def test_blank_messages_are_refused_and_silent_ones_need_no_answer(
+    memory: Memory, tmp_path: Path
+) -> None:
+    model = ScriptedModel(["<say>Yes.</say>", "<say>Here.</say>"])
+    async with talking(memory, tmp_path, model) as (_, client):
+        assert (await client.post(TURNS, json={"content": " \n"})).status_code == 422
+        await say(client)
+        await told(client)
+        keep = {"content": "<pin>Ana likes tea</pin>"}
+        await client.post("/api/journal/luna/events", json=keep)
+        assert (await client.post(TURNS, json={})).status_code == 409
+        asked = await client.post("/api/journal/luna/events", json={"content": "Are you there?"})
+        await client.post("/api/journal/luna/events", json=keep)
+        await say(client, None)
+        assert (await told(client))[-1][1]["answers"] == asked.json()["event_id"]
+        assert model.calls[1].prompt.endswith("Are you there?")
+
+
+async def test_so_many_replies_at_once_and_no_more(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "MOST_OF_A_TENANT", 2)
+    async with talking(memory, tmp_path, Held()) as (_, client):
+        for name in ("luna", "nova"):
+            begun = await client.post(f"/api/journal/{name}/turns", json={"content": "Hi."})
+            assert begun.status_code == 202
+        refused = await client.post("/api/journal/vega/turns", json={"content": "Hi."})
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        assert "2 of your replies" in refused.json()["detail"]
+        await client.delete("/api/journal/nova/turns/current")
+        await client.get("/api/journal/nova/turns/current")
+        begun = await client.post("/api/journal/vega/turns", json={"content": "Hi."})
+        assert begun.status_code == 202
+        for name in ("luna", "vega"):
+            await client.delete(f"/api/journal/{name}/turns/current")
+
+
+async def test_a_reply_that_breaks_off_is_kept_and_its_error_named(
+    memory: Memory, tmp_path: Path
+) -> None:
+    class Breaking:
+        name = "breaking"
+
+        async def complete(self, request: Request) -> Completion:
+            assert request.heard is not None
+            request.heard("<say>It all began when")
+            raise ModelUnreachable("breaking cannot be reached")
+
+    async with talking(memory, tmp_path, Breaking()) as (_, client):
+        await say(client)
+        kind, done = (await told(client))[-1]
+        assert (kind, done["cut"], done["problem"]) == (
+            "answered",
+            True,
+            "breaking cannot be reached",
+        )
+        assert (await messages(client))[-1] == "<say>It all began when […]"
+
+
+async def test_no_path_names_the_picture_of_another_message(memory: Memory, tmp_path: Path) -> None:
+    async with talking(memory, tmp_path, ScriptedModel(["<say>A garden.</say>"])) as (_, client):
+        logged = await say(client, "What is this?", picture=PNG)
+        await told(client)
+        (first,) = (await client.get("/api/journal/luna/events?actor=user")).json()["events"]
+        stolen = {"content": "Mine.", "image_path": first["image_path"]}
+        refused = await client.post("/api/journal/luna/events", json=stolen)
+        assert refused.status_code == 422
+        # Nor does an import: what it has is an export, without the pictures.
+        line = {"actor": "user", "content": "Mine.", "image_path": first["image_path"]}
+        with opened(tmp_path, "default", "luna", JournalConfig(), no_keys) as one:
+            import_lines(one.file, json.dumps(line).encode())
+            export = "\n".join(export_lines(one.file)).encode()
+            assert one.live.events()[-1].image_path is None
+            # One's own export is known again, with the picture and without.
+            assert import_lines(one.file, export).added == 0
+        with opened(tmp_path, "default", "nova", JournalConfig(), no_keys, create=True) as one:
+            assert import_lines(one.file, export).added == 3
+            assert import_lines(one.file, b"\n" + export).added == 0
+        picture = f"/api/journal/luna/events/{logged['event_id']}/picture"
+        assert (await client.get(picture)).status_code == 200

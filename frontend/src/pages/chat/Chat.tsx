@@ -1,14 +1,16 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import clsx from "clsx";
 import { Undo2 } from "lucide-react";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { answer, api } from "@/api/client";
+import { ApiError } from "@/api/problem";
 import { Composer } from "@/pages/chat/Composer";
 import { OnItsMind } from "@/pages/chat/OnItsMind";
+import { useConversation } from "@/pages/chat/said";
 import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
 import { undoItem } from "@/pages/journal/corrections";
-import { companionOption, companions, stream, type JournalEvent } from "@/pages/journal/queries";
+import { companionOption, companions, type JournalEvent } from "@/pages/journal/queries";
 import { useChange } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
@@ -19,8 +21,6 @@ import { TimeAgo } from "@/ui/TimeAgo";
 import { toastError } from "@/ui/toasts";
 
 const route = getRouteApi("/chat");
-// What another window or a terminal says comes by itself.
-const LOOK_AGAIN_MILLISECONDS = 5_000;
 
 export default function Chat() {
   const { companion: wanted } = route.useSearch();
@@ -59,25 +59,28 @@ export default function Chat() {
 
 type Failed = Extract<TurnEnd, { kind: "failed" }>;
 
+/** The line under a message: what it kept, ended or could not find, and an item that it changed. */
+interface Note {
+  lines: readonly string[];
+  undoes?: number | undefined;
+}
+
 function Talk({ companion, exists }: { companion: string; exists: boolean }) {
   const queries = useQueryClient();
   const change = useChange();
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
-    ...stream(companion, {}),
-    enabled: exists,
-    refetchInterval: LOOK_AGAIN_MILLISECONDS,
-  });
-  const events = (data?.pages.flatMap((one) => one.events) ?? []).toReversed();
+  const said = useConversation(companion, exists);
+  const events = said.events ?? [];
   const newest = events.at(-1);
+  // What only keeps something in mind asks nobody for an answer.
+  const waiting = events.findLast((one) => one.by_companion || showsSomething(one));
+  const unanswered = waiting && !waiting.by_companion ? waiting : undefined;
   const [pieces, setPieces] = useState<readonly ShownPiece[]>([]);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Failed>();
-  const [notes, setNotes] = useState<ReadonlyMap<number, readonly string[]>>(new Map());
+  const [notes, setNotes] = useState<ReadonlyMap<number, Note>>(new Map());
   const looking = useRef<AbortController>(undefined);
-  const end = useRef<HTMLDivElement>(null);
+  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed]);
 
-  const note = (id: number, lines: readonly string[]) =>
-    setNotes((before) => new Map(before).set(id, lines));
   const refresh = useCallback(
     () => queries.invalidateQueries({ queryKey: ["journal"] }),
     [queries],
@@ -86,10 +89,12 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
   const look = useCallback(async () => {
     looking.current?.abort();
     const mine = (looking.current = new AbortController());
+    let seen = false;
     try {
       const ended = await follow(
         companion,
         (now) => {
+          seen = true;
           setBusy(true);
           setPieces(now);
         },
@@ -97,38 +102,48 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
       );
       if (mine.signal.aborted) return;
       if (ended?.kind === "answered") {
-        const looked = ended.looked_up.length ? [`looked up: ${ended.looked_up.join(", ")}`] : [];
-        const cut = ended.cut ? ["cut off; what there was is kept"] : [];
-        note(ended.event.id, [...looked, ...cut, ...ended.noted, ...ended.unmatched]);
+        const { event } = ended;
+        // A late look knows less than who looked on.
+        setNotes((before) =>
+          before.has(event.id) ? before : noted(before, event.id, noteOf(ended)),
+        );
       }
       setFailed(ended?.kind === "failed" ? ended : undefined);
-      if (ended) await refresh();
+      if (seen || ended?.kind === "answered") await refresh();
     } catch (error) {
-      if (!mine.signal.aborted) toastError(error);
+      // That the server is away is told by the page.
+      if (!mine.signal.aborted && error instanceof ApiError && !error.isAway) toastError(error);
     } finally {
       if (!mine.signal.aborted) {
+        looking.current = undefined;
         setBusy(false);
         setPieces([]);
       }
     }
   }, [companion, refresh]);
 
-  // A reply may be under way: begun before a reload, or in another window.
-  const unanswered = newest !== undefined && !newest.by_companion ? newest.id : undefined;
-  const isBusy = useRef(busy);
-  isBusy.current = busy;
+  // A reply may be under way: begun before a reload, or in another window, whenever one looks.
+  const { lookedAt } = said;
+  const asked = unanswered?.id;
   useEffect(() => {
-    if (unanswered !== undefined && !isBusy.current) void look();
-  }, [unanswered, look]);
-  useEffect(() => () => looking.current?.abort(), []);
-  const length = pieces.reduce((sum, one) => sum + one.text.length, 0);
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: "end" });
-  }, [newest?.id, length, busy]);
+    if (asked !== undefined && looking.current === undefined) void look();
+  }, [asked, lookedAt, look]);
+  useEffect(
+    () => () => {
+      looking.current?.abort();
+      looking.current = undefined;
+    },
+    [],
+  );
 
   const begin = async (text: string | null, picture?: string, blind = false) => {
+    looking.current?.abort();
+    // Until the message is kept there is nothing to look at.
+    looking.current = new AbortController();
     setBusy(true);
     setFailed(undefined);
+    stay();
+    let isKept = true;
     try {
       const { logged } = await answer(
         api.POST("/api/journal/{companion}/turns", {
@@ -136,16 +151,27 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
           body: { content: text, picture: picture ?? null, blind, allow_secrets: false },
         }),
       );
-      if (logged) note(logged.event_id, [...logged.noted, ...logged.unmatched]);
+      if (logged) {
+        const secrets = logged.secrets ? [logged.secrets] : [];
+        const note = {
+          lines: [...secrets, ...logged.noted, ...logged.unmatched],
+          undoes: logged.noted.length ? logged.changed[0]?.id : undefined,
+        };
+        setNotes((before) => noted(before, logged.event_id, note));
+      }
     } catch (error) {
-      setBusy(false);
+      isKept = false;
       toastError(error);
-      return false;
     }
+    // After a refusal too: another window's reply may be what stood in the way.
     void refresh();
     void look();
-    return true;
+    return isKept;
   };
+  const takeBack = (id: number, item: number) =>
+    change.mutate(undoItem(companion, item), {
+      onSuccess: () => setNotes((before) => noted(before, id, { lines: ["taken back"] })),
+    });
   const stop = () =>
     void answer(
       api.DELETE("/api/journal/{companion}/turns/current", { params: { path: { companion } } }),
@@ -154,14 +180,14 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <section aria-label="Conversation" className="min-w-0 lg:order-first">
-        {hasNextPage && (
+        {said.hasOlder && (
           <div className="mb-4 flex justify-center">
-            <Button small busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            <Button small busy={said.isLoadingOlder} onClick={said.loadOlder}>
               Older messages
             </Button>
           </div>
         )}
-        {exists && !data ? (
+        {exists && !said.events ? (
           <SkeletonRows rows={6} className="h-14" />
         ) : events.length === 0 ? (
           <p className="py-10 text-center text-ink-2">
@@ -178,46 +204,46 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
               )}
             >
               <Said event={one} companion={companion} />
-              <Notes
-                lines={notes.get(one.id) ?? []}
-                onUndo={
-                  one.id === newest?.id && !change.isPending
-                    ? () => change.mutate(undoItem(companion))
-                    : undefined
-                }
+              <Noted
+                note={notes.get(one.id)}
+                busy={change.isPending}
+                onUndo={(item) => takeBack(one.id, item)}
               />
             </li>
           ))}
         </ol>
-        <div aria-live="polite" aria-busy={busy}>
-          {busy && (
-            <div className="mt-3 max-w-[min(40rem,92%)] rounded-xl border bg-surface px-4 py-2.5 shadow-card">
-              {pieces.length === 0 ? (
-                <p className="animate-pulse text-ink-2 italic">thinking …</p>
-              ) : (
-                <Pieces pieces={pieces} />
-              )}
-            </div>
-          )}
-          {failed && !busy && unanswered !== undefined && (
-            <div className="mt-3 rounded-lg bg-warn-soft px-3.5 py-2.5 text-sm text-warn-ink">
-              <p className="memory-text">
-                <b className="font-semibold">No reply; your message is kept.</b> {failed.detail}
-              </p>
-              {failed.code === "configuration" && (
-                <p className="mt-1">
-                  What this machine has: <Code>memory-butler doctor</Code>
+        <Heard newest={newest} />
+        {busy && (
+          <div className="mt-3 max-w-[min(40rem,92%)] rounded-xl border bg-surface px-4 py-2.5 shadow-card">
+            {pieces.length === 0 ? (
+              <p className="animate-pulse text-ink-2 italic">thinking …</p>
+            ) : (
+              <Pieces pieces={pieces} />
+            )}
+          </div>
+        )}
+        <div role="status">
+          {failed &&
+            !busy &&
+            (failed.answers === unanswered?.id || failed.answers === newest?.id) && (
+              <div className="mt-3 rounded-lg bg-warn-soft px-3.5 py-2.5 text-sm text-warn-ink">
+                <p className="memory-text">
+                  <b className="font-semibold">No reply; your message is kept.</b> {failed.detail}
                 </p>
-              )}
-            </div>
-          )}
+                {failed.code === "configuration" && (
+                  <p className="mt-1">
+                    What this machine has: <Code>memory-butler doctor</Code>
+                  </p>
+                )}
+              </div>
+            )}
         </div>
         {!busy && unanswered !== undefined && (
           <p className="mt-2 flex justify-end gap-2">
             <Button small onClick={() => void begin(null)}>
               Ask again
             </Button>
-            {newest?.image_path && (
+            {unanswered.image_path && (
               <Button small onClick={() => void begin(null, undefined, true)}>
                 Ask without the picture
               </Button>
@@ -227,7 +253,7 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
         <Composer
           companion={companion}
           busy={busy}
-          last={events.findLast((one) => !one.by_companion)?.content}
+          last={lastSaid(events)}
           onSend={begin}
           onStop={stop}
         />
@@ -257,6 +283,11 @@ function Said({ event, companion }: { event: JournalEvent; companion: string }) 
           className="my-1 max-h-80 rounded-md"
         />
       )}
+      {event.image_path && !event.image_path.startsWith("picture:") && (
+        <p className="text-ink-2 italic">
+          a picture at <Code>{event.image_path}</Code>
+        </p>
+      )}
       {event.shown.length > 0 ? (
         <Pieces pieces={event.shown} />
       ) : (
@@ -281,22 +312,85 @@ function Pieces({ pieces }: { pieces: readonly ShownPiece[] }) {
   ));
 }
 
-interface NotesProps {
-  lines: readonly string[];
-  onUndo: (() => void) | undefined;
+interface NotedProps {
+  note: Note | undefined;
+  busy: boolean;
+  onUndo: (item: number) => void;
 }
 
-/** The line under a message: what it kept, ended or could not find. */
-function Notes({ lines, onUndo }: NotesProps) {
-  if (lines.length === 0) return null;
+function Noted({ note, busy, onUndo }: NotedProps) {
+  if (!note || note.lines.length === 0) return null;
+  const { lines, undoes } = note;
   return (
     <p className="mt-1 flex max-w-[92%] flex-wrap items-center gap-1.5 text-xs text-ink-3">
       <span className="memory-text">{lines.join("; ")}</span>
-      {onUndo && (
-        <Button small kind="quiet" onClick={onUndo}>
+      {undoes !== undefined && (
+        <Button small kind="quiet" disabled={busy} onClick={() => onUndo(undoes)}>
           <Undo2 /> Undo
         </Button>
       )}
     </p>
   );
+}
+
+/** Tells a screen reader what the companion has said: once, when it is all there. */
+function Heard({ newest }: { newest: JournalEvent | undefined }) {
+  const known = useRef<number>(undefined);
+  known.current ??= newest?.id;
+  const isNew = newest !== undefined && newest.by_companion && newest.id !== known.current;
+  return (
+    <p aria-live="polite" className="sr-only">
+      {isNew && `${newest.called}: ${newest.shown.map(({ text }) => text).join(" ")}`}
+    </p>
+  );
+}
+
+/** Keeps the end in view while there is more to come, for who has it in view or has just sent. */
+function useAtEnd(grows: readonly unknown[]) {
+  const end = useRef<HTMLDivElement>(null);
+  const isSeen = useRef(true);
+  useEffect(() => {
+    if (!end.current) return;
+    const seen = new IntersectionObserver(
+      ([entry]) => {
+        isSeen.current = entry?.isIntersecting ?? true;
+      },
+      { rootMargin: "0px 0px 100px 0px" },
+    );
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, []);
+  // Before the browser lays out what has come, which may push the end out of view.
+  useLayoutEffect(() => {
+    if (isSeen.current) end.current?.scrollIntoView({ block: "end" });
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, grows);
+  const stay = () => {
+    isSeen.current = true;
+  };
+  return { end, stay };
+}
+
+function showsSomething(one: JournalEvent): boolean {
+  return one.shown.length > 0 || one.image_path !== null;
+}
+
+function lastSaid(events: readonly JournalEvent[]): string | undefined {
+  const last = events.findLast((one) => !one.by_companion && one.shown.length > 0);
+  return last?.shown.map(({ text }) => text).join("\n");
+}
+
+function noted(before: ReadonlyMap<number, Note>, id: number, note: Note) {
+  return new Map(before).set(id, note);
+}
+
+function noteOf(ended: Extract<TurnEnd, { kind: "answered" }>): Note {
+  const looked = ended.looked_up.length ? [`looked up: ${ended.looked_up.join(", ")}`] : [];
+  const cut = ended.cut
+    ? [`cut off; what there was is kept${ended.problem ? `: ${ended.problem}` : ""}`]
+    : [];
+  return {
+    lines: [...looked, ...cut, ...ended.noted, ...ended.unmatched],
+    undoes: ended.noted.length ? ended.changed[0] : undefined,
+  };
 }

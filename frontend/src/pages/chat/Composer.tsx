@@ -9,7 +9,7 @@ import { toastError } from "@/ui/toasts";
 interface ComposerProps {
   companion: string;
   busy: boolean;
-  /** What one said last, for the arrow up. */
+  /** What one said last, as it was shown, for the arrow up. */
   last: string | undefined;
   /** Whether the message was kept. */
   onSend: (text: string, picture: string | undefined) => Promise<boolean>;
@@ -28,13 +28,19 @@ export function Composer({ companion, busy, last, onSend, onStop }: ComposerProp
   const isEmpty = !text.trim() && picture === undefined;
   const send = async () => {
     if (busy || isEmpty) return;
-    if (await onSend(text, picture)) {
-      setText("");
-      setPicture(undefined);
-    }
+    // At once, for the next words may be typed while this is on its way.
+    setText("");
+    setPicture(undefined);
+    if (await onSend(text, picture)) return;
+    setText((now) => (now ? `${text}\n${now}` : text));
+    setPicture((now) => now ?? picture);
   };
-  const keep = (tag: "pin" | "plan") =>
-    change.mutate(keepItem(companion, tag, text.trim()), { onSuccess: () => setText("") });
+  const keep = (type: "pin" | "plan") => {
+    const kept = text.trim();
+    change.mutate(keepItem(companion, type, kept), {
+      onSuccess: () => setText((now) => (now.trim() === kept ? "" : now)),
+    });
+  };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) {

@@ -29,5 +29,9 @@ export async function pictureOf(file: File): Promise<string> {
     const png = canvas.toDataURL("image/png");
     if (png.length <= MOST_CHARACTERS) return png;
   }
+  // A JPEG has no transparency: what is transparent would become black.
+  context.globalCompositeOperation = "destination-over";
+  context.fillStyle = "white";
+  context.fillRect(0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/jpeg", 0.85);
 }

@@ -3,8 +3,12 @@ import { given, text } from "@/shell/filters";
 import { page } from "@/shell/page";
 import { root } from "@/shell/root";
 
+// As the server has it: other names could not be talked with.
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
 function filters(search: Record<string, unknown>) {
-  return given(search, { companion: text(search["companion"]) });
+  const wanted = text(search["companion"]);
+  return given(search, { companion: wanted && NAME.test(wanted) ? wanted : undefined });
 }
 
 export const chat = createRoute({

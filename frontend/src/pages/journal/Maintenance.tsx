@@ -1,16 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical, Play, Wrench } from "lucide-react";
 import { useState } from "react";
+import { takeBack } from "@/pages/journal/corrections";
 import { Diff } from "@/pages/journal/Diff";
 import {
   compile,
   languageModel,
   run,
   runs,
-  undoRun,
   type MaintenanceRun,
   type UpkeepView,
 } from "@/pages/journal/queries";
+import { useChange } from "@/shell/change";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Card } from "@/ui/Card";
@@ -18,7 +19,6 @@ import { Code, EmptyState } from "@/ui/EmptyState";
 import { count, plural } from "@/ui/format";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { TimeAgo } from "@/ui/TimeAgo";
-import { toast, toastError } from "@/ui/toasts";
 
 const STATES: Record<MaintenanceRun["state"], Tone> = {
   completed: "good",
@@ -177,16 +177,8 @@ interface ChangesProps {
 }
 
 function Changes({ companion, id, state }: ChangesProps) {
-  const queries = useQueryClient();
   const { data } = useQuery(run(companion, id));
-  const undo = useMutation({
-    mutationFn: () => undoRun(companion, id),
-    onSuccess: async ({ changes }) => {
-      toast(`Took back ${plural(changes.length, "change")}`);
-      await queries.invalidateQueries({ queryKey: ["journal", companion] });
-    },
-    onError: toastError,
-  });
+  const change = useChange();
   if (!data) return <SkeletonRows rows={2} />;
   return (
     <div className="mt-3 space-y-3">
@@ -196,7 +188,11 @@ function Changes({ companion, id, state }: ChangesProps) {
         data.changes.map((one) => <Diff key={one.key} change={one} />)
       )}
       {state === "completed" && data.changes.length > 0 && (
-        <Button small busy={undo.isPending} onClick={() => undo.mutate()}>
+        <Button
+          small
+          busy={change.isPending}
+          onClick={() => change.mutate(takeBack(companion, id))}
+        >
           Take it all back
         </Button>
       )}

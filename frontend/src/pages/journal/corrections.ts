@@ -1,5 +1,6 @@
 import { answer, api } from "@/api/client";
 import type { Change } from "@/shell/change";
+import { plural } from "@/ui/format";
 
 /** Drops an item of working memory; the log keeps what was said. */
 export function forgetItem(companion: string, id: number): Change {
@@ -28,31 +29,31 @@ export function editItem(companion: string, id: number, content: string): Change
   };
 }
 
-/** Takes the latest change back, if it is one of this item; without an item, whatever it is. */
-export function undoItem(companion: string, id?: number): Change {
+/** Takes the latest change back, if it is one of this item. */
+export function undoItem(companion: string, id: number): Change {
   return async () => {
     const { noted } = await answer(
       api.POST("/api/journal/{companion}/mind/undo", {
         params: { path: { companion } },
-        body: { item_id: id ?? null },
+        body: { item_id: id },
       }),
     );
     return { said: noted.length ? `Taken back: ${noted.join("; ")}` : "Nothing to take back." };
   };
 }
 
-/** Keeps a text on its mind, as a message with that tag alone; nobody is asked for an answer. */
-export function keepItem(companion: string, tag: "pin" | "plan", text: string): Change {
+/** Keeps a text on its mind as it is; nobody is asked for an answer. */
+export function keepItem(companion: string, type: "pin" | "plan", text: string): Change {
   return async () => {
-    const { changed, noted } = await answer(
-      api.POST("/api/journal/{companion}/events", {
+    const { changed, noted, secrets } = await answer(
+      api.POST("/api/journal/{companion}/mind", {
         params: { path: { companion } },
-        body: { content: `<${tag}>${text}</${tag}>`, allow_secrets: false },
+        body: { type, content: text, allow_secrets: false },
       }),
     );
     const id = changed.at(-1)?.id;
     return {
-      said: noted.join("; ") || "Nothing was kept.",
+      said: [...noted, ...(secrets ? [secrets] : [])].join("; "),
       ...(id !== undefined && { undo: undoItem(companion, id) }),
     };
   };
@@ -74,15 +75,18 @@ export function keepLearned(companion: string, run: number, keys: string[], kept
   };
 }
 
-/** Takes back what a run changed in some fragments. */
+/** Takes back what a run changed, or some fragments of it. */
 export function takeBack(companion: string, run: number, keys?: string[]): Change {
   return async () => {
-    const { run_id: again } = await answer(
+    const { run_id: again, changes } = await answer(
       api.POST("/api/journal/{companion}/runs/{run_id}/undo", {
         params: { path: { companion, run_id: run } },
         body: { keys: keys ?? null },
       }),
     );
-    return { said: "Taken back.", undo: takeBack(companion, again) };
+    return {
+      said: `Took back ${plural(changes.length, "change")}.`,
+      undo: takeBack(companion, again),
+    };
   };
 }

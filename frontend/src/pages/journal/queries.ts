@@ -61,6 +61,24 @@ export function stream(companion: string, filters: StreamFilters, past?: Known) 
   });
 }
 
+// What another window or a terminal says comes by itself.
+const LOOK_AGAIN_MILLISECONDS = 5_000;
+
+/** The newest page of the stream, read again every few seconds. */
+export function latest(companion: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "latest"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/events", {
+          signal,
+          params: { path: { companion }, query: { limit: EVENTS } },
+        }),
+      ),
+    refetchInterval: LOOK_AGAIN_MILLISECONDS,
+  });
+}
+
 export function mind(companion: string, past?: Known) {
   return queryOptions({
     queryKey: ["journal", companion, "mind", past?.known_at],
@@ -166,12 +184,3 @@ export const languageModel = queryOptions({
   queryFn: ({ signal }) => answer(api.GET("/api/memory/jobs", { signal })),
   select: (schedule) => schedule.language_model,
 });
-
-export function undoRun(companion: string, id: number) {
-  return answer(
-    api.POST("/api/journal/{companion}/runs/{run_id}/undo", {
-      params: { path: { companion, run_id: id } },
-      body: { keys: null },
-    }),
-  );
-}

@@ -176,6 +176,13 @@ class ApiModel:
             raise cut_off
         if response.finish_reason == "content_filter":
             raise ModelRejectedRequest(f"{self.name} filtered the request or its answer")
+        # As the provider gave it: pydantic-ai takes a stream that just ends for one that is done.
+        reason = (response.provider_details or {}).get("finish_reason")
+        if request.heard is not None and text and reason is None:
+            # A proxy or server went away in mid-answer.
+            broken_off = ModelOutputTooLong(f"{self.name} broke off its answer")
+            broken_off.text = text
+            raise broken_off
         if not text.strip():
             raise ModelAnswerUnreadable(f"{self.name} gave an empty answer")
         if len(text.encode("utf-8", "replace")) > self._max_output_bytes:
@@ -199,7 +206,8 @@ class ApiModel:
     def _translated(self, error: "AgentRunError") -> ModelError:
         from pydantic_ai import exceptions as failed
 
-        told = f" ({_particulars(error)})" if _particulars(error) else ""
+        particulars = _particulars(error)
+        told = f" ({particulars})" if particulars else ""
         match error:
             case failed.ModelRequestTimeout() | failed.ModelTimeoutError():
                 return self._timed_out()
@@ -219,8 +227,9 @@ class ApiModel:
                 )
             case failed.ModelContextWindowExceededError():
                 return ModelRejectedRequest(
-                    f"the request is too long for {self.name}{told}: lower "
-                    "consolidation.max_prompt_tokens"
+                    f"the request is too long for {self.name}{told}: lower what it may hold "
+                    "(consolidation.max_prompt_tokens; for a journal portion_tokens of its "
+                    "maintenance, or take a model with a larger context)"
                 )
             case failed.ModelRequestRejectedError() | failed.ContentFilterError():
                 return ModelRejectedRequest(f"{self.name} rejected the request{told}")
@@ -241,7 +250,8 @@ def _particulars(error: "AgentRunError") -> str:
     status = getattr(error, "status_code", None)
     code = getattr(error, "provider_error_code", None)
     known = [f"status {status}"] if isinstance(status, int) else []
-    if isinstance(code, str) and _CODE.fullmatch(code):
+    # Some servers give the status once more as their code.
+    if isinstance(code, str) and _CODE.fullmatch(code) and code != str(status):
         known.append(code)
     return ", ".join(known)
 

@@ -10,11 +10,10 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from memory_butler.companions.opening import use
-from memory_butler.domain.errors import NotFound, Unavailable
-from memory_butler.domain.principals import Principal, Scope
-from memory_butler.engine.memory import Memory
+from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.principals import Principal
 from memory_butler.operations.turns import Turn, TurnBegun, TurnInput, Turns
+from memory_butler.operations.views import Serial
 from memory_butler.surfaces.rest.live import HEARTBEAT_SECONDS, RECHECK_SECONDS, Still, server_sent
 from memory_butler.surfaces.rest.routes import refusals
 
@@ -35,13 +34,13 @@ _OF_A_PICTURE: Final[Mapping[str, str]] = {
 }
 
 
-class TurnStopped(BaseModel):
+class WasStopped(BaseModel):
     """Whether there was a reply to stop."""
 
     stopped: bool
 
 
-def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
+def add_turns(app: FastAPI, turns: Turns) -> None:
     """Add the routes of a conversation."""
 
     @app.post(
@@ -70,8 +69,9 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
             "Server-sent events of the latest turn, from its beginning. `shown`: `pieces` take the "
             "place of those from number `at` on; none, and a draft was taken back for a look-up. "
             "The last event is `answered` with the message in the log and what it changed in mind, "
-            "`stopped`, or `failed` with `code` and `detail`. 204: this server has answered "
-            "nothing here since it started."
+            "`stopped`, or `failed` with `code` and `detail`; `answers` is the message that is "
+            "meant. A turn that has ended is told as the log has it now. 204: this server has "
+            "answered nothing here since it started, or the answer was erased."
         ),
         operation_id="turn_current",
         tags=["journal"],
@@ -86,8 +86,8 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
         },
     )
     async def current(request: Request, companion: str) -> Response:
-        principal = _may(request, "read")
-        turn = turns.current(principal, companion)
+        principal: Principal = request.state.principal
+        turn = await turns.current(principal, companion)
         if turn is None:
             return Response(status_code=204)
         return server_sent(_stream(turn, request.state.still))
@@ -98,11 +98,11 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
         description="What was shown of it by then is kept, with a mark at its end.",
         operation_id="turn_stop",
         tags=["journal"],
-        response_model=TurnStopped,
+        response_model=WasStopped,
         responses=refusals(422),
     )
-    async def stop(request: Request, companion: str) -> TurnStopped:
-        return TurnStopped(stopped=turns.stop(_may(request, "write"), companion))
+    async def stop(request: Request, companion: str) -> WasStopped:
+        return WasStopped(stopped=turns.stop(request.state.principal, companion))
 
     @app.get(
         "/api/journal/{companion}/events/{event_id}/picture",
@@ -119,18 +119,9 @@ def add_turns(app: FastAPI, memory: Memory, turns: Turns) -> None:
             **refusals(404, 422),
         },
     )
-    async def picture(request: Request, companion: str, event_id: int) -> Response:
-        principal = _may(request, "read")
-        found = await use(memory, principal, companion, lambda one: one.live.picture_of(event_id))
-        if found is None:
-            raise NotFound(f"message {event_id} has no picture in this journal")
+    async def picture(request: Request, companion: str, event_id: Serial) -> Response:
+        found = await turns.picture(request.state.principal, companion, event_id)
         return Response(found.data, media_type=found.media_type, headers=dict(_OF_A_PICTURE))
-
-
-def _may(request: Request, needed: Scope) -> Principal:
-    principal: Principal = request.state.principal
-    principal.require(needed, "this")
-    return principal
 
 
 async def _stream(turn: Turn, still: Still) -> AsyncIterator[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memory_butler.engine.memory import Memory
     from memory_butler.inference.language_models.port import LanguageModel
     from memory_butler.journal.conversation import Reply
-    from memory_butler.journal.items import Item
+    from memory_butler.journal.items import Item, MemoryType
     from memory_butler.journal.live import Logged
     from memory_butler.journal.lookups import Answer
     from memory_butler.journal.memory import Change
@@ -313,13 +313,13 @@ class _Talk:
             raise NotFound(f"there is no fragment {key[:64]!r}")
         print(clean(f"{found.key}: {found.text}"))
 
-    def _keep(self, tag: str, text: str) -> None:
-        """As a message with that tag alone; nobody is asked for an answer to it."""
+    def _keep(self, tag: "MemoryType", text: str) -> None:
+        """Exactly this text; nobody is asked for an answer to it."""
         if not text:
             note(f"Say what, such as /{'pin' if tag == 'pin' else 'remind'} buy tea tomorrow.")
             return
-        message = f"<{tag}>{text}</{tag}>"
-        self._note_changes(self.companion.live.log(message, self.companion.policy.user_actors[0]))
+        _, changes = self.companion.live.keep(tag, text)
+        self._note_done(changes)
 
     def _undo(self) -> None:
         changes = self.companion.live.undo()

@@ -332,9 +332,8 @@ def undo(
 ) -> None:
     """Take back what a maintenance run changed."""
     with companion(place, whose) as one:
-        back = one.desk.undo(run_id)
+        again, back = one.desk.undo(run_id)
         show_differences(back)
-        again = one.desk.runs(1)[0].id
     print(f"Took back run {run_id}, as run {again}.")
 
 
