@@ -88,6 +88,41 @@ async def test_an_erasure_that_names_nothing_properly_is_a_break(
     assert (found.kind, found.seq) == ("changed", 4)
 
 
+async def test_a_content_that_went_without_an_erasure_is_a_break(
+    three: Memory, principal: Principal, admin: Connection
+) -> None:
+    id = await admin.fetchval("SELECT event_id FROM event_seals WHERE seq = 2")
+    await admin.execute("UPDATE event_seals SET salt = NULL WHERE event_id = $1", id)
+    await admin.execute("UPDATE memory_events SET payload = $2 WHERE id = $1", id, {"erased": "x"})
+    (found,) = (await audit(three, principal)).breaks
+    assert (found.kind, found.seq) == ("changed", 2)
+    assert found.said == "its content is gone without an erasure"
+
+
+_NOT_OURS = "a checkpoint is not signed with the expected key, or is of another tenant"
+
+
+async def test_a_checkpoint_that_nobody_signed_is_a_break(
+    three: Memory, principal: Principal, admin: Connection
+) -> None:
+    await admin.execute("UPDATE audit_checkpoints SET signature = decode(repeat('00', 64), 'hex')")
+    assert _NOT_OURS in [one.said for one in (await audit(three, principal)).breaks]
+
+
+async def test_a_checkpoint_of_another_tenant_is_a_break(
+    three: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    await store_fact(three, other_tenant, "their room", "colour", "blue")
+    await seal(three, other_tenant.tenant)
+    await admin.execute(
+        "UPDATE audit_checkpoints c SET statement = o.statement, signature = o.signature"
+        " FROM audit_checkpoints o WHERE c.tenant_id = $1 AND o.tenant_id = $2",
+        principal.tenant,
+        other_tenant.tenant,
+    )
+    assert _NOT_OURS in [one.said for one in (await audit(three, principal)).breaks]
+
+
 @pytest.mark.parametrize("seq", [0, -1, -(2**63)])
 async def test_an_event_with_a_seal_of_a_number_below_the_first_is_inserted(
     seq: int, three: Memory, principal: Principal, admin: Connection

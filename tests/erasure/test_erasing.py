@@ -243,6 +243,47 @@ async def test_one_message_goes_with_the_episode_that_holds_it(
         await erase(kept, principal, target)
 
 
+async def test_the_messages_of_a_session_go_from_a_journal_that_others_have_open(
+    kept: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    path = tmp_path / "journal" / principal.tenant / "ada.sqlite"
+    with JournalFile.open(tmp_path, principal.tenant, "ada") as file:
+        live = LiveJournal(file)
+        texts = ("hello", MARKER, f"indeed, {MARKER}", "good night")
+        ids = [live.log(text, "user").event_id for text in texts]
+        assert _holding(path.parent, MARKER)
+        session = uuid4()
+        said = {"journal": "ada", "first_event": ids[1], "last_event": ids[2]}
+        await tell(kept, principal, MARKER, session_id=session, metadata=said)
+        done = (await erase(kept, principal, Target(session_id=session))).certificate
+        assert [one["messages"] for one in done["journals"]] == [2]
+        assert [one.content for one in live.events()] == ["hello", "good night"]
+        assert not _holding(path.parent, MARKER)
+
+
+async def test_an_erasure_forgets_what_was_asked(
+    kept: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+    embed = kept.embedder.embed_query
+
+    async def noting(text: str, of: str = "") -> Any:
+        known = len(kept.embedder._cache)
+        vector = await embed(text, of)
+        if len(kept.embedder._cache) > known:
+            embedded.append(text)
+        return vector
+
+    monkeypatch.setattr(kept.embedder, "embed_query", noting)
+    rule = await store_rule(kept, principal, MARKER)
+    for _ in range(2):
+        await search(kept, principal, "who plays the theremin")
+    assert embedded == ["who plays the theremin"]  # the positive control: it is remembered
+    await erase(kept, principal, Target(memory=("rule", rule)))
+    await search(kept, principal, "who plays the theremin")
+    assert embedded == ["who plays the theremin"] * 2
+
+
 async def test_one_that_is_cut_off_is_finished_by_the_next(
     kept: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

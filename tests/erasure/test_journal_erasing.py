@@ -50,7 +50,9 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
     ring = keyring.create(tmp_path / "keys", new_master())
     with JournalFile(path, (lambda: ring) if sealed else keyring.no_keys) as file:
         _fill(file)
-        (file.texts_dir / "ambient.md").write_text(MARKER)
+        quoting = [file.texts_dir / name for name in ("ambient.md", "search.sqlite")]
+        for text in quoting:
+            text.write_text(MARKER)
         assert bool(_bytes_of(path)) is not sealed  # the positive control
         done = erase_messages(file, 2, 3)
         assert (done.events, done.items) == (2, 1)
@@ -62,8 +64,9 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
             assert db.execute("SELECT fragment_key, event_id FROM fragment_sources").fetchall() == [
                 ("shared", 1)
             ]
+            assert [row[0] for row in db.execute("SELECT * FROM fragments")] == ["shared"]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert not (file.texts_dir / "ambient.md").exists()
+        assert not any(text.exists() for text in quoting)
         # The triggers are back.
         for change in ("DELETE FROM events", "UPDATE events SET content = 'x'"):
             with pytest.raises(IntegrityViolation), file.writing() as db:
