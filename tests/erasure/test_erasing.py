@@ -16,6 +16,7 @@ from engine.store_views import count
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
+    IntegrityViolation,
     InvalidInput,
     NotFound,
     Unavailable,
@@ -28,8 +29,9 @@ from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.engine.tokens import create_token
 from memory_butler.engine.undo import undo_change
-from memory_butler.erasure import certificate
+from memory_butler.erasure import certificate, erasing
 from memory_butler.erasure.erasing import erase, finish, preview
+from memory_butler.erasure.probes import Probe
 from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
@@ -259,6 +261,21 @@ async def test_the_messages_of_a_session_go_from_a_journal_that_others_have_open
         assert [one["messages"] for one in done["journals"]] == [2]
         assert [one.content for one in live.events()] == ["hello", "good night"]
         assert not _holding(path.parent, MARKER)
+
+
+async def test_what_a_probe_still_finds_is_not_erased(
+    kept: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = await store_rule(kept, principal, MARKER)
+
+    async def finding(*_: Any) -> list[Probe]:
+        return [Probe("id", asked=1, found=0), Probe("export", asked=1, found=1)]
+
+    monkeypatch.setattr(erasing, "probe", finding)
+    with pytest.raises(IntegrityViolation, match="still found by export; nothing was erased"):
+        await erase(kept, principal, Target(memory=("rule", rule)))
+    assert await admin.fetchval("SELECT id FROM rules") == rule
+    assert await count(admin, "erasures") == 0
 
 
 async def test_an_erasure_forgets_what_was_asked(
