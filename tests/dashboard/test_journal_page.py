@@ -84,6 +84,6 @@ def test_a_run_shows_what_it_changed_and_is_taken_back(page: Page) -> None:
     expect(weekly.get_by_text("his knee hurts after runs")).to_be_visible()
     expect(weekly.get_by_text("his knee is better since he stretches")).to_be_visible()
     weekly.get_by_role("button", name="Take it all back").click()
-    expect(page.get_by_text("Took back 1 change", exact=True)).to_be_visible()
+    expect(page.get_by_text("Took back 1 change.", exact=True)).to_be_visible()
     page.goto("/journal?tab=fragments&fragment=knee")
     expect(page.get_by_role("region", name="knee")).to_contain_text("his knee hurts after runs")
