@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from memory_butler.journal.meaning import MEANINGS
+
 # What a server notes while it is read: the model that it uses, its jobs, the contexts it gave, and
 # how often a search found a memory.
 _NOTES = ("embedding_versions", "job_runs", "served", "context_receipts")
@@ -52,9 +54,14 @@ def unchanged(folder: Path) -> Iterator[None]:
 
 
 def _journals(folder: Path) -> dict[Path, str]:
-    """Each journal's hash; a log of SQLite beside it that holds anything counts too."""
+    """Each journal's hash; a log of SQLite beside it that holds anything counts too.
+
+    The vectors of messages do not: a server makes them by itself.
+    """
     return {
         file: hashlib.sha256(file.read_bytes()).hexdigest()
         for file in folder.glob("journal/**/*.sqlite*")
-        if file.stat().st_size and not file.name.endswith("-shm")
+        if file.stat().st_size
+        and not file.name.endswith("-shm")
+        and not file.name.startswith(MEANINGS)
     }

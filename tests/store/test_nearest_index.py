@@ -16,6 +16,7 @@ from .test_query_plans import NEAREST, plans_inside, unit_vectors
 pytestmark = pytest.mark.anyio
 
 MANY, FEW = 4_000, 40
+OF_MANY, OF_FEW = (NEAREST.replace("'default'", f"'{tenant}'") for tenant in ("many", "few"))
 
 FILL = """
 INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector)
@@ -72,9 +73,9 @@ async def test_the_index_serves_many_and_few_are_read_exactly(
     filled: Connection,
 ) -> None:
     vector = unit_vectors(1, seed=2)[0]
-    plan = await plans_inside(filled, NEAREST, vector, NOW, tenant="many")
+    plan = await plans_inside(filled, OF_MANY, vector, NOW, tenant="many")
     assert "Index Scan using idx_facts_nearest on facts" in plan
-    plan = await plans_inside(filled, NEAREST, vector, NOW, tenant="few")
+    plan = await plans_inside(filled, OF_FEW, vector, NOW, tenant="few")
     assert "idx_facts_nearest" not in plan
     assert " on facts" in plan
 
@@ -93,7 +94,7 @@ async def test_doubtful_facts_do_not_stand_in_the_way_of_others(filled: Connecti
     await filled.execute("SET butler.tenant_id = 'many'")
     for doubtful, at_least in ((1000, 9), (MANY - 5, 5)):
         await filled.execute(doubt, vector, doubtful)
-        found = {row["id"] for row in await filled.fetch(NEAREST, vector, NOW)}
+        found = {row["id"] for row in await filled.fetch(OF_MANY, vector, NOW)}
         assert len(found & {row["id"] for row in await filled.fetch(sure, vector)}) >= at_least
 
 
@@ -102,7 +103,7 @@ async def test_a_call_leaves_the_settings_of_the_transaction_alone(filled: Conne
     async with filled.transaction():
         await filled.execute("SET LOCAL butler.tenant_id = 'many'")
         before = [await filled.fetchval("SELECT current_setting($1)", name) for name in names]
-        await filled.fetch(NEAREST, unit_vectors(1, seed=6)[0], NOW)
+        await filled.fetch(OF_MANY, unit_vectors(1, seed=6)[0], NOW)
         after = [await filled.fetchval("SELECT current_setting($1)", name) for name in names]
     assert after == before
 
@@ -141,7 +142,7 @@ async def test_a_dropped_index_leaves_searches_exact(filled: Connection) -> None
     assert not any(one.built or one.unfinished for one in await nearest_index.states(filled))
     vector = unit_vectors(1, seed=4)[0]
     await filled.execute("SET butler.tenant_id = 'many'")
-    rows = await filled.fetch(NEAREST, vector, NOW)
+    rows = await filled.fetch(OF_MANY, vector, NOW)
     assert [row["id"] for row in rows] == (await _exactly(filled, "many", vector))[:10]
 
 

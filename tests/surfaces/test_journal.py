@@ -207,7 +207,7 @@ async def test_nobody_sees_another_tenant_s_journal(serve: Serve, tmp_path: Path
 async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path) -> None:
     toolsets = ("memory", "journal")
     async with serve(data_dir=tmp_path, toolsets=toolsets) as served, served.mcp() as client:
-        assert len(client.tools) == 19 + 11
+        assert len(client.tools) == 19 + 12
         await client.call("journal_log", content=HELLO)
         prompt = await client.call("journal_prompt")
         assert prompt["user"].endswith(HELLO)
