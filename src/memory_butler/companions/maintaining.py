@@ -110,6 +110,7 @@ class Upkeep:
         unread: new messages, counted up to `after_messages`.
         used: tokens that runs took within 24 hours; of `budget`.
         waits: why nothing runs by itself now, whatever is unread; None where it may.
+        runs: the latest runs, newest first.
     """
 
     unread: int
@@ -117,6 +118,7 @@ class Upkeep:
     used: int
     budget: int
     waits: str | None
+    runs: Sequence[Run]
 
     @property
     def left(self) -> int:
@@ -140,22 +142,19 @@ def upkeep(
     elif left < bounds.portion_tokens + bounds.max_output_tokens:
         waits = "the budget for 24 hours is used up"
     unread = len(companion.desk.unread_events(min(bounds.after_messages, MAX_LISTED)))
-    return Upkeep(unread, bounds.after_messages, used, bounds.daily_token_budget, waits)
+    return Upkeep(unread, bounds.after_messages, used, bounds.daily_token_budget, waits, runs)
 
 
-def due_by_itself(
-    companion: Companion, config: JournalConfig, now: datetime, *, ended: bool = False
-) -> RunType | None:
+def due_by_itself(state: Upkeep, now: datetime, *, ended: bool = False) -> RunType | None:
     """Which run is due now: after enough messages, fewer where the conversation has `ended`.
 
     Once a month it reviews all fragments.
     """
-    state = upkeep(companion, config, now)
     enough = min(_LEAST_MESSAGES, state.after_messages) if ended else state.after_messages
     if state.waits is not None or state.unread < min(enough, MAX_LISTED):
         return None
-    runs = companion.desk.runs(_RUNS)
-    reviewed = [one for one in runs if one.run_type == "monthly" and one.completed_at] or runs[-1:]
+    monthly = [one for one in state.runs if one.run_type == "monthly" and one.completed_at]
+    reviewed = monthly or state.runs[-1:]
     return "monthly" if reviewed and now - reviewed[0].started_at >= _MONTH else "weekly"
 
 

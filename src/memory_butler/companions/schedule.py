@@ -41,8 +41,6 @@ log = structlog.get_logger()
 _LOOK: Final = "* * * * *"
 # Messages embedded at one look: at worst half a minute of one core.
 _EMBEDDED_AT_ONCE: Final = 2_000
-# Runs looked back at; more than there are between two ticks.
-_RUNS: Final = 200
 
 
 @asynccontextmanager
@@ -178,16 +176,17 @@ def _due(companion: Companion, config: JournalConfig, now: datetime) -> tuple[Ru
     state = upkeep(companion, config, now)
     if state.unread == 0 or state.waits is not None:
         return None, state.left
-    if (kind := _due_by_cron(companion, config, now)) is not None:
+    if (kind := _due_by_cron(companion, config, state.runs, now)) is not None:
         return kind, state.left
     silence = timedelta(minutes=config.bridge.session_minutes)
     ended = is_over(companion.file, now, silence)
-    return due_by_itself(companion, config, now, ended=ended), state.left
+    return due_by_itself(state, now, ended=ended), state.left
 
 
-def _due_by_cron(companion: Companion, config: JournalConfig, now: datetime) -> RunType | None:
+def _due_by_cron(
+    companion: Companion, config: JournalConfig, runs: Sequence[Run], now: datetime
+) -> RunType | None:
     first = companion.live.events(limit=1)
-    runs = companion.desk.runs(_RUNS)
     for kind, cron in _crons(config):
         tick = previous(cron, now)
         # A new journal waits for its first tick.

@@ -24,8 +24,7 @@ from memory_butler.journal import events, meaning
 from memory_butler.journal.items import Event, to_text
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.sealing import Cipher
-from memory_butler.journal.tags import read
-from memory_butler.journal.wording import conversation_line, shown_pieces, shown_words
+from memory_butler.journal.wording import conversation_line, shown_of, shown_words
 from memory_butler.journal.words import telling
 
 if TYPE_CHECKING:
@@ -225,8 +224,7 @@ def forget(folder: Path) -> None:
 
 def said(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, on one line for each piece."""
-    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
-    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    pieces = shown_of(event, policy)
     return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
 
 

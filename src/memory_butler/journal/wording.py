@@ -188,11 +188,15 @@ def shown_pieces(
     return [one for one in pieces if one.kind != "plain"]
 
 
+def shown_of(event: Event, policy: JournalPolicy) -> list[Piece]:
+    """What the conversation shows of a message."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    return shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+
+
 def shown_words(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, without who said it; one line for each piece."""
-    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
-    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
-    return "\n".join(one.text for one in pieces)
+    return "\n".join(one.text for one in shown_of(event, policy))
 
 
 def cut(text: str, limit: int, count: TokenCounter) -> str:

@@ -8,11 +8,11 @@ be erased, and whoever comes late is told what that holds.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import structlog
 from pydantic import Field
@@ -103,7 +103,14 @@ class TurnFailed(Output):
     detail: str
 
 
-End = tuple[Kind, dict[str, Any]]
+Ending = TurnAnswered | TurnStopped | TurnFailed
+Told = tuple[Kind, dict[str, Any]]
+
+_KINDS: Final[Mapping[type[Output], Kind]] = {
+    TurnAnswered: "answered",
+    TurnStopped: "stopped",
+    TurnFailed: "failed",
+}
 
 
 @dataclass(eq=False, slots=True)
@@ -112,7 +119,7 @@ class Turn:
 
     shown: tuple[Piece, ...] = ()
     # What a stream ends with.
-    end: End | None = None
+    end: Told | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -121,16 +128,18 @@ class Turn:
         self.shown = tuple(pieces)
         self._tell()
 
-    def ends(self, kind: Kind, output: Output) -> None:
+    def ends(self, output: Ending) -> Self:
+        """The turn, ended; nothing of what was shown is kept."""
         self.shown = ()
-        self.end = (kind, output.model_dump(mode="json"))
+        self.end = (_KINDS[type(output)], output.model_dump(mode="json"))
         self._tell()
+        return self
 
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 
-    async def told(self, patience: float) -> AsyncIterator[End | None]:
+    async def told(self, patience: float) -> AsyncIterator[Told | None]:
         """What is shown, from its beginning, and the end; None after `patience` seconds of
         silence. A reply that is being written is told at once, though nothing is shown yet.
 
@@ -196,12 +205,8 @@ class _Answered:
         return _told(companion, self, event, changes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unanswered:
-    """A turn without a reply, and why."""
-
-    kind: Literal["stopped", "failed"]
-    output: TurnStopped | TurnFailed
+# What is kept of a turn that has ended.
+_Ended = _Answered | TurnStopped | TurnFailed
 
 
 class Turns:
@@ -210,7 +215,7 @@ class Turns:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._running: dict[tuple[str, str], Turn] = {}
-        self._ended: dict[tuple[str, str], _Answered | _Unanswered] = {}
+        self._ended: dict[tuple[str, str], _Ended] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -253,7 +258,7 @@ class Turns:
         except BaseException:
             del self._running[key]
             # For whoever looks on at it already.
-            turn.ends("stopped", TurnStopped(answers=None))
+            turn.ends(TurnStopped(answers=None))
             await stack.aclose()
             raise
         self._ended.pop(key, None)
@@ -273,19 +278,13 @@ class Turns:
         ended = self._ended.get(key)
         if ended is None:
             return None
-        if isinstance(ended, _Unanswered):
-            turn = Turn()
-            turn.ends(ended.kind, ended.output)
-            return turn
+        if not isinstance(ended, _Answered):
+            return Turn().ends(ended)
         try:
             answered = await opening.use(self._memory, principal, companion, ended.told)
         except NotFound:
             return None
-        if answered is None:
-            return None
-        turn = Turn()
-        turn.ends("answered", answered)
-        return turn
+        return None if answered is None else Turn().ends(answered)
 
     def stop(self, principal: Principal, companion: str) -> bool:
         """Stop the reply that is being written; whether there is one."""
@@ -336,7 +335,7 @@ class Turns:
                 "and more at once are not; send it again when one has ended"
             )
 
-    def _end(self, key: tuple[str, str], ended: _Answered | _Unanswered) -> None:
+    def _end(self, key: tuple[str, str], ended: _Ended) -> None:
         self._ended.pop(key, None)
         self._ended[key] = ended
         while len(self._ended) > _MOST_KEPT:
@@ -352,33 +351,28 @@ class Turns:
         *,
         blind: bool,
     ) -> None:
-        ended: _Answered | _Unanswered
-        kind: Kind = "stopped"
-        output: Output = TurnStopped(answers=answers)
+        ended: _Ended
+        told: Ending
+        ended = told = TurnStopped(answers=answers)
         try:
             async with stack:
                 done = await self._reply(turn, companion, principal, answers, blind=blind)
-                ended, output = await asyncio.to_thread(_answered, companion, done, answers)
-                kind = "answered"
+                ended, told = await asyncio.to_thread(_answered, companion, done, answers)
         except Stopped:
             pass
         except MemoryButlerError as error:
             log.info("a turn has no reply", tenant=principal.tenant, code=error.code)
-            kind = "failed"
-            output = TurnFailed(answers=answers, code=error.code, detail=str(error))
+            ended = told = TurnFailed(answers=answers, code=error.code, detail=str(error))
         except Exception:
             log.exception("a turn failed", tenant=principal.tenant)
             detail = "memory failed in a way it should not; the log has the details"
-            kind = "failed"
-            output = TurnFailed(answers=answers, code="internal", detail=detail)
+            ended = told = TurnFailed(answers=answers, code="internal", detail=detail)
         finally:  # also where it is cancelled
             key = (principal.tenant, companion.name)
-            if isinstance(output, TurnFailed | TurnStopped):
-                ended = _Unanswered("failed" if kind == "failed" else "stopped", output)
             self._end(key, ended)
             # Before it is told: whoever hears of the end may begin the next one.
             del self._running[key]
-            turn.ends(kind, output)
+            turn.ends(told)
 
     async def _reply(
         self,

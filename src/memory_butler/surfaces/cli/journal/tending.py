@@ -106,10 +106,10 @@ class Tending:
 
         config, companion = self._settings.memory.journal, self._companion
         now = companion.live.clock()
-        kind = due_by_itself(companion, config, now, ended=ended)
+        state = upkeep(companion, config, now)
+        kind = due_by_itself(state, now, ended=ended)
         if kind is None:
             return None
-        state = upkeep(companion, config, now)
         if ended:
             note(f"{counted(state.unread, 'message')} to compile. {_COMPILING}")
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
