@@ -30,7 +30,7 @@ _MADE = {
     "mem_032": "c0a4a657b525abee",
     "mem_033": "df655bdce0df332b",
     "mem_034": "d469ba1a61e19425",
-    "mem_035": "e0db6badae2c4b6a",
+    "mem_035": "31a73e94a4dc14bd",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -113,6 +113,7 @@ _TABLES = {
     "nearest": _EVERY,
     "find": ("facts", "rules"),
     "find_episodes": ("episodes",),
+    "with_terms": ("episodes", "rules"),
     "memory_history/find": _EVERY,
 }
 

@@ -1,5 +1,5 @@
--- As facts_with_terms: under row-level security a text match is no index condition.
-CREATE OR REPLACE FUNCTION rules_with_terms(
+-- {table}, as facts_with_terms: under row-level security a text match is no index condition.
+CREATE OR REPLACE FUNCTION {table}_with_terms(
     of_tenant text, typed text, most integer
 ) RETURNS uuid[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -15,13 +15,13 @@ BEGIN
     END IF;
     RETURN (
         WITH found AS MATERIALIZED (
-            SELECT r.id FROM rules r
-            WHERE r.tenant_id = tenant AND r.search_vector @@ prefix_terms(typed)
+            SELECT m.id FROM {table} m
+            WHERE m.tenant_id = tenant AND m.search_vector @@ prefix_terms(typed)
         )
         SELECT CASE WHEN cardinality(few.ids) <= most THEN few.ids END
         FROM (SELECT ARRAY(SELECT f.id FROM found f LIMIT most + 1) OFFSET 0) few (ids)
     );
 END
 $$;
-REVOKE ALL ON FUNCTION rules_with_terms FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION rules_with_terms TO {runtime};
+REVOKE ALL ON FUNCTION {table}_with_terms FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION {table}_with_terms TO {runtime};
