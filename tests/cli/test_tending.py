@@ -9,9 +9,9 @@ from memory_butler.companions.opening import opened
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.journal.meaning import MEANINGS, pending
 from memory_butler.surfaces.cli.journal import tending
-from memory_butler.surfaces.cli.journal.opened import embedder
 from memory_butler.surfaces.cli.journal.tending import Tending
 from memory_butler.vault.keyring import no_keys
 
@@ -19,14 +19,15 @@ SECONDS = 60.0
 
 
 def test_what_is_said_is_embedded_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, embedding_engine: EmbeddingEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tending, "_SETTLING_SECONDS", 0.0)
     monkeypatch.setattr(tending, "_LOOK_SECONDS", 0.05)
+    # A process has one engine of its own, with the settings of whichever test asked first.
+    monkeypatch.setattr(tending, "embedder", lambda _: embedding_engine)
     settings = Settings(data_dir=tmp_path)
     config = settings.memory.journal
-    # A process has one, in the precision of whoever asked first.
-    version = embedder(settings).model_version
+    version = embedding_engine.model_version
     with opened(tmp_path, "default", "ada", config, no_keys, create=True) as one:
         with Tending(one, settings, None):
             for said in ("My sister adopted two kittens", "The roof leaks"):
