@@ -142,6 +142,22 @@ def _new_token(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
+def _undo(page: Page) -> None:
+    page.goto("/memory/timeline?kind=fact_created")
+    page.get_by_role("button", name="Undo: fact created").first.click()
+    dialog = page.get_by_role("dialog", name="Undo this change?")
+    expect(dialog.get_by_role("listitem").first).to_be_visible()
+
+
+def selected(page: Page) -> None:
+    """Two facts of the list, and what can be done with them."""
+    page.goto("/memory/facts?permanence=stable")
+    boxes = page.get_by_role("table", name="Facts").get_by_label("Select", exact=True)
+    for number in range(2):
+        boxes.nth(number).check()
+    expect(page.get_by_role("toolbar", name="With those selected")).to_be_visible()
+
+
 def _missing(page: Page) -> None:
     _drawer(page, "/memory/facts", "fact", "00000000-0000-0000-0000-000000000000")
     expect(page.get_by_text("There is no such fact")).to_be_visible()
@@ -162,12 +178,14 @@ OVERLAYS = (
     Overlay("shortcuts", _shortcuts),
     Overlay("token-new", _new_token),
     Overlay("fact-new", _new_fact),
+    Overlay("undo", _undo, pictured=True),
     Overlay("missing", _missing),
 )
 
 # No overlays: what a page shows once something on it was chosen, by an id that no address knows.
 VIEWS = (
     Overlay("facts-past", _past, pictured=True),
+    Overlay("facts-selected", selected, pictured=True),
     Overlay("context", receipt, pictured=True),
     Overlay("playground-without", without, pictured=True),
 )

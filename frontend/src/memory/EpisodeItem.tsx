@@ -11,17 +11,20 @@ import { TimeAgo } from "@/ui/TimeAgo";
 
 interface EpisodeItemProps {
   episode: Schemas["ListedEpisode"];
+  /** A box that chooses it, in a list where that leads to something. */
+  box?: ReactNode;
   /** What can be done about it, under its text. */
   children?: ReactNode;
 }
 
 /** An episode of a stream: its beginning, which a press unfolds. */
-export function EpisodeItem({ episode, children }: EpisodeItemProps) {
+export function EpisodeItem({ episode, box, children }: EpisodeItemProps) {
   const [unfolded, setUnfolded] = useState(false);
   const rest = episode.content_length - episode.content.length;
   return (
     <li className="px-4 py-3">
       <div className="flex flex-wrap items-center gap-2">
+        {box}
         <Badge tone="accent">{episode.butler}</Badge>
         <EpisodeState status={episode.consolidation_status} />
         <TrustBadge trust={episode.trust} />

@@ -8,6 +8,7 @@ const GENERAL: readonly [string[], string][] = [
   [["/"], "Search on this page"],
   [["↑", "↓"], "Move between rows"],
   [["Enter"], "Open a row"],
+  [["x"], "Select a fact of the list"],
   [["Esc"], "Close what lies on top"],
   [["F8"], "Go to the notifications"],
   [["?"], "Show this list"],

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
+import { session } from "@/shell/session";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
 import { Field, Input } from "@/ui/Field";
@@ -13,6 +14,7 @@ export default function SignIn() {
   const { back } = route.useSearch();
   const router = useRouter();
   const queries = useQueryClient();
+  const { data: me } = useQuery(session);
   const signIn = useMutation({
     mutationFn: (token: string) => answer(api.POST("/api/session", { body: { token } })),
     onSuccess: async () => {
@@ -29,7 +31,11 @@ export default function SignIn() {
       <main className="w-full max-w-sm rounded-xl border bg-surface p-8 shadow-card">
         <img src="/icon.svg" alt="" width={40} height={40} />
         <h1 className="mt-5 text-xl font-semibold tracking-tight">Sign in</h1>
-        <p className="mt-1 text-ink-2">This memory asks for a token.</p>
+        <p className="mt-1 text-ink-2">
+          {me?.signed_in
+            ? `You see the memory of the tenant ${me.tenant}. The token of another opens theirs.`
+            : "This memory asks for a token."}
+        </p>
         <form
           className="mt-6 space-y-4"
           onSubmit={(event) => {
@@ -65,6 +71,11 @@ export default function SignIn() {
           <Button type="submit" kind="primary" busy={signIn.isPending} className="w-full">
             Sign in
           </Button>
+          {me?.signed_in && (
+            <Button kind="quiet" className="w-full" onClick={() => router.history.push(back)}>
+              Back to {me.tenant}
+            </Button>
+          )}
         </form>
       </main>
     </div>

@@ -1,33 +1,48 @@
 import { useQuery } from "@tanstack/react-query";
-import { LogOut } from "lucide-react";
+import { Link, useLocation } from "@tanstack/react-router";
+import { ArrowLeftRight, LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
 import { session } from "@/shell/session";
-import { IconButton } from "@/ui/Button";
+import { IconButton, iconButtonClass } from "@/ui/Button";
 
 // What a server without tokens shows to whoever asks.
 const DEFAULT_TENANT = "default";
 
-/** Who one is, and the way out; nothing where the server asks nobody. */
+/** Whose memory one sees, the way to another's, and the way out. */
 export function SignedIn() {
   const { data: me } = useQuery(session);
-  if (!me?.signed_in || (!me.token_required && me.tenant === DEFAULT_TENANT)) return null;
+  const { href } = useLocation();
+  if (!me?.signed_in) return null;
   const leave = async () => {
     await answer(api.DELETE("/api/session"));
     // A full load: nothing that was read stays in this browser's memory.
-    window.location.assign("/sign-in");
+    window.location.assign(me.token_required ? "/sign-in" : "/");
   };
+  const byToken = me.token_required || me.tenant !== DEFAULT_TENANT;
   return (
     <>
       <span
         className="ml-1 min-w-0 flex-1 truncate text-sm text-ink-3"
         title={me.actor ?? undefined}
       >
-        {me.tenant === DEFAULT_TENANT ? me.actor : `tenant ${me.tenant}`}
+        tenant {me.tenant}
       </span>
 
-      <IconButton label="Sign out" title="Sign out" onClick={() => void leave()}>
-        <LogOut />
-      </IconButton>
+      <Link
+        to="/sign-in"
+        search={{ back: href }}
+        aria-label="Switch tenant"
+        title="Sign in with another token"
+        className={iconButtonClass}
+      >
+        <ArrowLeftRight />
+      </Link>
+
+      {byToken && (
+        <IconButton label="Sign out" title="Sign out" onClick={() => void leave()}>
+          <LogOut />
+        </IconButton>
+      )}
     </>
   );
 }

@@ -9,6 +9,23 @@ const GOOD = /_(created|promoted|recovered|consolidated|confirmed|restored|helpf
 const BAD = /_(dead_lettered|failed|expired|retracted|forgotten|harmful|inverted|disabled)$/;
 const WARN = /_(fading|demoted|needs_inversion|retry_scheduled)$/;
 
+// What these did is kept nowhere, or was nobody's change.
+const NO_WAY_BACK: ReadonlySet<EventType> = new Set([
+  "change_undone",
+  "memory_masked",
+  "memories_erased",
+  "episodes_cleaned",
+  "decay_sweep_completed",
+  "episode_retry_scheduled",
+  "episode_failed",
+  "episode_dead_lettered",
+]);
+
+/** Whether an event is of a change that can be taken back, as far as its kind tells. */
+export function canUndo(type: EventType): boolean {
+  return !NO_WAY_BACK.has(type);
+}
+
 /** Whether what happened is welcome. */
 export function eventTone(type: EventType): Tone {
   if (GOOD.test(type)) return "good";

@@ -43,17 +43,19 @@ interface IconButtonProps extends ComponentProps<"button"> {
   label: string;
 }
 
+/** What a link looks like that stands among these. */
+export const iconButtonClass = clsx(
+  "inline-flex size-8 shrink-0 items-center justify-center rounded-md text-ink-2",
+  "transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 [&_svg]:size-4",
+);
+
 export function IconButton({ label, className, ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       {...rest}
-      className={clsx(
-        "inline-flex size-8 shrink-0 items-center justify-center rounded-md text-ink-2",
-        "transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 [&_svg]:size-4",
-        className,
-      )}
+      className={clsx(iconButtonClass, className)}
     />
   );
 }

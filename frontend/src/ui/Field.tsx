@@ -104,6 +104,26 @@ export function Select<Value extends string>({
   );
 }
 
+interface SelectBoxProps {
+  checked: boolean;
+  onChange: () => void;
+}
+
+/** Chooses a row of a list; what is around it takes the click as well. */
+export function SelectBox({ checked, onChange }: SelectBoxProps) {
+  return (
+    <label className="-m-2 flex cursor-pointer p-2">
+      <input
+        type="checkbox"
+        aria-label="Select"
+        checked={checked}
+        onChange={onChange}
+        className="size-4 cursor-pointer accent-accent"
+      />
+    </label>
+  );
+}
+
 interface DayBoxProps {
   label: string;
   /** As "2026-03-14". */

@@ -2,12 +2,15 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
 import { ArrowDown } from "lucide-react";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { SelectBox } from "@/ui/Field";
 
 export interface Column<Row> {
   key: string;
   title: string;
   /** A track of the grid, such as "minmax(0,1fr)" or "7rem". */
   width: string;
+  /** Its title is only read aloud. */
+  quiet?: boolean;
   /** Left out on narrow windows. */
   wide?: boolean;
   align?: "right";
@@ -32,6 +35,9 @@ interface TableProps<Row> {
   onEnd?: () => void;
   /** Rows in all, where not all are here; undefined, with `onEnd`, where nobody knows. */
   total?: number | undefined;
+  /** Keys of the chosen rows; with `onSelect` each row begins with a box, which "x" ticks, too. */
+  selected?: ReadonlySet<string> | undefined;
+  onSelect?: ((key: string) => void) | undefined;
 }
 
 // What a row measures until it is measured itself.
@@ -44,7 +50,9 @@ const SPARE_ROWS = 12;
  * rows, Enter opens one.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, onOpen, openKey, onEnd, total, sort, onSort } = props;
+  const { label, rows, rowKey, onOpen, openKey, onEnd, total, sort, onSort } = props;
+  const { selected, onSelect } = props;
+  const columns = onSelect ? [boxes(rowKey, selected, onSelect), ...props.columns] : props.columns;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(
@@ -111,7 +119,7 @@ export function Table<Row>(props: TableProps<Row>) {
                   {one.sort === sort && <ArrowDown className="size-3" aria-hidden />}
                 </button>
               ) : (
-                one.title
+                <span className={clsx(one.quiet && "sr-only")}>{one.title}</span>
               )}
             </div>
           ))}
@@ -139,7 +147,9 @@ export function Table<Row>(props: TableProps<Row>) {
               style={{ transform: `translateY(${item.start - top}px)` }}
               onClick={(event) => onOpen && !isControl(event.target) && onOpen(row)}
               onKeyDown={(event) => {
-                if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(row);
+                if (event.target !== event.currentTarget) return;
+                if (event.key === "Enter") onOpen?.(row);
+                if (event.key === "x") onSelect?.(key);
               }}
               className={clsx(
                 grid,
@@ -161,9 +171,29 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+function boxes<Row>(
+  rowKey: (row: Row) => string,
+  selected: ReadonlySet<string> | undefined,
+  onSelect: (key: string) => void,
+): Column<Row> {
+  return {
+    key: "selected",
+    title: "Select",
+    quiet: true,
+    width: "1rem",
+    cell: (row) => (
+      <SelectBox
+        checked={selected?.has(rowKey(row)) ?? false}
+        onChange={() => onSelect(rowKey(row))}
+      />
+    ),
+  };
+}
+
 /** Whether a click was meant for a link or button within the row, or selected some text. */
 function isControl(target: EventTarget): boolean {
-  const within = target instanceof Element && target.closest("a, button, input, select, summary");
+  const within =
+    target instanceof Element && target.closest("a, button, input, label, select, summary");
   return Boolean(within) || window.getSelection()?.isCollapsed === false;
 }
 

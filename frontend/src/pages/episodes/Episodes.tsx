@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { CircleCheck, NotebookText, RotateCcw } from "lucide-react";
+import { CircleCheck, NotebookText, RotateCcw, Trash2 } from "lucide-react";
+import { forget, restore } from "@/memory/changes";
 import { EpisodeItem } from "@/memory/EpisodeItem";
 import { GAVE_UP } from "@/memory/EpisodeState";
 import { NoModel } from "@/memory/NoModel";
@@ -11,9 +12,13 @@ import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { isFiltered, own } from "@/shell/filters";
 import { LookBack } from "@/shell/LookBack";
 import { keptPast, usePast } from "@/shell/past";
+import { SavedViews } from "@/shell/SavedViews";
+import { useSelection } from "@/shell/selection";
+import { SelectionBar, type Act } from "@/shell/SelectionBar";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
-import { lengthOf } from "@/ui/format";
+import { SelectBox } from "@/ui/Field";
+import { lengthOf, plural } from "@/ui/format";
 import { More } from "@/ui/More";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -29,6 +34,19 @@ const TABS: readonly { name: Shown; label: string }[] = [
   { name: "dead_letter", label: "Dead letters" },
   { name: "expired", label: "Expired" },
 ];
+
+const FORGET: Act = {
+  label: "Forget",
+  icon: <Trash2 />,
+  said: (many) => `${plural(many, "episode")} forgotten.`,
+  each: (id) => forget("episode", id),
+};
+const RESTORE: Act = {
+  label: "Restore",
+  icon: <RotateCcw />,
+  said: (many) => `${plural(many, "episode")} restored.`,
+  each: (id) => restore("episode", id),
+};
 
 const route = getRouteApi("/memory/episodes");
 
@@ -46,13 +64,19 @@ export default function Episodes() {
   const pages = useInfiniteQuery(episodePages(search, past));
   const retry = useRetry();
   const episodes = pages.data?.pages.flatMap((one) => one.items);
+  const selection = useSelection(JSON.stringify(search));
   // Where a list is too long to count, each part knows more of it.
   const known = pages.data?.pages.at(-1);
   return (
     <Page
       title="Episodes"
       lead="What happened, as agents stored it. Consolidation turns episodes into facts and rules."
-      actions={<LookBack />}
+      actions={
+        <>
+          <SavedViews page="episodes" search={search} />
+          <LookBack />
+        </>
+      }
     >
       <Tabs
         label="Which episodes"
@@ -72,6 +96,13 @@ export default function Episodes() {
           ) : null}
         </div>
         {show === "pending" && known?.total && !past ? <NoModel /> : null}
+        {episodes && !past && (
+          <SelectionBar
+            selection={selection}
+            ids={episodes.map((one) => one.id)}
+            acts={[show === "expired" ? RESTORE : FORGET]}
+          />
+        )}
         {!episodes ? (
           <SkeletonRows rows={8} className="h-18" />
         ) : episodes.length === 0 ? (
@@ -83,7 +114,18 @@ export default function Episodes() {
         ) : (
           <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
             {episodes.map((one) => (
-              <EpisodeItem key={one.id} episode={one}>
+              <EpisodeItem
+                key={one.id}
+                episode={one}
+                box={
+                  !past && (
+                    <SelectBox
+                      checked={selection.ids.has(one.id)}
+                      onChange={() => selection.toggle(one.id)}
+                    />
+                  )
+                }
+              >
                 {GAVE_UP.has(one.consolidation_status) && !past && (
                   <Button small busy={retry.isPending} onClick={() => retry.mutate([one.id])}>
                     <RotateCcw /> Retry

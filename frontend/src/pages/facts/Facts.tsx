@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Archive, Hourglass, Plus, Quote } from "lucide-react";
+import { Archive, Check, Hourglass, Plus, Quote, RotateCcw, Trash2 } from "lucide-react";
 import { lazy, Suspense, useCallback, useMemo } from "react";
+import { accept, confirm, forget, restore } from "@/memory/changes";
 import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
 import { FACT_COLUMNS } from "@/pages/facts/columns";
 import { factPages, type ListedFact } from "@/pages/facts/queries";
@@ -9,9 +10,12 @@ import { SHOWN, SORTS, type FactsSearch } from "@/pages/facts/route";
 import { isFiltered, own } from "@/shell/filters";
 import { LookBack } from "@/shell/LookBack";
 import { keptPast, usePast } from "@/shell/past";
+import { SavedViews } from "@/shell/SavedViews";
+import { useSelection } from "@/shell/selection";
+import { SelectionBar, type Act } from "@/shell/SelectionBar";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
-import { lengthOf } from "@/ui/format";
+import { lengthOf, plural } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Table } from "@/ui/Table";
@@ -27,6 +31,37 @@ const TABS = [
   { name: "waiting", label: "Waiting" },
   { name: "archive", label: "Archive" },
 ] as const satisfies readonly { name: (typeof SHOWN)[number]; label: string }[];
+
+const CONFIRM: Act = {
+  label: "Confirm",
+  icon: <Check />,
+  said: (many) => `${plural(many, "fact")} confirmed.`,
+  each: (id) => confirm("fact", id),
+};
+const ACCEPT: Act = {
+  label: "Accept",
+  icon: <Check />,
+  said: (many) => `${plural(many, "fact")} accepted: agents get them from now on.`,
+  each: accept,
+};
+const FORGET: Act = {
+  label: "Forget",
+  icon: <Trash2 />,
+  said: (many) => `${plural(many, "fact")} forgotten.`,
+  each: (id) => forget("fact", id),
+};
+const RESTORE: Act = {
+  label: "Restore",
+  icon: <RotateCcw />,
+  said: (many) => `${plural(many, "fact")} restored.`,
+  each: (id) => restore("fact", id),
+};
+const ACTS: Record<(typeof SHOWN)[number], readonly Act[]> = {
+  active: [CONFIRM, FORGET],
+  fading: [CONFIRM, FORGET],
+  waiting: [ACCEPT, FORGET],
+  archive: [RESTORE],
+};
 
 export default function Facts() {
   const search = route.useSearch();
@@ -50,6 +85,7 @@ export default function Facts() {
     factPages({ show, ...filters }, past),
   );
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
+  const selection = useSelection(JSON.stringify({ show, ...filters }));
   // Where a list is too long to count, each part knows more of it.
   const known = data?.pages.at(-1);
   const more = useCallback(() => {
@@ -62,6 +98,7 @@ export default function Facts() {
       lead="What your agents hold to be true, where it came from, and how sure they are."
       actions={
         <>
+          <SavedViews page="facts" search={{ show: search.show, ...filters }} />
           <LookBack />
           {!past && (
             <Button onClick={() => change({ add: "yes" })}>
@@ -84,6 +121,9 @@ export default function Facts() {
           </p>
           <FactOrder search={filters} onChange={change} />
         </div>
+        {rows && !past && (
+          <SelectionBar selection={selection} ids={rows.map((one) => one.id)} acts={ACTS[show]} />
+        )}
         {!rows ? (
           <SkeletonRows rows={12} className="h-11" />
         ) : rows.length === 0 ? (
@@ -102,6 +142,8 @@ export default function Facts() {
               change({ sort: SORTS.find((one) => one === sort && one !== filters.sort) })
             }
             onEnd={more}
+            selected={selection.ids}
+            onSelect={past ? undefined : selection.toggle}
             total={known?.total_is_exact ? known.total : undefined}
           />
         )}

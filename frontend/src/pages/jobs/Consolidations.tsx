@@ -1,5 +1,6 @@
 import type { Consolidation } from "@/pages/jobs/queries";
 import { Figures } from "@/pages/jobs/Detail";
+import { UndoButton } from "@/memory/UndoButton";
 import { RunStatus } from "@/pages/jobs/RunStatus";
 import { Card } from "@/ui/Card";
 import { Code } from "@/ui/EmptyState";
@@ -39,8 +40,11 @@ function Line({ run }: { run: Consolidation }) {
         <span className="memory-text font-medium">{run.butler}</span>
         <RunStatus status={run.status} />
         <span className="text-sm text-ink-2">{plural(run.episodes, "episode")}</span>
-        <span className="ml-auto text-xs text-ink-3">
+        <span className="ml-auto flex items-center gap-2 text-xs text-ink-3">
           <TimeAgo at={run.started_at} />
+          {run.status === "succeeded" && (
+            <UndoButton step={{ run_id: run.id }} of={`consolidation of ${run.butler}`} />
+          )}
         </span>
       </p>
       <div className="mt-1 text-sm">

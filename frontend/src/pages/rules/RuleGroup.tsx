@@ -1,14 +1,29 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import clsx from "clsx";
-import { Award, Medal, Sprout, TriangleAlert, type LucideIcon } from "lucide-react";
+import {
+  Award,
+  Check,
+  Medal,
+  Power,
+  PowerOff,
+  RotateCcw,
+  Sprout,
+  Trash2,
+  TriangleAlert,
+  type LucideIcon,
+} from "lucide-react";
 import { useId } from "react";
+import { confirm, forget, restore } from "@/memory/changes";
+import { move } from "@/pages/rules/changes";
 import { RuleRow } from "@/pages/rules/RuleRow";
 import { rulePages } from "@/pages/rules/queries";
-import type { RulesSearch } from "@/pages/rules/route";
+import type { RulesSearch, SHOWN } from "@/pages/rules/route";
 import { usePast } from "@/shell/past";
+import { useSelection } from "@/shell/selection";
+import { SelectionBar, type Act } from "@/shell/SelectionBar";
 import type { Maturity } from "@/shell/vocabulary";
 import { Button } from "@/ui/Button";
-import { count } from "@/ui/format";
+import { count, plural } from "@/ui/format";
 import { SkeletonRows } from "@/ui/Skeleton";
 
 interface Look {
@@ -45,6 +60,43 @@ const LOOKS: Record<Maturity, Look> = {
   },
 };
 
+const CONFIRM: Act = {
+  label: "Confirm",
+  icon: <Check />,
+  said: (many) => `${plural(many, "rule")} confirmed.`,
+  each: (id) => confirm("rule", id),
+};
+const DISABLE: Act = {
+  label: "Switch off",
+  icon: <PowerOff />,
+  said: (many) => `${plural(many, "rule")} switched off.`,
+  each: (id) => move("disable", id),
+};
+const ENABLE: Act = {
+  label: "Switch on",
+  icon: <Power />,
+  said: (many) => `${plural(many, "rule")} switched on.`,
+  each: (id) => move("enable", id),
+};
+const FORGET: Act = {
+  label: "Forget",
+  icon: <Trash2 />,
+  said: (many) => `${plural(many, "rule")} forgotten.`,
+  each: (id) => forget("rule", id),
+};
+const RESTORE: Act = {
+  label: "Restore",
+  icon: <RotateCcw />,
+  said: (many) => `${plural(many, "rule")} restored.`,
+  each: (id) => restore("rule", id),
+};
+const ACTS: Record<(typeof SHOWN)[number], readonly Act[]> = {
+  kept: [CONFIRM, DISABLE, FORGET],
+  fading: [CONFIRM, DISABLE, FORGET],
+  disabled: [ENABLE, FORGET],
+  forgotten: [RESTORE],
+};
+
 interface RuleGroupProps {
   maturity: Maturity;
   search: RulesSearch;
@@ -54,9 +106,12 @@ interface RuleGroupProps {
 /** The rules of one maturity; nothing where there are none. */
 export function RuleGroup({ maturity, search, openId }: RuleGroupProps) {
   const id = useId();
+  const past = usePast();
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    rulePages({ ...search, maturity }, usePast()),
+    rulePages({ ...search, maturity }, past),
   );
+  const selection = useSelection(JSON.stringify(search));
+  const rules = data?.pages.flatMap((one) => one.items);
   const { title, meaning, icon: Icon, color } = LOOKS[maturity];
   const total = data?.pages[0]?.total;
   if (total === 0) return null;
@@ -78,15 +133,20 @@ export function RuleGroup({ maturity, search, openId }: RuleGroupProps) {
           <p className="text-sm text-ink-3">{meaning}</p>
         </div>
       </header>
-      {!data ? (
+      {rules && !past && (
+        <SelectionBar
+          selection={selection}
+          ids={rules.map((one) => one.id)}
+          acts={ACTS[search.show ?? "kept"]}
+        />
+      )}
+      {!rules ? (
         <SkeletonRows rows={3} className="h-16" />
       ) : (
         <ul className="divide-y overflow-clip rounded-xl border bg-surface shadow-card">
-          {data.pages
-            .flatMap((one) => one.items)
-            .map((rule) => (
-              <RuleRow key={rule.id} rule={rule} isOpen={rule.id === openId} />
-            ))}
+          {rules.map((rule) => (
+            <RuleRow key={rule.id} rule={rule} isOpen={rule.id === openId} selection={selection} />
+          ))}
         </ul>
       )}
       {hasNextPage && (

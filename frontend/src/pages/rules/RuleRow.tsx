@@ -6,12 +6,20 @@ import type { ListedRule } from "@/pages/rules/queries";
 import { useChange } from "@/shell/change";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { usePastDays } from "@/shell/past";
+import type { Selection } from "@/shell/selection";
 import { Badge } from "@/ui/Badge";
 import { EffectivenessBar } from "@/ui/Bars";
+import { SelectBox } from "@/ui/Field";
 import { count } from "@/ui/format";
 
+interface RuleRowProps {
+  rule: ListedRule;
+  isOpen: boolean;
+  selection: Selection;
+}
+
 /** A rule of the playbook: what it says, how it fared, and its switches (DASH-07). */
-export function RuleRow({ rule, isOpen }: { rule: ListedRule; isOpen: boolean }) {
+export function RuleRow({ rule, isOpen, selection }: RuleRowProps) {
   const change = useChange();
   const past = usePastDays();
   const isOff = rule.state === "disabled" || rule.state === "forgotten";
@@ -22,6 +30,14 @@ export function RuleRow({ rule, isOpen }: { rule: ListedRule; isOpen: boolean })
         isOpen ? "bg-accent-soft" : "hover:bg-sunken",
       )}
     >
+      {!past && (
+        <div className="relative z-[1]">
+          <SelectBox
+            checked={selection.ids.has(rule.id)}
+            onChange={() => selection.toggle(rule.id)}
+          />
+        </div>
+      )}
       <div className="min-w-0 flex-1 basis-64">
         <MemoryLink
           kind="rule"

@@ -9,6 +9,7 @@ import { MATURITIES, type Maturity } from "@/shell/vocabulary";
 import { isFiltered, own } from "@/shell/filters";
 import { LookBack } from "@/shell/LookBack";
 import { keptPast, usePast } from "@/shell/past";
+import { SavedViews } from "@/shell/SavedViews";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { lengthOf } from "@/ui/format";
 import { Page } from "@/ui/Page";
@@ -42,7 +43,12 @@ export default function Rules() {
     <Page
       title="Rules"
       lead="How your agents have learned to behave. A rule is promoted for each time it helped, and turned into a warning where it keeps doing harm."
-      actions={<LookBack />}
+      actions={
+        <>
+          <SavedViews page="rules" search={{ show: search.show, ...filters }} />
+          <LookBack />
+        </>
+      }
     >
       <Tabs
         label="Which rules"

@@ -2,13 +2,15 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import type { Schemas } from "@/api/client";
+import { UndoButton } from "@/memory/UndoButton";
 import { titleOf } from "@/pages/timeline/kinds";
 import { eventPages } from "@/pages/timeline/queries";
 import type { TimelineSearch } from "@/pages/timeline/route";
 import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
-import { eventTone, toldOf } from "@/shell/events";
+import { canUndo, eventTone, toldOf } from "@/shell/events";
 import { isFiltered, own } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { SavedViews } from "@/shell/SavedViews";
 import { Badge } from "@/ui/Badge";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -35,6 +37,7 @@ export default function Timeline() {
     <Page
       title="Timeline"
       lead="Everything that happened to memory, by whom and when. New events appear as they happen."
+      actions={<SavedViews page="timeline" search={search} />}
     >
       <TimelineFilters search={search} onChange={change} />
       <p className="mb-3 text-sm text-ink-3" role="status">
@@ -94,10 +97,13 @@ function EventLine({ event }: { event: Event }) {
           <p className="memory-text mt-0.5 line-clamp-3 text-sm text-ink-3">{reason}</p>
         )}
       </div>
-      <p className="flex items-baseline gap-2 text-xs text-ink-3 md:justify-end">
+      <div className="flex items-center gap-2 self-start text-xs text-ink-3 md:justify-end">
         {event.actor && <span className="max-w-32 truncate">by {event.actor}</span>}
         <TimeAgo at={event.created_at} />
-      </p>
+        {canUndo(event.event_type) && (
+          <UndoButton step={{ event_id: event.id }} of={titleOf(event.event_type)} />
+        )}
+      </div>
     </li>
   );
 }
