@@ -10,13 +10,14 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import asyncpg
 import pytest
@@ -62,6 +63,7 @@ _SETTINGS = {
 _TEMPLATE = "memory_template"
 
 Connection: TypeAlias = asyncpg.Connection
+_Result = TypeVar("_Result")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -239,56 +241,87 @@ class _Clone:
     """A clone that tests take turns with."""
 
     database: Database
+    own: Connection
+    """Open all the while: a new one reads all catalogs anew, which costs ten times the emptying."""
     schema: str
     uses: int = 0
 
 
 class Clones:
-    """One clone at a time for the tests of a worker, as empty for each as for the first."""
+    """One clone at a time for the tests of a worker, as empty for each as for the first.
+
+    Its connections outlive the event loops of the tests, so they have a loop of their own.
+    """
 
     def __init__(self, template: Template) -> None:
         self._template = template
         self._kept: _Clone | None = None
         self._seeded: list[str] | None = None
+        self._server: Connection | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="clones", daemon=True)
+        self._thread.start()
 
-    async def take(self, server: Connection) -> _Clone:
-        """The kept clone, or a new one; `server` is a connection to another database."""
+    async def take(self) -> _Clone:
+        """The kept clone, or a new one."""
+        return await self._aside(self._take())
+
+    async def give_back(self, clone: _Clone) -> None:
+        """Keep a clone for the next test, emptied; drop it if a test changed more than rows."""
+        await self._aside(self._give_back(clone))
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _aside(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def _take(self) -> _Clone:
         kept, self._kept = self._kept, None
         if kept is not None:
             return kept
+        if self._server is None:
+            self._server = await asyncpg.connect(self._template.endpoint.dsn("postgres"))
         database = _clone_named(self._template, f"memory_test_{next(_clones)}")
-        await server.execute(_CLONE.format(clone=database.name, template=_TEMPLATE))
+        await self._server.execute(_CLONE.format(clone=database.name, template=_TEMPLATE))
         own = await asyncpg.connect(database.admin_dsn)
-        try:
-            if self._seeded is None:
-                self._seeded = await _with_rows(own)
-            return _Clone(database, await self._state(own))
-        finally:
-            await own.close()
+        if self._seeded is None:
+            self._seeded = await _with_rows(own)
+        return _Clone(database, own, await self._state(own))
 
-    async def give_back(self, server: Connection, clone: _Clone) -> None:
-        """Keep a clone for the next test, emptied; drop it if a test changed more than rows."""
+    async def _give_back(self, clone: _Clone) -> None:
         clone.uses += 1
-        if clone.uses < _USES and await self._emptied(server, clone):
+        if clone.uses < _USES and await self._emptied(clone):
             self._kept = clone
         else:
-            await server.execute(f"DROP DATABASE IF EXISTS {clone.database.name} WITH (FORCE)")
+            await self._drop(clone)
 
-    async def _emptied(self, server: Connection, clone: _Clone) -> bool:
-        connected = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1"
-        if await server.fetchval(connected, clone.database.name):
+    async def _close(self) -> None:
+        if self._kept is not None:
+            await self._drop(self._kept)
+        if self._server is not None:
+            await self._server.close()
+
+    async def _drop(self, clone: _Clone) -> None:
+        assert self._server is not None
+        clone.own.terminate()
+        await self._server.execute(f"DROP DATABASE IF EXISTS {clone.database.name} WITH (FORCE)")
+
+    async def _emptied(self, clone: _Clone) -> bool:
+        assert self._server is not None
+        others = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> $2"
+        name, pid = clone.database.name, clone.own.get_server_pid()
+        if await self._server.fetchval(others, name, pid):
             return False
+        seeded = ", ".join(f"'{name}'" for name in self._seeded or ())
         try:
-            writing = {"default_transaction_read_only": "off"}
-            own = await asyncpg.connect(clone.database.admin_dsn, server_settings=writing)
-        except asyncpg.PostgresError:  # a test dropped or renamed it
-            return False
-        try:
-            seeded = ", ".join(f"'{name}'" for name in self._seeded or ())
-            await own.execute(_EMPTY % seeded)
-            return await self._state(own) == clone.schema
-        finally:
-            await own.close()
+            await clone.own.execute(_EMPTY % seeded)
+            return await self._state(clone.own) == clone.schema
+        except (asyncpg.PostgresError, asyncpg.InterfaceError):
+            return False  # a test ended this connection too, or dropped or renamed the database
 
     async def _state(self, own: Connection) -> str:
         seeded = [
@@ -306,20 +339,17 @@ async def _with_rows(own: Connection) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def clones(template: Template) -> Clones:
-    return Clones(template)
+def clones(template: Template) -> Iterator[Clones]:
+    with closing(Clones(template)) as clones:
+        yield clones
 
 
 @pytest.fixture
-async def database(clones: Clones, template: Template) -> AsyncIterator[Database]:
+async def database(clones: Clones) -> AsyncIterator[Database]:
     """A test's own database."""
-    server = await asyncpg.connect(template.endpoint.dsn("postgres"))
-    try:
-        clone = await clones.take(server)
-        yield clone.database
-        await clones.give_back(server, clone)
-    finally:
-        await server.close()
+    clone = await clones.take()
+    yield clone.database
+    await clones.give_back(clone)
 
 
 @pytest.fixture

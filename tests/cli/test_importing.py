@@ -16,6 +16,8 @@ from cli.installation import SECONDS, Installation
 from memory_butler.engine import import_format
 from memory_butler.engine.import_format import BadLine, read_lines
 
+# Lines of which a process has stored the first 512 when it is cut off, and cannot store all before.
+CUT_OFF = 1_200
 WORDS = "river stone garden music train letter morning coffee window paper silver".split()
 
 
@@ -48,39 +50,41 @@ def counts(installation: Installation, tenant: str) -> tuple[int, int, int]:
     )
 
 
-def test_a_thousand_lines(installation: Installation, tenant: str, tmp_path: Path) -> None:
-    file = tmp_path / "thousand.jsonl"
-    file.write_text(many(1000, words=3))
+def test_more_lines_than_are_stored_at_once(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text(many(600, words=3))
     done = installation.run("import", str(file), "--tenant", tenant)
-    assert "Stored 334 episodes, 333 facts, 333 rules." in done.out
-    assert "332 facts superseded an earlier one." in done.out
-    assert "line 512 of 1000" in done.err
-    assert counts(installation, tenant) == (334, 333, 333)
+    assert "Stored 200 episodes, 200 facts, 200 rules." in done.out
+    assert "199 facts superseded an earlier one." in done.out
+    assert "line 512 of 600" in done.err
+    assert counts(installation, tenant) == (200, 200, 200)
     words = ("search", "s p", "--type", "fact", "--json", "--tenant", tenant)
     (fact,) = installation.inside(*words).json["results"]
-    assert fact["content"].startswith("997 ")  # the last of the file is the one that holds
+    assert fact["content"].startswith("598 ")  # the last of the file is the one that holds
 
 
 def test_killed_in_the_middle_and_run_again(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "killed.jsonl"
-    file.write_text(many(3000, words=3))
+    file.write_text(many(CUT_OFF, words=3))
     words = ("import", str(file), "--tenant", tenant)
     process = installation.start(*words)
     assert process.stderr is not None
-    assert process.stderr.readline() == "line 512 of 3000\n"
+    assert process.stderr.readline() == f"line 512 of {CUT_OFF}\n"
     process.kill()
     process.communicate()
     stored = sum(counts(installation, tenant))
-    assert 512 <= stored < 3000
+    assert 512 <= stored < CUT_OFF
 
     again = (*words, "--no-wait", "--json")
     resumed = installation.inside(*again).json
     assert resumed["already_there"] == stored
-    assert sum(resumed["stored"].values()) == 3000 - stored
-    assert counts(installation, tenant) == (1000, 1000, 1000)
-    assert installation.inside(*again).json["already_there"] == 3000
+    assert sum(resumed["stored"].values()) == CUT_OFF - stored
+    assert counts(installation, tenant) == (CUT_OFF // 3,) * 3
+    assert installation.inside(*again).json["already_there"] == CUT_OFF
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -92,10 +96,10 @@ def test_interrupted(
     code: int,
 ) -> None:
     file = tmp_path / "interrupted.jsonl"
-    file.write_text(many(3000, words=3))
+    file.write_text(many(CUT_OFF, words=3))
     process = installation.start("import", str(file), "--tenant", tenant)
     assert process.stderr is not None
-    assert process.stderr.readline() == "line 512 of 3000\n"
+    assert process.stderr.readline() == f"line 512 of {CUT_OFF}\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == code

@@ -1,14 +1,14 @@
 """A real server process with the demonstration's memory behind it."""
 
 import asyncio
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dashboard.dead_letter import bury
+from forking import forked
+from memory_butler.__main__ import main
 from memory_butler.config import Settings
 from memory_butler.demo.telling import tell
 from memory_butler.engine.opening import open_memory
@@ -17,24 +17,20 @@ from memory_butler.engine.opening import open_memory
 @contextmanager
 def server(*arguments: str) -> Iterator[str]:
     """`memory-butler serve` on a free port, its base URL; it ends with the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memory_butler", "serve", "--port", "0", *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"},
-    )
-    assert process.stdout is not None
-    try:
+    quiet = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
+    process = forked(_serve, *arguments, environment=quiet)
+    with closing(process):
         for line in process.stdout:
             url = next((word for word in line.split() if word.startswith("http://")), None)
             if url is not None:
                 yield url
                 return
         raise AssertionError("the server did not start; its log is above")
-    finally:
-        process.terminate()
-        process.wait(60)
-        process.stdout.close()
+
+
+def _serve(*arguments: str) -> None:
+    sys.argv = ["memory-butler", "serve", "--port", "0", *arguments]
+    main()
 
 
 def seed(settings: Settings) -> None:
@@ -51,10 +47,10 @@ def seed(settings: Settings) -> None:
 def seed_apart(dsn: str, data_dir: Path) -> None:
     """The same in a process of its own: one has one embedding engine, of one data directory."""
     place = {"MEMORY_BUTLER_DSN": dsn, "MEMORY_BUTLER_DATA_DIR": str(data_dir)}
-    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "dashboard.serving"]
-    subprocess.run(command, check=True, env=os.environ | place | path)
+    with closing(forked(_seed, environment=place)) as telling:
+        telling.process.join()
+        assert telling.process.exitcode == 0, "the demonstration was not told; its log is above"
 
 
-if __name__ == "__main__":
+def _seed() -> None:
     seed(Settings())

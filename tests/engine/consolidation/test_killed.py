@@ -1,25 +1,21 @@
 """Workers killed at every step, and two at once: no episode is lost, and no fact is there twice."""
 
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from conftest import Connection, Database
+from forking import Forked, forked
 from memory_butler.config import ConsolidationConfig
 
 from .scenes import facts, links, runs, statuses
-from .worker import STEPS
+from .worker import STEPS, work
 
 pytestmark = pytest.mark.anyio
 
-WORKER = Path(__file__).with_name("worker.py")
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[..., Forked]
 
 FILL = """
 INSERT INTO episodes (butler, content, created_at, expires_at)
@@ -32,24 +28,20 @@ FROM generate_series(1, $1::integer) b, generate_series(1, $2::integer) n
 @pytest.fixture
 def start(database: Database) -> Iterator[Start]:
     """Start a worker on the test's database; none outlives the test."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Forked] = []
 
-    def start_worker(*args: str) -> "subprocess.Popen[str]":
-        worker = subprocess.Popen(
-            [sys.executable, WORKER, database.runtime_dsn, *args], stdout=subprocess.PIPE, text=True
-        )
+    def start_worker(hours: float, step: str | None = None) -> Forked:
+        worker = forked(work, database.runtime_dsn, hours, step)
         started.append(worker)
         return worker
 
     yield start_worker
     for worker in started:
-        worker.kill()
-        worker.communicate()
+        worker.close()
 
 
-def said(worker: "subprocess.Popen[str]", word: str) -> str:
+def said(worker: Forked, word: str) -> str:
     """The line that begins with a word; log lines may come before it."""
-    assert worker.stdout is not None
     for line in worker.stdout:
         if line.startswith(word):
             return line.strip()
@@ -76,14 +68,13 @@ async def test_killed_at_any_step_the_next_run_finishes_the_work(
     admin: Connection, start: Start, step: str
 ) -> None:
     await admin.execute(FILL, 1, 3, datetime.now(UTC))
-    victim = start("0", step)
+    victim = start(0, step)
     assert said(victim, "at") == f"at {step}"
-    victim.send_signal(signal.SIGKILL)
-    victim.wait()
+    victim.kill()
     if step != "after commit":
         assert await facts(admin) == []
         assert set((await statuses(admin)).values()) == {"pending"}
-    successor = start("2")
+    successor = start(2)
     consolidated = 0 if step == "after commit" else 3
     assert said(successor, "done") == f"done {consolidated}"
     await assert_each_fact_once(admin, 3)
@@ -105,11 +96,10 @@ async def test_an_episode_whose_workers_all_died_is_a_dead_letter(
         ConsolidationConfig().max_retry_attempts,
         datetime.now(UTC) - timedelta(minutes=1),
     )
-    victim = start("0", "during the model call")
+    victim = start(0, "during the model call")
     said(victim, "at")
     victim.kill()
-    victim.wait()
-    assert said(start("1"), "done") == "done 0"
+    assert said(start(1), "done") == "done 0"
     assert list((await statuses(admin)).values()) == ["dead_letter"]
     assert await facts(admin) == []
 
@@ -117,7 +107,7 @@ async def test_an_episode_whose_workers_all_died_is_a_dead_letter(
 @pytest.mark.requirement("TERM-01", "CONS-01")
 async def test_two_servers_at_once_take_each_episode_once(admin: Connection, start: Start) -> None:
     await admin.execute(FILL, 16, 3, datetime.now(UTC))
-    workers = [start("0"), start("0")]
+    workers = [start(0), start(0)]
     lines = [said(worker, "done") for worker in workers]
     assert sum(int(line.split()[1]) for line in lines) == 48
     assert all(len(line.split()) == 2 for line in lines), lines  # no errors

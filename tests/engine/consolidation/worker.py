@@ -1,15 +1,12 @@
 """A process that consolidates, and that can be stopped dead at a step of it.
 
-    python worker.py DSN HOURS [STEP]
-
-Its clock is HOURS ahead. At STEP it says so and stands still until it is killed; without one it
-runs to the end and says `done` with its report. Its model states one fact an episode.
+Its clock is some hours ahead. At its step it says so and stands still until it is killed; without
+one it runs to the end and says `done` with its report. Its model states one fact an episode.
 """
 
 import asyncio
 import json
 import re
-import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -107,11 +104,15 @@ def arm(step: str) -> None:
     setattr(owner, name, stopping)
 
 
-async def main(dsn: str, hours: str, step: str | None = None) -> None:
-    """Consolidate once."""
+def work(dsn: str, hours: float, step: str | None = None) -> None:
+    """Consolidate once; a process's whole work."""
+    asyncio.run(_consolidate(dsn, hours, step))
+
+
+async def _consolidate(dsn: str, hours: float, step: str | None) -> None:
     if step is not None:
         arm(step)
-    ahead = timedelta(hours=float(hours))
+    ahead = timedelta(hours=hours)
     pool = await open_pool(dsn)
     embedder = BatchingEmbedder(OneVector())
     try:
@@ -125,7 +126,3 @@ async def main(dsn: str, hours: str, step: str | None = None) -> None:
     finally:
         await embedder.aclose()
         await pool.close()
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,68 @@
+"""Processes of a test's own, forked from one that has imported everything.
+
+They are as real as others, and can be killed as well, but need not import the program anew, which
+takes most of the time of a start. Tests of the command itself start the command (`cli.installation`).
+"""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from typing import Any, Final, TextIO
+
+_FORKS: Final = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["memory_butler.__main__", "memory_butler.app"])
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A process, and what it prints, to be read line by line."""
+
+    process: ForkServerProcess
+    stdout: TextIO
+
+    def kill(self) -> None:
+        """End it with SIGKILL, and wait for that."""
+        self.process.kill()
+        self.process.join()
+
+    def close(self, seconds: float = 60) -> None:
+        """End it with SIGTERM if it still runs, and forget it.
+
+        Raises ValueError if it did not end in time.
+        """
+        self.process.terminate()
+        self.process.join(seconds)
+        self.process.close()
+        self.stdout.close()
+
+
+def forked(
+    work: Callable[..., None], *arguments: Any, environment: Mapping[str, str] | None = None
+) -> Forked:
+    """Start `work(*arguments)`, a function of a module, in a process of its own.
+
+    `environment` is added to that of this process.
+    """
+    heard, said = _FORKS.Pipe(duplex=False)
+    whole = os.environ | (environment or {})
+    process = _FORKS.Process(target=_work, args=(said, whole, work, arguments))
+    process.start()
+    said.close()
+    with heard:
+        return Forked(process, os.fdopen(os.dup(heard.fileno())))
+
+
+def _work(
+    said: Connection,
+    environment: dict[str, str],
+    work: Callable[..., None],
+    arguments: tuple[Any, ...],
+) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.dup2(said.fileno(), 1)
+    said.close()
+    work(*arguments)
