@@ -237,6 +237,22 @@ def test_things_can_be_kept_and_found_without_an_answer(home: Installation) -> N
     assert "Nothing was found." in said.err
 
 
+def test_a_secret_that_is_typed_is_masked_before_it_is_kept(home: Installation) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    said = home.inside(
+        "journal",
+        "chat",
+        "--script",
+        script(home, NEXT_DAY),
+        stdin=f"I push with {token}.\n/pin the token {token}\n/edit token\nit is {token}\n/mind\n",
+    )
+    assert said.err.count("(Masked before it was stored: 1 × GitHub token.)") == 3
+    assert "pin: it is [masked: GitHub token, …q7R8]" in said.err
+    whole = b"".join(path.read_bytes() for path in home.data_dir.rglob("default.sqlite*"))
+    assert b"[masked: GitHub token" in whole
+    assert token.encode() not in whole
+
+
 def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> None:
     talk = script(home, "<say>Kept.</say><pin>Ana likes green tea</pin>\n---\n<say>Well.</say>\n")
     said = home.inside(

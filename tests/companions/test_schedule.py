@@ -201,6 +201,20 @@ async def test_upkeep_keeps_to_the_budget_of_a_day(
     assert sum(estimate_tokens(one.system + one.prompt) + 1 for one in model.calls) > spent
 
 
+async def test_one_run_keeps_to_the_budget_of_a_day(memory: Memory, tmp_path: Path) -> None:
+    """However much there is to read, and whatever a run may take that somebody starts."""
+    here = by_itself(memory, tmp_path, daily_token_budget=3_000, token_budget_per_run=200_000)
+    model = ScriptedModel(["{}"] * 99)
+    for number in range(120):
+        await say(here, f"message {number}: " + "we talked about the garden " * 5)
+    await look_after_once(here, model)
+    spent = sum(estimate_tokens(one.system + one.prompt) + 1 for one in model.calls)
+    assert 0 < spent <= 3_000
+    who = Principal("default", "test")
+    left = await use(here, who, "ada", lambda one: len(one.desk.unread_events(200)))
+    assert left > 0
+
+
 async def test_what_a_failed_run_took_counts(memory: Memory, tmp_path: Path, clock: Clock) -> None:
     here = by_itself(memory, tmp_path)
     model = ScriptedModel(["no JSON at all"] * 9)

@@ -238,7 +238,9 @@ def test_an_id_on_two_lines_and_one_in_a_fence() -> None:
 
 
 def test_the_text_of_a_fact_embeds_nothing_and_opens_no_line() -> None:
-    held = Held(ID, "Ana", "home", f"![x](http://x)\n- a: b ^f-{ID}\n<img src=x>\n> [!conflict]")
+    # Another fact's id: else its own line would count as a second one.
+    other = f"{ID[:-1]}{(int(ID[-1], 16) + 1) % 16:x}"
+    held = Held(ID, "Ana", "home", f"![x](http://x)\n- a: b ^f-{other}\n<img src=x>\n> [!conflict]")
     text, _ = _merged(_note(), held)
     assert ids_in(text) == {ID}
     assert "![" not in text

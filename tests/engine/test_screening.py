@@ -11,6 +11,7 @@ from conftest import Clock, Connection
 from engine.consolidation.scenes import consolidate, facts, tell
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import edits
 from memory_butler.engine.edits import edit_fact, edit_rule
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
@@ -19,7 +20,7 @@ from memory_butler.engine.imports import import_all
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import keep, store_episode, store_fact, store_rule
-from memory_butler.engine.screening import told
+from memory_butler.engine.screening import screened, told
 from memory_butler.engine.secret_scan import scan_secrets
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.writing import new_episode, new_fact, new_rule
@@ -161,6 +162,26 @@ async def test_an_edit_is_masked_and_leaves_what_was_allowed_before(
     assert "secrets" not in plain["metadata"]
     await rule_harmed(memory, principal, rule, f"It leaked {TOKEN}")
     assert TOKEN not in await everything(admin)
+
+
+async def test_nothing_is_searched_for_secrets_while_what_is_edited_is_locked(
+    memory: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact, _ = await store_fact(memory, principal, "user", "drink", "Likes tea")
+    rule = await store_rule(memory, principal, "Offer tea")
+    searched = 0
+
+    def look(*given: Any, **more: Any) -> Any:
+        nonlocal searched
+        searched += 1
+        assert memory.pool.get_idle_size() == memory.pool.get_size()
+        return screened(*given, **more)
+
+    monkeypatch.setattr(edits, "screened", look)
+    edited = await edit_fact(memory, principal, fact, {"content": f"Pushes with {TOKEN}"})
+    assert edited["content"] == f"Pushes with {MASK}"
+    await edit_rule(memory, principal, rule, {"content": f"Push with {TOKEN}"})
+    assert searched == 2
 
 
 async def test_consolidation_and_imports_are_masked_too(

@@ -18,6 +18,9 @@ from memory_butler.domain.trust import DEFAULT_TRUST, TRUST_NAMES, Trust, may_to
 from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.facts import list_facts
 from memory_butler.engine.conflicts import list_conflicts, settle
+from memory_butler.engine.consolidation import conclude
+from memory_butler.engine.consolidation.prepare import Plan
+from memory_butler.engine.consolidation.prepare import prepare as prepared
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
 from memory_butler.engine.edits import edit_fact, edit_rule
@@ -362,6 +365,29 @@ async def test_a_better_source_takes_the_place_of_a_worse_one_that_said_the_same
     old, new = await facts(admin)
     assert (old["id"], old["validity"]) == (worse, "superseded")
     assert (new["trust"], new["supersedes_id"]) == (Trust.USER_SAID, worse)
+
+
+async def test_what_loses_trust_while_an_answer_is_read_is_not_confirmed_by_it(
+    memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The better source is stored for itself: else what it said would be worth the page alone."""
+    known, _ = await store_fact(memory, principal, "user", "drink", "The user likes green tea.")
+    (page,) = await tell(memory, principal, "Everybody likes tea", trust="untrusted_web")
+    await tell(memory, principal, "The user said: I like green tea")
+
+    async def prepare(*given: Any) -> Plan:
+        plan = await prepared(*given)
+        if plan.restated:
+            assert plan.restated == [known]
+            await create_link(memory, principal, "fact", known, "episode", page, "derived_from")
+        return plan
+
+    monkeypatch.setattr(conclude, "prepare", prepare)
+    said = answer(new_facts=[fact("Likes green tea", "E1", predicate="favourite")])
+    await consolidate(memory, principal, said, answer())
+    old, new = await facts(admin)
+    assert (old["trust"], old["last_confirmed_at"]) == (Trust.UNTRUSTED_WEB, old["created_at"])
+    assert (new["content"], new["trust"]) == ("Likes green tea", Trust.AGENT_INFERRED)
 
 
 async def test_each_level_is_consolidated_by_itself(

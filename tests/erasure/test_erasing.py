@@ -24,6 +24,7 @@ from memory_butler.domain.errors import (
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import confirm_memory
 from memory_butler.engine.entities import create_entity, merge_entities
+from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_fact, store_rule
@@ -361,14 +362,14 @@ async def test_the_bytes_are_gone_from_tables_and_log(
     """First a positive control: the same search finds them in both, and in the statistics."""
     kept = replace(memory, data_dir=tmp_path)
     admin_dsn, runtime_dsn = database.admin_dsn, database.runtime_dsn
-    pgdata = Path(await admin.fetchval("SHOW data_directory"))
-    oid = await admin.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
+    files = await _files_of(admin)
+    pgdata = files.parents[1]
     rules = [await store_rule(kept, principal, f"{MARKER} {n}") for n in range(3)]
     for n in range(20):
         await store_rule(kept, principal, f"offer tea {n}")
     await admin.execute("ANALYZE rules")
     await admin.execute("CHECKPOINT")
-    assert _holding(pgdata / "base" / str(oid), MARKER)
+    assert _holding(files, MARKER)
     assert _holding(pgdata / "pg_wal", MARKER)
     in_statistics = "SELECT count(*) FROM pg_stats WHERE t::text LIKE '%Quokka%'".replace(
         "pg_stats", "pg_stats t"
@@ -382,10 +383,34 @@ async def test_the_bytes_are_gone_from_tables_and_log(
         await scrubbing.scrub(runtime_dsn, ["rules", "memory_versions"])
     done = await scrubbing.scrub(admin_dsn, ["rules", "memory_versions"])
     assert (done.statistics, done.log) == (True, True)
-    assert _holding(pgdata / "base" / str(oid), MARKER) == []
+    assert _holding(files, MARKER) == []
     assert _holding(pgdata / "pg_wal", MARKER) == []
     assert not await admin.fetchval(in_statistics)
     assert await admin.fetchval("SHOW wal_recycle") == "on"
+
+
+async def test_an_erasure_counts_and_overwrites_what_a_rule_left_everywhere(
+    kept: Memory, principal: Principal, admin: Connection, database: Database
+) -> None:
+    """Each table that held something of it is rewritten, not only the one of past states."""
+    files = await _files_of(admin)
+    rule = await store_rule(kept, principal, MARKER)
+    for _ in range(2):
+        await rule_harmed(kept, principal, rule, MARKER)
+    await admin.execute("CHECKPOINT")
+    assert _holding(files, MARKER)
+    done = await erase(kept, principal, Target(memory=("rule", rule)), admin_dsn=database.admin_dsn)
+    said = done.certificate
+    assert (said["rows"]["rules"], said["rows"]["rule_applications"]) == (1, 2)
+    assert {"rules", "rule_applications"} <= set(said["bytes"]["tables_rewritten"])
+    assert _holding(files, MARKER) == []
+
+
+async def _files_of(admin: Connection) -> Path:
+    """The folder of a database's tables."""
+    pgdata = await admin.fetchval("SHOW data_directory")
+    oid = await admin.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
+    return Path(pgdata) / "base" / str(oid)
 
 
 def _holding(folder: Path, text: str) -> list[str]:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Clock
+from conftest import NOW, Clock
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.journal import state
 from memory_butler.journal.conversation import reply
 from memory_butler.journal.erasing import erase_messages, scrub
 from memory_butler.journal.file import JournalFile
@@ -44,15 +45,20 @@ async def test_a_picture_goes_to_the_model_with_its_message_and_with_no_other(
     assert "[image] What is this?" in model.calls[2].prompt
 
 
-async def test_a_path_that_a_program_wrote_is_not_read(live: LiveJournal, tmp_path: Path) -> None:
+async def test_a_path_that_a_program_wrote_is_not_read(
+    live: LiveJournal, file: JournalFile, tmp_path: Path
+) -> None:
     (tmp_path / "one.png").write_bytes(PNG)
     live.log("Look!", image_path=str(tmp_path / "one.png"))
     live.log("Look!", image_path="picture:none")
+    # Nor is another row of the journal's own, whatever it holds.
+    with file.writing() as db:
+        state.put(db, "report:1", base64.b64encode(PNG).decode(), NOW)
+    live.log("Look!", image_path="report:1")
     model = ScriptedModel(["<say>Where?</say>"])
     await reply(live, model, JournalPolicy(), max_tokens=100)
     assert model.calls[0].pictures == ()
-    assert live.picture_of(1) is None
-    assert live.picture_of(99) is None
+    assert [live.picture_of(id) for id in (1, 2, 3, 99)] == [None] * 4
 
 
 def test_pictures_leave_and_come_with_their_messages(

@@ -364,6 +364,8 @@ def test_killed_at_any_point_the_journal_is_whole_and_sealing_goes_on(
     with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
         assert file.is_sealed == is_sealed
         assert told(file, clock) == before
+    # From the commit on its pages hold nothing plain, even before they are rewritten.
+    assert (file.path.name in words_in(file.path.parent)) != is_sealed
     mark = sealing.mark_in(file.path)
     assert (mark is not None) == is_sealed
     assert mark is None or not mark.scrubbed

@@ -1,5 +1,6 @@
 """The journal over MCP and REST: the same operations, of the caller's tenant alone."""
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,15 +13,19 @@ from conftest import Clock
 from memory_butler.companions.opening import opened
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened_text
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.fragments import PutEdge, PutFragment
 from memory_butler.journal_config import JournalConfig
+from memory_butler.operations import journal
 from memory_butler.vault.keyring import no_keys
 from surfaces.conftest import Serve
 from surfaces.serving import Served, serving
 
 pytestmark = pytest.mark.anyio
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+MASK = "[masked: GitHub token, …q7R8]"
 HELLO = "Hello! <plan>call Ada in ten days</plan>"
 REPLY = "thinking <say>Good morning.</say><feeling>calm</feeling><secret>a lantern</secret>"
 
@@ -202,6 +207,50 @@ async def test_nobody_sees_another_tenant_s_journal(serve: Serve, tmp_path: Path
             assert len((await ok(client, "ada/events"))["events"]) == 1
             denied = await client.post("/api/journal/ada/events", json={"content": "x"})
             assert denied.status_code == 403
+
+
+async def test_a_secret_in_a_message_is_masked_and_the_caller_may_insist(
+    serve: Serve, tmp_path: Path
+) -> None:
+    said = f"I push with {TOKEN}"
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        logged = (await client.post("/api/journal/ada/events", json={"content": said})).json()
+        assert logged["secrets"].startswith("Masked before it was stored: 1 × GitHub token.")
+        insisted = {"content": said, "allow_secrets": True}
+        await client.post("/api/journal/ada/events", json=insisted)
+        kept, masked = (await ok(client, "ada/events"))["events"]
+        assert masked["content"] == f"I push with {MASK}"
+        assert kept["content"] == said
+        pin = {"type": "pin", "content": said}
+        told = (await client.post("/api/journal/ada/mind", json=pin)).json()
+        assert "1 × GitHub token" in told["secrets"]
+        assert [one["content"] for one in told["changed"]] == [f"I push with {MASK}"]
+        # A correction brings in what was left out before.
+        edit = {"words": "push", "content": f"My token is {TOKEN}"}
+        told = (await client.post("/api/journal/ada/mind/edit", json=edit)).json()
+        assert "1 × GitHub token" in told["secrets"]
+        assert TOKEN not in str(told)
+        (item,) = (await ok(client, "ada/mind"))["items"]
+        assert item["content"] == f"My token is {MASK}"
+
+
+async def test_a_long_message_is_searched_for_secrets_off_the_event_loop(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A megabyte takes a third of a second, in which others want to be served."""
+    where: list[int] = []
+
+    def noted(*given: Any, **more: Any) -> tuple[str, str | None]:
+        where.append(threading.get_ident())
+        return screened_text(*given, **more)
+
+    monkeypatch.setattr(journal, "screened_text", noted)
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        for path, wanted in (("events", 200), ("turns", 202)):
+            said = await client.post(f"/api/journal/ada/{path}", json={"content": "word " * 9_000})
+            assert said.status_code == wanted, said.text
+    assert len(where) == 2
+    assert threading.get_ident() not in where
 
 
 async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path) -> None:

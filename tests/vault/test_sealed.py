@@ -144,6 +144,16 @@ def test_a_changed_record_whose_key_is_gone_is_noticed() -> None:
         opened(first + b"".join(found), Keys({"ana"}))
 
 
+def test_a_file_whose_last_record_is_no_end_is_refused() -> None:
+    """A record of a kind that this version does not know is not taken for the end."""
+    file = io.BytesIO()
+    writer = Writer(file, "backup", Keys(), NOW)
+    writer.begin("ana", {"number": 0})
+    writer._record(b"?")
+    with pytest.raises(InvalidInput, match="damaged"):
+        opened(file.getvalue())
+
+
 def test_a_file_whose_only_key_is_gone_says_so() -> None:
     with pytest.raises(InvalidInput, match="0000000000000000 of this file was destroyed"):
         opened(sealed([("ana", b"tea")], owner="ana"), Keys({"ana"}))

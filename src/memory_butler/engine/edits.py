@@ -5,6 +5,7 @@ is refused and told what the first one made of it (StaleRevision).
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
@@ -27,7 +28,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import NOTE, screened
+from memory_butler.engine.screening import NOTE, apart, screened
 from memory_butler.engine.writing import new_fact, new_rule, replace_fact, searchable, shortened
 from memory_butler.store import events, facts, rules, versions
 from memory_butler.store.embeddings import Embedded
@@ -101,10 +102,15 @@ async def edit_fact(
         before = await facts.look(tx, id)
     if before is None:
         raise missing("fact", id)
-    edited = partial(_edited, memory, principal, changes=changes, allow_secrets=allow_secrets)
-    proposed = edited(before)
-    keys = {_key(before), _key_of(proposed)}
-    embedded = await memory.embedded(*searchable(proposed))
+    given = clean = _edited(memory, before, changes)
+    if _brings(before, changes):
+        screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
+        clean = await apart(screen, given.content)
+    keys = {_key(before), _key_of(clean)}
+    embedded = await memory.embedded(*searchable(clean))
+
+    def edited(row: Row) -> NewFact:
+        return _as_screened(id, _edited(memory, row, changes), given, clean)
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
@@ -160,26 +166,32 @@ def _require_some(changes: Mapping[str, Any]) -> None:
         raise InvalidInput("the edit changes nothing; give at least one field a new value")
 
 
-def _edited(
-    memory: Memory,
-    principal: Principal,
-    row: Row,
-    changes: Mapping[str, Any],
-    *,
-    allow_secrets: bool,
-) -> NewFact:
+def _brings(row: Row, changes: Mapping[str, Any]) -> bool:
+    """Whether an edit brings in words: if not, a secret that was allowed before stays."""
+    return any(changes.get(name, row[name]) != row[name] for name in (*_SAYS, "tags"))
+
+
+def _as_screened(id: UUID, now: NewFact, given: NewFact, clean: NewFact) -> NewFact:
+    """The fact as it is `now`, with the words of `clean`, which were `given` to the search.
+
+    So nothing is searched while the fact is locked.
+    """
+    words = {name: getattr(now, name) for name in (*_SAYS, "tags", "metadata")}
+    if any(getattr(given, name) != value for name, value in words.items()):
+        raise Conflict(f"fact {id} was changed a moment ago; look at it and try again")
+    return replace(now, **{name: getattr(clean, name) for name in words})
+
+
+def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
     given = {name: changes[name] if name in changes else row[name] for name in INHERITED}
     if "valid_from" not in changes:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
     trust = _trust("fact", row, changes, _SAYS).label
-    if all(given[name] == row[name] for name in (*_SAYS, "tags")):
-        # It brings in nothing: a secret that was allowed before stays.
+    if not _brings(row, changes):
         kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
-        return new_fact(memory, **given, metadata=kept, trust=trust)
-    new = new_fact(memory, **given, metadata=kept, trust=trust)
-    return screened(memory, principal, new, allow_secrets=allow_secrets)
+    return new_fact(memory, **given, metadata=kept, trust=trust)
 
 
 def _trust(kind: MemoryType, row: Row, changes: Mapping[str, Any], says: Collection[str]) -> Trust:
@@ -275,7 +287,8 @@ async def edit_rule(
     )
     brings = (given.content, given.tags) != (before["content"], before["tags"])
     if brings:  # otherwise a secret that was allowed before stays
-        given = screened(memory, principal, given, allow_secrets=allow_secrets)
+        screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
+        given = await apart(screen, given.content)
     content, note = (
         given.content,
         given.metadata.get(NOTE) if brings else before["metadata"].get(NOTE),

@@ -1,6 +1,7 @@
 """Feedback on rules: whether following one helped or harmed (MAT-02..11, RAP-01, RAP-02)."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from memory_butler.domain.rules import Marked, RuleStanding, mark_harmful, mark_
 from memory_butler.engine import inputs
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import screened_text
+from memory_butler.engine.screening import apart, screened_text
 from memory_butler.store import events, rules, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import transaction
@@ -49,7 +50,8 @@ async def _mark(
 ) -> Row:
     id = inputs.uuid("rule_id", rule_id)
     if reason is not None:
-        reason, _ = screened_text(memory, principal, reason)
+        screen = partial(screened_text, memory.config.trust, principal, reason)
+        reason, _ = await apart(screen, reason)
     async with transaction(memory.pool, principal.tenant) as tx:
         row = await rules.for_update(tx, id)
         if row is None:

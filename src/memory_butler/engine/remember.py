@@ -1,16 +1,15 @@
 """Storing: checked, embedded outside the transaction, then written in one, with its event."""
 
-import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import screened
+from memory_butler.engine.screening import apart, screened
 from memory_butler.engine.writing import (
     NewMemory,
     Written,
@@ -24,10 +23,6 @@ from memory_butler.engine.writing import (
 from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.transaction import transaction
-
-# A longer text is searched for secrets in a thread: 60,000 characters take tens of milliseconds, in
-# which others want to be served.
-_LONG: Final = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ async def keep(
     if once and await _is_stored(memory, principal, new.id):
         return Kept(new, Written())
     screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
-    clean = await asyncio.to_thread(screen) if len(new.content) > _LONG else screen()
+    clean = await apart(screen, new.content)
     return Kept(clean, await _store(memory, principal, clean))
 
 

@@ -4,8 +4,9 @@ Whatever enters memory passes here, before it is embedded or written. What was f
 memory's metadata under `secrets`, by kind and count; the secrets themselves are kept nowhere.
 """
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
@@ -17,6 +18,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rules import NewRule
+from memory_butler.trust_config import TrustConfig
 
 # Where a memory's metadata tells what was found in it.
 NOTE: Final = "secrets"
@@ -24,6 +26,10 @@ NOTE: Final = "secrets"
 KEEP_IT: Final = "If the user wants it stored as it was, repeat the call with allow_secrets: true."
 
 New = TypeVar("New", bound=NewEpisode | NewFact | NewRule)
+Made = TypeVar("Made")
+# A longer text is searched for secrets in a thread: 60,000 characters take tens of milliseconds, in
+# which others want to be served.
+_LONG: Final = 8_000
 
 
 @dataclass(slots=True)
@@ -102,15 +108,20 @@ def screened(memory: Memory, principal: Principal, new: New, *, allow_secrets: b
     return found
 
 
+async def apart(screen: Callable[[], Made], text: str) -> Made:
+    """What `screen` makes of a text, in a thread where the text is long."""
+    return await asyncio.to_thread(screen) if len(text) > _LONG else screen()
+
+
 def screened_text(
-    memory: Memory, principal: Principal, text: str, *, allow_secrets: bool = False
+    trust: TrustConfig, principal: Principal, text: str, *, allow_secrets: bool = False
 ) -> tuple[str, str | None]:
     """A text that is no memory, such as a reason, and what was found in it (see `told`).
 
     Raises:
         InvalidInput: it holds a secret, and secrets are refused.
     """
-    mode = memory.config.trust.of(principal.tenant)
+    mode = trust.of(principal.tenant)
     if mode == "off":
         return text, None
     sieve = Sieve(mask=mode == "mask" and not allow_secrets)

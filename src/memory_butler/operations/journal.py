@@ -169,7 +169,9 @@ def changed_views(
 def logging(
     memory: Memory, principal: Principal, given: LogInput
 ) -> Callable[[Companion], LogOutput]:
-    """What keeps a message in its open journal, off the event loop; it is looked at before.
+    """What keeps a message in its open journal; it is looked at before.
+
+    Both take long for a large message or a picture: neither is for the event loop.
 
     Raises:
         InvalidInput: it cannot be kept as it stands.
@@ -181,7 +183,7 @@ def logging(
         raise InvalidInput(f"an image_path beginning with {PREFIX!r} is the journal's own")
     picture = None if given.picture is None else picture_from(given.picture)
     content, found = screened_text(
-        memory, principal, given.content, allow_secrets=given.allow_secrets
+        memory.config.trust, principal, given.content, allow_secrets=given.allow_secrets
     )
 
     def log(companion: Companion) -> LogOutput:
@@ -213,7 +215,7 @@ def logging(
 
 
 async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
-    keep = logging(memory, principal, given)
+    keep = await asyncio.to_thread(logging, memory, principal, given)
     return await use(memory, principal, given.companion, keep, create=True)
 
 

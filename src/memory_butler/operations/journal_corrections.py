@@ -1,5 +1,6 @@
 """Keeping and correcting what is on a companion's mind, as in a conversation (C-191)."""
 
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import screened_text
+from memory_butler.engine.screening import apart, screened_text
 from memory_butler.journal.items import Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.wording import change_lines
@@ -53,6 +54,7 @@ class EditInput(WhichItem):
     content: str = Field(
         description="The new text, without tags; a plan keeps its date unless the text names one."
     )
+    allow_secrets: AllowSecrets = False
 
 
 class UndoMindInput(OfCompanion):
@@ -70,11 +72,16 @@ class CorrectedOutput(Output):
     noted: list[str] = Field(description="The same in words, no secret among them.")
 
 
-class RememberedOutput(CorrectedOutput):
+class EditedOutput(CorrectedOutput):
+    """What it says now."""
+
+    secrets: FoundSecrets = None
+
+
+class RememberedOutput(EditedOutput):
     """What is kept, and by which message of the log."""
 
     event_id: int
-    secrets: FoundSecrets = None
 
 
 def _meant(companion: Companion, given: WhichItem) -> Item:
@@ -101,10 +108,21 @@ def _corrected(
     )
 
 
-async def _remember(memory: Memory, principal: Principal, given: RememberInput) -> RememberedOutput:
-    content, found = screened_text(
-        memory, principal, given.content, allow_secrets=given.allow_secrets
+async def _screened(
+    memory: Memory, principal: Principal, given: RememberInput | EditInput
+) -> tuple[str, str | None]:
+    screen = partial(
+        screened_text,
+        memory.config.trust,
+        principal,
+        given.content,
+        allow_secrets=given.allow_secrets,
     )
+    return await apart(screen, given.content)
+
+
+async def _remember(memory: Memory, principal: Principal, given: RememberInput) -> RememberedOutput:
+    content, found = await _screened(memory, principal, given)
 
     def remember(companion: Companion) -> RememberedOutput:
         event_id, changes = companion.live.keep(given.type, content)
@@ -123,10 +141,12 @@ async def _forget(memory: Memory, principal: Principal, given: ForgetInput) -> C
     return await use(memory, principal, given.companion, forget)
 
 
-async def _edit(memory: Memory, principal: Principal, given: EditInput) -> CorrectedOutput:
-    def edit(companion: Companion) -> CorrectedOutput:
-        changes = companion.live.edit(_meant(companion, given), given.content)
-        return _corrected(companion, changes)
+async def _edit(memory: Memory, principal: Principal, given: EditInput) -> EditedOutput:
+    content, found = await _screened(memory, principal, given)
+
+    def edit(companion: Companion) -> EditedOutput:
+        told = _corrected(companion, companion.live.edit(_meant(companion, given), content))
+        return EditedOutput(changed=told.changed, noted=told.noted, secrets=found)
 
     return await use(memory, principal, given.companion, edit)
 
@@ -177,7 +197,7 @@ EDIT = Operation(
         "journal_undo_latest takes it back."
     ),
     input_model=EditInput,
-    output_model=CorrectedOutput,
+    output_model=EditedOutput,
     handler=_edit,
     needs="write",
     toolset="journal",

@@ -248,7 +248,7 @@ class Turns:
                     picture=given.picture,
                     allow_secrets=given.allow_secrets,
                 )
-                keep = logging(self._memory, principal, message)
+                keep = await asyncio.to_thread(logging, self._memory, principal, message)
             one = await stack.enter_async_context(
                 opening.kept_open(self._memory, principal, companion, create=has_message)
             )

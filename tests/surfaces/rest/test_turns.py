@@ -17,6 +17,7 @@ from conftest import Clock
 from memory_butler.companions.opening import opened
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.tokens import list_tokens, revoke_token
 from memory_butler.inference.language_models.port import Completion, ModelUnreachable, Request
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import answering
@@ -315,6 +316,45 @@ async def test_scopes_and_tenants_hold(memory: Memory, tmp_path: Path) -> None:
             foreign = {"origin": "https://elsewhere.example"}
             answer = await client.post(TURNS, json={"content": "Hi"}, headers=foreign)
             assert answer.status_code == 403
+
+
+async def test_nobody_sees_or_stops_the_reply_of_another_tenant(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """While it is being written, though both have a companion of the same name."""
+    model = Held()
+    config = Settings(memory=MemoryModuleConfig(), data_dir=tmp_path, require_token=True)
+    async with serving(replace(memory, language_model=model), config) as served:
+        owner = served.bearing(await served.make_token("ana", "read", "write"))
+        other = served.bearing(await served.make_token("ben", "read", "write"))
+        async with owner.rest() as ana, other.rest() as ben:
+            await ben.post("/api/journal/luna/events", json={"content": "Mine."})
+            await say(ana)
+            model.parts.put_nowait("<say>A lantern.</say>")
+            async with asyncio.timeout(20):  # a stream of hers would not end
+                assert (await ben.get(CURRENT)).status_code == 204
+            assert (await ben.delete(CURRENT)).json() == {"stopped": False}
+            model.parts.put_nowait(None)
+            assert (await told(ana))[-1][1]["event"]["content"] == "<say>A lantern.</say>"
+
+
+async def test_a_revoked_token_ends_the_stream_of_a_reply(memory: Memory, tmp_path: Path) -> None:
+    model = Held()
+    config = Settings(memory=MemoryModuleConfig(), data_dir=tmp_path, require_token=True)
+    async with serving(replace(memory, language_model=model), config) as served:
+        first = served.bearing(await served.make_token("ana", "read", "write"))
+        async with first.rest() as client:
+            await say(client)
+            async with client.stream("GET", CURRENT) as stream:
+                lines = stream.aiter_lines()
+                assert "thinking" in await anext(lines)
+                (row,) = await list_tokens(served.memory, "ana")
+                await revoke_token(served.memory, row["id"])
+                async with asyncio.timeout(5):
+                    async for _ in lines:
+                        pass
+        model.parts.put_nowait("<say>Nobody heard it.</say>")
+        model.parts.put_nowait(None)
 
 
 async def test_an_erased_reply_is_told_no_more(

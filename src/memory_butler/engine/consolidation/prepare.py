@@ -1,5 +1,6 @@
 """From what a model stated to what is to be written: checked, weighed, embedded, not written."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -142,11 +143,13 @@ async def prepare(
             for place, rule in enumerate(result.new_rules)
         ),
     ]
-    drafts = [
-        draft
-        for what, make in makers
-        if (draft := _draft(memory, principal, outcome, what, make)) is not None
-    ]
+
+    def drafted() -> list[Draft]:
+        made = (_draft(memory, principal, outcome, what, make) for what, make in makers)
+        return [draft for draft in made if draft is not None]
+
+    # In a thread, as it was parsed: a megabyte is searched for secrets for a third of a second.
+    drafts = await asyncio.to_thread(drafted)
     vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):

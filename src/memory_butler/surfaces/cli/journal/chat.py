@@ -157,6 +157,7 @@ class _Talk:
                 if text.startswith("/"):
                     self._command(text)
                     continue
+                text = self._screened(text)
                 logged = self.companion.live.log(text, self.companion.policy.user_actors[0])
                 kept = True
                 self._note_changes(logged)
@@ -168,6 +169,16 @@ class _Talk:
                 complain(f"error: {error}")
                 if kept:
                     note(_KEPT.strip())
+
+    def _screened(self, text: str) -> str:
+        """What was typed, as secrets may be stored; what was found in it is told."""
+        from memory_butler.engine.screening import KEEP_IT, screened_text
+
+        trust, who = self.settings.memory.trust, self.place.principal()
+        clean, found = screened_text(trust, who, text)
+        if found is not None:
+            note(f"({found.replace(f' {KEEP_IT}', '')})")
+        return clean
 
     def leave(self) -> None:
         """End the session, and hand it over where the bridge is on."""
@@ -318,7 +329,7 @@ class _Talk:
         if not text:
             note(f"Say what, such as /{'pin' if tag == 'pin' else 'remind'} buy tea tomorrow.")
             return
-        _, changes = self.companion.live.keep(tag, text)
+        _, changes = self.companion.live.keep(tag, self._screened(text))
         self._note_done(changes)
 
     def _undo(self) -> None:
@@ -338,7 +349,7 @@ class _Talk:
             return
         note(f"{item.type}: {item.content}")
         if (new := (asked("edit> ", item.content) or "").strip()) and new != item.content:
-            self._note_done(self.companion.live.edit(item, new))
+            self._note_done(self.companion.live.edit(item, self._screened(new)))
         else:
             note("Nothing was changed.")
 
