@@ -235,6 +235,10 @@ def test_things_can_be_kept_and_found_without_an_answer(home: Installation) -> N
     assert "user: We planted roses.\nassistant: You like green tea.\n" in said.out
     assert "message 3" in said.err
     assert "Nothing was found." in said.err
+    found = home.inside("journal", "search", "planting a rose", "--limit", "1")
+    assert found.out == "user: We planted roses.\nassistant: You like green tea.\n"
+    (one,) = json.loads(home.inside("journal", "search", "rose", "--json").out)["found"]
+    assert (one["event"]["id"], one["before"]["id"], one["after"]["id"]) == (3, 2, 4)
 
 
 def test_a_secret_that_is_typed_is_masked_before_it_is_kept(home: Installation) -> None:
@@ -272,13 +276,14 @@ def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> 
         "(no longer pin: Ana likes green tea; kept pin: Ana likes black tea)",
         "(no longer kept pin: Ana likes black tea; back in mind pin: Ana likes green tea)",
         "(kept plan: buy tea)",
+        "(several are like this, nothing was changed; say which: "
+        '"Ana likes green tea"; "buy tea"; /mind shows what is there)',
         "(forgotten pin: Ana likes green tea)",
+        "(nothing on its mind is like this; /mind shows what is there)",
     ]
     for one in (
         "There is nothing to take back.",
         "Nothing was changed.",
-        "Several are like this; say which: Ana likes green tea; buy tea",
-        "Nothing on its mind is like this. /mind shows what is.",
         "Say which, by some of its words, such as /forget green tea. /mind shows all.",
     ):
         assert one in told

@@ -1,5 +1,6 @@
 """The journal over MCP and REST: the same operations, of the caller's tenant alone."""
 
+import re
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -139,6 +140,14 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         # Look-ups.
         assert (await ok(client, "ada/recall", key="garden"))["text"] == "Dug in March."
         assert (await ok(client, "ada/plans"))["items"][0]["type"] == "plan"
+        (found,) = (await ok(client, "ada/search", question="mornings"))["found"]
+        assert (found["event"]["id"], found["before"]["id"], found["after"]) == (2, 1, None)
+        assert found["event"]["shown"] == [{"kind": "say", "text": "Good morning."}]
+        # What is not shown is neither found nor told.
+        assert "lantern" not in str(found)
+        assert (await ok(client, "ada/search", question="lantern"))["found"] == []
+        asked = {"question": "mornings", "known_at": before}
+        assert (await ok(client, "ada/search", **asked))["found"] == []
 
 
 async def test_who_speaks_must_be_known(serve: Serve, tmp_path: Path) -> None:
@@ -256,7 +265,7 @@ async def test_a_long_message_is_searched_for_secrets_off_the_event_loop(
 async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path) -> None:
     toolsets = ("memory", "journal")
     async with serve(data_dir=tmp_path, toolsets=toolsets) as served, served.mcp() as client:
-        assert len(client.tools) == 19 + 12
+        assert len(client.tools) == 19 + 13
         await client.call("journal_log", content=HELLO)
         prompt = await client.call("journal_prompt")
         assert prompt["user"].endswith(HELLO)
@@ -269,6 +278,12 @@ async def test_an_agent_keeps_its_journal_over_mcp(serve: Serve, tmp_path: Path)
         assert len((await client.call("journal_mind"))["items"]) == 3
         assert len((await client.call("journal_plans", when="in ten days"))["items"]) == 1
         assert (await client.call("journal_events"))["total"] == 2
+        (text,) = (await client.result("journal_search", question="mornings")).content
+        assert re.fullmatch(
+            r"  before: user: Hello!\n- message 2, [\d-]+ [\d:]+ UTC: assistant: Good morning\.",
+            text.text,  # type: ignore[union-attr]
+        )
+        assert (await client.call("journal_search", question="submarine"))["found"] == []
         assert (await client.call("journal_end_session")) == {"stored": 0, "waiting": 0}
         assert "no fragment 'garden'" in await client.refusal("journal_recall", key="garden")
         assert "no companion 'bob'" in await client.refusal("journal_mind", companion="bob")

@@ -13,7 +13,8 @@ from memory_butler.engine.memory import Memory
 from memory_butler.journal.desk import Decision
 from memory_butler.journal.fragments import Difference, RunType
 from memory_butler.journal.runs import RunReport
-from memory_butler.operations.journal import OfCompanion
+from memory_butler.journal_config import JournalConfig
+from memory_butler.operations.journal import OfCompanion, on_journal
 from memory_butler.operations.journal_views import (
     FragmentChange,
     FragmentEdge,
@@ -57,26 +58,24 @@ class GraphOutput(Output):
     edges: list[FragmentEdge]
 
 
-async def _graph(memory: Memory, principal: Principal, given: GraphInput) -> GraphOutput:
-    def look(companion: Companion) -> GraphOutput:
-        fragments = companion.desk.fragments().values()
-        return GraphOutput(
-            nodes=[
-                FragmentNode(
-                    key=one.key,
-                    ambient=one.ambient,
-                    recognition_length=len(one.recognition or ""),
-                    inventory_length=len(one.inventory or ""),
-                    sources=len(one.sources),
-                    created_at=one.created_at,
-                    updated_at=one.updated_at,
-                )
-                for one in fragments
-            ],
-            edges=[edge for one in fragments for edge in fragment_view(one).edges],
-        )
-
-    return await use(memory, principal, given.companion, look)
+def _graph(companion: Companion, given: GraphInput) -> GraphOutput:
+    """All fragments."""
+    fragments = companion.desk.fragments().values()
+    return GraphOutput(
+        nodes=[
+            FragmentNode(
+                key=one.key,
+                ambient=one.ambient,
+                recognition_length=len(one.recognition or ""),
+                inventory_length=len(one.inventory or ""),
+                sources=len(one.sources),
+                created_at=one.created_at,
+                updated_at=one.updated_at,
+            )
+            for one in fragments
+        ],
+        edges=[edge for one in fragments for edge in fragment_view(one).edges],
+    )
 
 
 GRAPH = Operation(
@@ -85,7 +84,7 @@ GRAPH = Operation(
     description="What the companion has come to know, as a graph; now, or as it was known then.",
     input_model=GraphInput,
     output_model=GraphOutput,
-    handler=_graph,
+    handler=on_journal(_graph),
     needs="read",
     toolset=None,
     read_only=True,
@@ -119,35 +118,33 @@ class FragmentOutput(Output):
     sources: list[JournalEvent] = Field(description="The latest messages that it rests on.")
 
 
-async def _fragment(memory: Memory, principal: Principal, given: FragmentInput) -> FragmentOutput:
-    def look(companion: Companion) -> FragmentOutput:
-        fragments = companion.desk.fragments()
-        one = fragments.get(given.key)
-        versions = companion.desk.versions(given.key)
-        if one is None and not versions:
-            raise NotFound(f"there is no fragment {given.key[:64]!r}; keys are exact, case too")
-        found = [companion.live.event(id) for id in (one.sources if one else ())[-_SOURCES_TOLD:]]
-        return FragmentOutput(
-            fragment=fragment_view(one) if one else None,
-            incoming=[
-                edge
-                for other in fragments.values()
-                for edge in fragment_view(other).edges
-                if edge.target == given.key
-            ],
-            versions=[
-                FragmentVersion(
-                    fragment=fragment_view(version.fragment),
-                    known_from=version.known_from,
-                    known_until=version.known_until,
-                    run_id=version.run_id,
-                )
-                for version in reversed(versions)
-            ],
-            sources=[event_view(event, companion.policy) for event in reversed(found) if event],
-        )
-
-    return await use(memory, principal, given.companion, look)
+def _fragment(companion: Companion, given: FragmentInput) -> FragmentOutput:
+    """One fragment, and what is around it."""
+    fragments = companion.desk.fragments()
+    one = fragments.get(given.key)
+    versions = companion.desk.versions(given.key)
+    if one is None and not versions:
+        raise NotFound(f"there is no fragment {given.key[:64]!r}; keys are exact, case too")
+    found = [companion.live.event(id) for id in (one.sources if one else ())[-_SOURCES_TOLD:]]
+    return FragmentOutput(
+        fragment=fragment_view(one) if one else None,
+        incoming=[
+            edge
+            for other in fragments.values()
+            for edge in fragment_view(other).edges
+            if edge.target == given.key
+        ],
+        versions=[
+            FragmentVersion(
+                fragment=fragment_view(version.fragment),
+                known_from=version.known_from,
+                known_until=version.known_until,
+                run_id=version.run_id,
+            )
+            for version in reversed(versions)
+        ],
+        sources=[event_view(event, companion.policy) for event in reversed(found) if event],
+    )
 
 
 FRAGMENT = Operation(
@@ -156,7 +153,7 @@ FRAGMENT = Operation(
     description="A fragment with its tiers, edges, former states, and the messages it rests on.",
     input_model=FragmentInput,
     output_model=FragmentOutput,
-    handler=_fragment,
+    handler=on_journal(_fragment),
     needs="read",
     toolset=None,
     read_only=True,
@@ -188,28 +185,28 @@ class RunsOutput(Output):
     upkeep: UpkeepView
 
 
-def upkeep_view(state: maintaining.Upkeep) -> UpkeepView:
-    """How upkeep by itself stands."""
-    return UpkeepView(
-        after_messages=state.after_messages,
-        used=state.used,
-        budget=state.budget,
-        waits=state.waits,
+def runs_of(
+    companion: Companion, limit: int, config: JournalConfig, *, has_model: bool
+) -> RunsOutput:
+    """The latest runs, and how upkeep stands."""
+    state = maintaining.upkeep(companion, config, companion.live.clock(), has_model=has_model)
+    return RunsOutput(
+        runs=[run_view(one) for one in companion.desk.runs(limit)],
+        unread=len(companion.desk.unread_events(1_000)),
+        upkeep=UpkeepView(
+            after_messages=state.after_messages,
+            used=state.used,
+            budget=state.budget,
+            waits=state.waits,
+        ),
     )
 
 
 async def _runs(memory: Memory, principal: Principal, given: RunsInput) -> RunsOutput:
-    has_model = maintaining.has_model(memory)
+    config, has_model = memory.config.journal, maintaining.has_model(memory)
 
     def look(companion: Companion) -> RunsOutput:
-        state = maintaining.upkeep(
-            companion, memory.config.journal, memory.clock(), has_model=has_model
-        )
-        return RunsOutput(
-            runs=[run_view(one) for one in companion.desk.runs(given.limit)],
-            unread=len(companion.desk.unread_events(1_000)),
-            upkeep=upkeep_view(state),
-        )
+        return runs_of(companion, given.limit, config, has_model=has_model)
 
     return await use(memory, principal, given.companion, look)
 
@@ -242,14 +239,12 @@ class RunOutput(Output):
     changes: list[FragmentChange]
 
 
-async def _run(memory: Memory, principal: Principal, given: RunInput) -> RunOutput:
-    def look(companion: Companion) -> RunOutput:
-        return RunOutput(
-            run=run_view(companion.desk.run(given.run_id)),
-            changes=[change_view(one) for one in companion.desk.changes(given.run_id)],
-        )
-
-    return await use(memory, principal, given.companion, look)
+def run_of(companion: Companion, given: RunInput) -> RunOutput:
+    """A run and its changes."""
+    return RunOutput(
+        run=run_view(companion.desk.run(given.run_id)),
+        changes=[change_view(one) for one in companion.desk.changes(given.run_id)],
+    )
 
 
 RUN = Operation(
@@ -258,7 +253,7 @@ RUN = Operation(
     description="A run with everything that it changed, before and after.",
     input_model=RunInput,
     output_model=RunOutput,
-    handler=_run,
+    handler=on_journal(run_of),
     needs="read",
     toolset=None,
     read_only=True,
@@ -360,25 +355,23 @@ class LearnedOutput(Output):
     open: int = Field(description="How many nobody has decided on.")
 
 
-async def _learned(memory: Memory, principal: Principal, given: LearnedInput) -> LearnedOutput:
-    def look(companion: Companion) -> LearnedOutput:
-        found = companion.desk.learned(memory.clock() - timedelta(days=given.days))
-        return LearnedOutput(
-            changes=[
-                LearnedChange(
-                    run_id=one.run.id,
-                    run_type=one.run.run_type,
-                    completed_at=one.run.completed_at,
-                    change=change_view(one.difference),
-                    decision=one.decision,
-                )
-                for one in found
-                if one.run.completed_at is not None
-            ],
-            open=sum(one.decision == "open" for one in found),
-        )
-
-    return await use(memory, principal, given.companion, look)
+def _learned(companion: Companion, given: LearnedInput) -> LearnedOutput:
+    """What runs changed lately."""
+    found = companion.desk.learned(companion.live.clock() - timedelta(days=given.days))
+    return LearnedOutput(
+        changes=[
+            LearnedChange(
+                run_id=one.run.id,
+                run_type=one.run.run_type,
+                completed_at=one.run.completed_at,
+                change=change_view(one.difference),
+                decision=one.decision,
+            )
+            for one in found
+            if one.run.completed_at is not None
+        ],
+        open=sum(one.decision == "open" for one in found),
+    )
 
 
 LEARNED = Operation(
@@ -390,7 +383,7 @@ LEARNED = Operation(
     ),
     input_model=LearnedInput,
     output_model=LearnedOutput,
-    handler=_learned,
+    handler=on_journal(_learned),
     needs="read",
     toolset=None,
     read_only=True,
@@ -413,11 +406,9 @@ class KeepOutput(Output):
     kept: list[str]
 
 
-async def _keep(memory: Memory, principal: Principal, given: KeepInput) -> KeepOutput:
-    def keep(companion: Companion) -> KeepOutput:
-        return KeepOutput(kept=companion.desk.keep(given.run_id, given.keys, kept=given.kept))
-
-    return await use(memory, principal, given.companion, keep)
+def _keep(companion: Companion, given: KeepInput) -> KeepOutput:
+    """Note the approval."""
+    return KeepOutput(kept=companion.desk.keep(given.run_id, given.keys, kept=given.kept))
 
 
 KEEP = Operation(
@@ -426,7 +417,7 @@ KEEP = Operation(
     description="Note that a person approves what a run changed. It holds before that, too.",
     input_model=KeepInput,
     output_model=KeepOutput,
-    handler=_keep,
+    handler=on_journal(_keep),
     needs="write",
     toolset=None,
     idempotent=True,
@@ -450,12 +441,10 @@ class JournalUndoOutput(Output):
     changes: list[FragmentChange]
 
 
-async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> JournalUndoOutput:
-    def undo(companion: Companion) -> JournalUndoOutput:
-        id, back = companion.desk.undo(given.run_id, given.keys)
-        return JournalUndoOutput(run_id=id, changes=[change_view(one) for one in back])
-
-    return await use(memory, principal, given.companion, undo)
+def _undo(companion: Companion, given: UndoInput) -> JournalUndoOutput:
+    """Take it back."""
+    id, back = companion.desk.undo(given.run_id, given.keys)
+    return JournalUndoOutput(run_id=id, changes=[change_view(one) for one in back])
 
 
 UNDO = Operation(
@@ -466,7 +455,7 @@ UNDO = Operation(
     ),
     input_model=UndoInput,
     output_model=JournalUndoOutput,
-    handler=_undo,
+    handler=on_journal(_undo),
     needs="admin",
     toolset=None,
     destructive=True,

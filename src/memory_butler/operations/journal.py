@@ -1,7 +1,8 @@
 """The live side of a journal: what is said, what is on the companion's mind, its next prompt."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
 
 import structlog
 from pydantic import Field
@@ -10,11 +11,14 @@ from memory_butler.companions import bridge, opening
 from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import one_line
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened_text
 from memory_butler.journal import sessions
+from memory_butler.journal.items import Event, Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.pictures import PREFIX, picture_from
+from memory_butler.journal.search import MAX_HITS
 from memory_butler.journal.wording import change_lines, missed_line
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
@@ -47,6 +51,24 @@ class OfCompanion(Input):
     """Whose journal."""
 
     companion: str = Field(DEFAULT_COMPANION, description="The companion's name.")
+
+
+Given = TypeVar("Given", bound=OfCompanion)
+Answer = TypeVar("Answer", bound=Output)
+
+
+def on_journal(
+    do: Callable[[Companion, Given], Answer],
+) -> Callable[[Memory, Principal, Given], Awaitable[Answer]]:
+    """The handler of an operation that needs nothing but the open journal.
+
+    The command line opens the journal by itself and calls `do`.
+    """
+
+    async def handler(memory: Memory, principal: Principal, given: Given) -> Answer:
+        return await use(memory, principal, given.companion, lambda one: do(one, given))
+
+    return handler
 
 
 class CompanionsInput(Input):
@@ -227,8 +249,8 @@ LOG = Operation(
         "its tags say. Log the user's message first, then journal_prompt, then your reply with "
         'actor "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>, '
         '<pattern>, <desc>, <plan due="…">, <pin>, <secret> for what stays on your mind; '
-        "plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key) and plans() "
-        "are answered in the next prompt."
+        "plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key), "
+        'search("…") and plans() are answered in the next prompt.'
     ),
     input_model=LogInput,
     output_model=LogOutput,
@@ -258,19 +280,15 @@ class StreamOutput(Output):
     total: int = Field(description="Messages in the journal, whatever was asked for.")
 
 
-async def _stream(memory: Memory, principal: Principal, given: StreamInput) -> StreamOutput:
-    def page(companion: Companion) -> StreamOutput:
-        found = companion.live.stream(
-            given.before, given.limit + 1, actor=given.actor, tag=given.tag
-        )
-        rows = found[: given.limit]
-        return StreamOutput(
-            events=[event_view(one, companion.policy, secrets=given.secrets) for one in rows],
-            next=rows[-1].id if len(found) > given.limit else None,
-            total=companion.live.extent()[0],
-        )
-
-    return await use(memory, principal, given.companion, page)
+def stream(companion: Companion, given: StreamInput) -> StreamOutput:
+    """A page of the log."""
+    found = companion.live.stream(given.before, given.limit + 1, actor=given.actor, tag=given.tag)
+    rows = found[: given.limit]
+    return StreamOutput(
+        events=[event_view(one, companion.policy, secrets=given.secrets) for one in rows],
+        next=rows[-1].id if len(found) > given.limit else None,
+        total=companion.live.extent()[0],
+    )
 
 
 STREAM = Operation(
@@ -279,7 +297,7 @@ STREAM = Operation(
     description="The messages of a journal, the newest first, by speaker or tag.",
     input_model=StreamInput,
     output_model=StreamOutput,
-    handler=_stream,
+    handler=on_journal(stream),
     needs="read",
     toolset="journal",
     read_only=True,
@@ -305,21 +323,18 @@ class MindOutput(Output):
     hide_at: float = Field(description="At this score or less an item is left out of the prompt.")
 
 
-async def _mind(memory: Memory, principal: Principal, given: MindInput) -> MindOutput:
-    def look(companion: Companion) -> MindOutput:
-        now = memory.clock()
+def mind(companion: Companion, given: MindInput) -> MindOutput:
+    """What is on its mind."""
+    now, policy = companion.live.clock(), companion.policy
+    over: list[Item] = []
+    if given.past:
         over = [one for one in companion.live.history(1_000) if one.status != "active"]
-        return MindOutput(
-            items=[
-                mind_view(one, now, companion.policy, secrets=given.secrets)
-                for one in companion.live.mind()
-            ],
-            past=[item_view(one, secrets=given.secrets) for one in over[: given.past]],
-            now=now,
-            hide_at=companion.policy.hide_at,
-        )
-
-    return await use(memory, principal, given.companion, look)
+    return MindOutput(
+        items=[mind_view(one, now, policy, secrets=given.secrets) for one in companion.live.mind()],
+        past=[item_view(one, secrets=given.secrets) for one in over[: given.past]],
+        now=now,
+        hide_at=policy.hide_at,
+    )
 
 
 MIND = Operation(
@@ -328,7 +343,7 @@ MIND = Operation(
     description="The companion's working memory: feelings, thoughts, plans, pins, with scores.",
     input_model=MindInput,
     output_model=MindOutput,
-    handler=_mind,
+    handler=on_journal(mind),
     needs="read",
     toolset="journal",
     read_only=True,
@@ -389,15 +404,17 @@ class RecallKeyInput(OfCompanion):
     known_at: KnownAt = None
 
 
-async def _recall(memory: Memory, principal: Principal, given: RecallKeyInput) -> RecalledFragment:
-    found = await use(
-        memory,
-        principal,
-        given.companion,
-        lambda one: one.live.recall(given.key, deep=given.deep),
-    )
+def recall(companion: Companion, given: RecallKeyInput) -> RecalledFragment:
+    """What is known of a key.
+
+    Raises:
+        NotFound: there is no such fragment.
+    """
+    found = companion.live.recall(given.key, deep=given.deep)
     if found is None:
-        raise NotFound(f"there is no fragment {given.key[:64]!r}; the map has the keys in brackets")
+        known = sorted(companion.desk.fragments())
+        some = f"there are {', '.join(known[:8])}" if known else "nothing is compiled yet"
+        raise NotFound(f"there is no fragment {given.key[:64]!r}; {some}")
     return recalled_view(found)
 
 
@@ -407,7 +424,7 @@ RECALL = Operation(
     description="What the companion knows of a key, and of what is connected with it.",
     input_model=RecallKeyInput,
     output_model=RecalledFragment,
-    handler=_recall,
+    handler=on_journal(recall),
     needs="read",
     toolset="journal",
     read_only=True,
@@ -430,13 +447,11 @@ class PlansOutput(Output):
     items: list[WorkingItem]
 
 
-async def _plans(memory: Memory, principal: Principal, given: PlansInput) -> PlansOutput:
-    def look(companion: Companion) -> PlansOutput:
-        now = memory.clock()
-        minds = companion.live.plans(given.topic, given.when)
-        return PlansOutput(items=[mind_view(one, now, companion.policy) for one in minds])
-
-    return await use(memory, principal, given.companion, look)
+def plans(companion: Companion, given: PlansInput) -> PlansOutput:
+    """What is planned."""
+    now, policy = companion.live.clock(), companion.policy
+    found = companion.live.plans(given.topic, given.when)
+    return PlansOutput(items=[mind_view(one, now, policy) for one in found])
 
 
 PLANS = Operation(
@@ -445,12 +460,85 @@ PLANS = Operation(
     description="Everything active, what is due first: by topic, or by a phrase for the time.",
     input_model=PlansInput,
     output_model=PlansOutput,
-    handler=_plans,
+    handler=on_journal(plans),
     needs="read",
     toolset="journal",
     read_only=True,
     idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/plans"),),
+)
+
+
+class SearchLogInput(OfCompanion):
+    """What to look for."""
+
+    question: str = Field(
+        description='Some words, or a question, such as "when did we plant the roses".',
+    )
+    limit: int = Field(MAX_HITS, ge=1, le=50, description="How many messages at most.")
+    known_at: KnownAt = None
+
+
+class FoundMessage(Output):
+    """A message that was found, and what was said right before and after it."""
+
+    event: JournalEvent
+    before: JournalEvent | None
+    after: JournalEvent | None
+
+
+class FoundMessages(Output):
+    """Best match first."""
+
+    found: list[FoundMessage]
+
+
+def search(companion: Companion, given: SearchLogInput) -> FoundMessages:
+    """What was said, however long ago."""
+    policy = companion.policy
+
+    def view(event: Event | None) -> JournalEvent | None:
+        return None if event is None else event_view(event, policy)
+
+    return FoundMessages(
+        found=[
+            FoundMessage(
+                event=event_view(one.event, policy), before=view(one.before), after=view(one.after)
+            )
+            for one in companion.live.search(given.question, given.limit)
+        ]
+    )
+
+
+def _search_text(output: FoundMessages) -> str:
+    """As the companion itself is told: a line for each message, with its neighbours."""
+    lines: list[str] = []
+    for one in output.found:
+        for place, event in (("before", one.before), ("", one.event), ("after", one.after)):
+            if event is None or not event.shown:
+                continue
+            said = one_line(" ".join(piece.text for piece in event.shown))
+            when = f"message {event.id}, {event.ts:%Y-%m-%d %H:%M} UTC"
+            lines.append(f"{f'  {place}' if place else f'- {when}'}: {event.called}: {said}")
+    return "\n".join(lines) or "nothing found"
+
+
+SEARCH = Operation(
+    name="journal_search",
+    title="Search what was said",
+    description=(
+        "Find messages of the whole conversation, however long ago, by their words and their "
+        "meaning, each with its date and with what was said before and after it."
+    ),
+    input_model=SearchLogInput,
+    output_model=FoundMessages,
+    handler=on_journal(search),
+    needs="read",
+    toolset="journal",
+    read_only=True,
+    idempotent=True,
+    render=_search_text,
+    routes=(Route("GET", "/api/journal/{companion}/search"),),
 )
 
 

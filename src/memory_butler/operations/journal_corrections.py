@@ -14,7 +14,7 @@ from memory_butler.engine.screening import apart, screened_text
 from memory_butler.journal.items import Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.wording import change_lines
-from memory_butler.operations.journal import OfCompanion, changed_views
+from memory_butler.operations.journal import OfCompanion, changed_views, on_journal
 from memory_butler.operations.journal_views import WorkingItem
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import AllowSecrets, FoundSecrets, Output, Serial
@@ -84,19 +84,29 @@ class RememberedOutput(EditedOutput):
     event_id: int
 
 
-def _meant(companion: Companion, given: WhichItem) -> Item:
+def _which(companion: Companion, given: WhichItem) -> Item:
     """The item that is meant, which must be on its mind."""
     if (given.item_id is None) == (given.words is None):
         raise InvalidInput('say which: by item_id, or by words such as "green tea"')
     if given.item_id is not None:
         return companion.live.item(given.item_id)
-    found = companion.live.meant(given.words or "")
+    return meant(companion, given.words or "")
+
+
+def meant(companion: Companion, words: str) -> Item:
+    """The one item on its mind that a few words mean.
+
+    Raises:
+        Conflict: several are like this.
+        NotFound: none is.
+    """
+    found = companion.live.meant(words)
     if found.item is not None:
         return found.item
     if found.near:
         told = "; ".join(f'"{one_line(one.content)[:_TOLD_CHARS]}"' for one in found.near[:5])
         raise Conflict(f"several are like this, nothing was changed; say which: {told}")
-    raise NotFound("nothing on its mind is like this; journal_mind lists what is")
+    raise NotFound("nothing on its mind is like this")
 
 
 def _corrected(
@@ -134,28 +144,22 @@ async def _remember(memory: Memory, principal: Principal, given: RememberInput) 
     return await use(memory, principal, given.companion, remember, create=True)
 
 
-async def _forget(memory: Memory, principal: Principal, given: ForgetInput) -> CorrectedOutput:
-    def forget(companion: Companion) -> CorrectedOutput:
-        return _corrected(companion, (companion.live.forget(_meant(companion, given)),))
-
-    return await use(memory, principal, given.companion, forget)
+def _forget(companion: Companion, given: ForgetInput) -> CorrectedOutput:
+    return _corrected(companion, (companion.live.forget(_which(companion, given)),))
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditInput) -> EditedOutput:
     content, found = await _screened(memory, principal, given)
 
     def edit(companion: Companion) -> EditedOutput:
-        told = _corrected(companion, companion.live.edit(_meant(companion, given), content))
+        told = _corrected(companion, companion.live.edit(_which(companion, given), content))
         return EditedOutput(changed=told.changed, noted=told.noted, secrets=found)
 
     return await use(memory, principal, given.companion, edit)
 
 
-async def _undo(memory: Memory, principal: Principal, given: UndoMindInput) -> CorrectedOutput:
-    def undo(companion: Companion) -> CorrectedOutput:
-        return _corrected(companion, companion.live.undo(given.item_id), taken_back=True)
-
-    return await use(memory, principal, given.companion, undo)
+def _undo(companion: Companion, given: UndoMindInput) -> CorrectedOutput:
+    return _corrected(companion, companion.live.undo(given.item_id), taken_back=True)
 
 
 REMEMBER = Operation(
@@ -182,7 +186,7 @@ FORGET = Operation(
     ),
     input_model=ForgetInput,
     output_model=CorrectedOutput,
-    handler=_forget,
+    handler=on_journal(_forget),
     needs="write",
     toolset="journal",
     destructive=True,
@@ -214,7 +218,7 @@ UNDO = Operation(
     ),
     input_model=UndoMindInput,
     output_model=CorrectedOutput,
-    handler=_undo,
+    handler=on_journal(_undo),
     needs="write",
     toolset="journal",
     destructive=True,

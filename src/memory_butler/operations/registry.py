@@ -80,6 +80,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     journal.PROMPT,
     journal.RECALL,
     journal.PLANS,
+    journal.SEARCH,
     journal_corrections.REMEMBER,
     journal_corrections.EDIT,
     journal_corrections.FORGET,

@@ -121,6 +121,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "journal_introduce": {"user": "Ana", "name": "Luna", "time_zone": "Europe/Lisbon"},
     "journal_log": {"content": "Good morning! <plan>water the garden tomorrow at 9am</plan>"},
     "journal_remember": {"type": "plan", "content": "drop the car at the garage on Friday"},
+    "journal_search": {"question": "when did we plant the roses"},
     "journal_maintain": {"run_type": "weekly"},
     "token_create": {"name": "dashboard", "scopes": ["read", "write"]},
 }

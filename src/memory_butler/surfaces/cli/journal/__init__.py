@@ -17,6 +17,7 @@ def add_to(app: typer.Typer, panel: str) -> None:
     group.command("mind", epilog=looking.MIND_EXAMPLES)(located(looking.mind))
     group.command("plans", epilog=looking.PLANS_EXAMPLES)(located(looking.plans))
     group.command("recall", epilog=looking.RECALL_EXAMPLES)(located(looking.recall))
+    group.command("search", epilog=looking.SEARCH_EXAMPLES)(located(looking.search))
     group.command("assemble", epilog=looking.ASSEMBLE_EXAMPLES)(located(looking.assemble))
     group.command("import", epilog=keeping.IMPORT_EXAMPLES)(located(keeping.import_))
     group.command("export", epilog=keeping.EXPORT_EXAMPLES)(located(keeping.export))

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, NotFound
+from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError, NotFound
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal import introducing, looking
@@ -301,28 +301,22 @@ class _Talk:
             command()
 
     def _mind(self) -> None:
-        from memory_butler.journal.live import utc_now
-        from memory_butler.operations.journal_views import mind_view
+        from memory_butler.operations import journal
 
-        now, policy = utc_now(), self.companion.policy
-        items = [mind_view(one, now, policy) for one in self.companion.live.mind()]
-        looking.show_items(items, policy.zone)
+        found = journal.mind(self.companion, journal.MindInput())
+        looking.show_items(found.items, self.companion.policy.zone)
 
     def _plans(self, topic: str | None) -> None:
-        from memory_butler.journal.live import utc_now
-        from memory_butler.operations.journal_views import mind_view
+        from memory_butler.operations import journal
 
-        now, policy = utc_now(), self.companion.policy
-        found = self.companion.live.plans(topic)
-        looking.show_items([mind_view(one, now, policy) for one in found], policy.zone)
+        found = journal.plans(self.companion, journal.PlansInput(topic=topic))
+        looking.show_items(found.items, self.companion.policy.zone)
 
     def _recall(self, key: str) -> None:
-        from memory_butler.surfaces.cli.answers import clean
+        from memory_butler.operations import journal
 
-        found = self.companion.live.recall(key, deep=True)
-        if found is None:
-            raise NotFound(f"there is no fragment {key[:64]!r}")
-        print(clean(f"{found.key}: {found.text}"))
+        given = journal.RecallKeyInput(key=key, deep=True)
+        looking.show_recalled(journal.recall(self.companion, given))
 
     def _keep(self, tag: "MemoryType", text: str) -> None:
         """Exactly this text; nobody is asked for an answer to it."""
@@ -354,33 +348,22 @@ class _Talk:
             note("Nothing was changed.")
 
     def _meant(self, text: str, command: str) -> "Item | None":
-        from memory_butler.surfaces.cli.answers import short
+        from memory_butler.operations.journal_corrections import meant
 
         if not text:
             note(f"Say which, by some of its words, such as {command} green tea. /mind shows all.")
             return None
-        found = self.companion.live.meant(text)
-        if found.item is None and found.near:
-            named = "; ".join(short(one.content) for one in found.near[:5])
-            note(f"Several are like this; say which: {named}")
-        elif found.item is None:
-            note("Nothing on its mind is like this. /mind shows what is.")
-        return found.item
+        try:
+            return meant(self.companion, text)
+        except (Conflict, NotFound) as error:
+            note(f"({error}; /mind shows what is there)")
+            return None
 
     def _search(self, question: str) -> None:
-        from memory_butler.journal.search import said
-        from memory_butler.journal.wording import date_words
-        from memory_butler.surfaces.cli.answers import clean
+        from memory_butler.operations import journal
 
-        found = self.companion.live.search(question)
-        for hit in found:
-            note(f"{date_words(hit.event.ts, self.companion.policy)}, message {hit.event.id}")
-            for one in (hit.before, hit.event, hit.after):
-                text = clean(said(one, self.companion.policy)) if one is not None else ""
-                if text:
-                    print(text if one is not hit.event else styled(text, bold=True))
-        if not found:
-            note("Nothing was found.")
+        found = journal.search(self.companion, journal.SearchLogInput(question=question))
+        looking.show_found(found, self.companion.policy.zone)
 
     def _prompt(self) -> None:
         from memory_butler.operations.journal_views import prompt_view

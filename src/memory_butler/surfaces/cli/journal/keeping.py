@@ -272,29 +272,24 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """The maintenance runs, the newest first; one that crashed has no end."""
-    from memory_butler.companions.maintaining import upkeep
-    from memory_butler.operations.fragments import RunOutput, RunsOutput, upkeep_view
-    from memory_butler.operations.journal_views import change_view, run_view
+    from memory_butler.operations.fragments import RunInput, run_of, runs_of
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
     settings = place.settings()
     with companion(place, whose, settings) as one:
         if run_id is not None:
-            run, changes = one.desk.run(run_id), one.desk.changes(run_id)
             if as_json:
-                print_json(RunOutput(run=run_view(run), changes=[*map(change_view, changes)]))
+                print_json(run_of(one, RunInput(run_id=run_id)))
             else:
-                show_differences(changes)
+                show_differences(one.desk.changes(run_id))
             return
-        rows = [run_view(each) for each in one.desk.runs(100)]
-        unread = len(one.desk.unread_events(1_000))
         has_model = _has_model(settings)
-        state = upkeep(one, settings.memory.journal, one.live.clock(), has_model=has_model)
+        found = runs_of(one, 100, settings.memory.journal, has_model=has_model)
     if as_json:
-        print_json(RunsOutput(runs=rows, unread=unread, upkeep=upkeep_view(state)))
+        print_json(found)
         return
     made = table("Run>", "Type", "Began", "State", "Messages>", "Tokens>", "Told")
-    for row in rows:
+    for row in found.runs:
         made.add_row(
             str(row.id),
             row.run_type,
@@ -304,17 +299,18 @@ def runs(
             f"{row.tokens_in + row.tokens_out:,}",
             clean(row.message or "").replace("[", r"\["),
         )
-    if rows:
+    if found.runs:
         console().print(made)
+    unread, upkeep = found.unread, found.upkeep
     print(f"{unread if unread < 1_000 else '1,000 or more'} messages are not compiled yet.")
-    if state.waits is not None:
-        print(f"Nothing is compiled by itself now: {state.waits}.")
+    if upkeep.waits is not None:
+        print(f"Nothing is compiled by itself now: {upkeep.waits}.")
     else:
         print(
-            f"It runs by itself after {counted(state.after_messages, 'message')}, and at the end "
+            f"It runs by itself after {counted(upkeep.after_messages, 'message')}, and at the end "
             "of a conversation."
         )
-    print(f"Within 24 hours runs took {state.used:,} of {state.budget:,} tokens.")
+    print(f"Within 24 hours runs took {upkeep.used:,} of {upkeep.budget:,} tokens.")
 
 
 def _has_model(settings: "Settings") -> bool:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import NotFound
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import DEFAULT, KnownAt, Whose, companion
+from memory_butler.surfaces.cli.journal.terminal import note, styled
 from memory_butler.surfaces.cli.place import AsJson, Place
 from memory_butler.surfaces.cli.problems import complain
 
@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from memory_butler.operations.journal_views import AssembledPrompt, WorkingItem
+    from memory_butler.operations.journal import FoundMessages
+    from memory_butler.operations.journal_views import (
+        AssembledPrompt,
+        RecalledFragment,
+        WorkingItem,
+    )
 
 MIND_EXAMPLES = epilog("memory-butler journal mind", "memory-butler journal mind --secrets --json")
 PLANS_EXAMPLES = epilog(
     "memory-butler journal plans", 'memory-butler journal plans garden --when "next week"'
 )
 RECALL_EXAMPLES = epilog("memory-butler journal recall garden --deep")
+SEARCH_EXAMPLES = epilog('memory-butler journal search "when did we plant the roses"')
 ASSEMBLE_EXAMPLES = epilog(
     "memory-butler journal assemble", "memory-butler journal assemble --receipt"
 )
@@ -69,18 +75,15 @@ def mind(
     as_json: AsJson = False,
 ) -> None:
     """What is on the companion's mind, the most present first."""
-    from memory_butler.operations.journal import MindOutput
-    from memory_butler.operations.journal_views import mind_view
+    from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
     with companion(place, whose, known_at=known_at) as one:
-        now = one.live.clock()
-        items = [mind_view(each, now, one.policy, secrets=secrets) for each in one.live.mind()]
-        hide_at, zone = one.policy.hide_at, one.policy.zone
+        found, zone = journal.mind(one, journal.MindInput(secrets=secrets)), one.policy.zone
     if as_json:
-        print_json(MindOutput(items=items, past=[], now=now, hide_at=hide_at))
+        print_json(found)
     else:
-        show_items(items, zone)
+        show_items(found.items, zone)
 
 
 def plans(
@@ -96,18 +99,16 @@ def plans(
     as_json: AsJson = False,
 ) -> None:
     """Everything active, what is due first; submerged plans as well."""
-    from memory_butler.operations.journal import PlansOutput
-    from memory_butler.operations.journal_views import mind_view
+    from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
     with companion(place, whose, known_at=known_at) as one:
-        now = one.live.clock()
-        items = [mind_view(each, now, one.policy) for each in one.live.plans(topic, when)]
+        found = journal.plans(one, journal.PlansInput(topic=topic, when=when))
         zone = one.policy.zone
     if as_json:
-        print_json(PlansOutput(items=items))
+        print_json(found)
     else:
-        show_items(items, zone)
+        show_items(found.items, zone)
 
 
 def recall(
@@ -119,22 +120,36 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """What the companion knows of a key, and of its neighbours."""
-    from memory_butler.operations.journal_views import recalled_view
-    from memory_butler.surfaces.cli.answers import clean, print_json
+    from memory_butler.operations import journal
+    from memory_butler.surfaces.cli.answers import print_json
 
     with companion(place, whose, known_at=known_at) as one:
-        found = one.live.recall(key, deep=deep)
-        known = [] if found else sorted(one.desk.fragments())
-    if found is None:
-        some = f"; there are {', '.join(known[:8])}" if known else "; nothing is compiled yet"
-        raise NotFound(f"there is no fragment {key[:64]!r}{some}")
+        found = journal.recall(one, journal.RecallKeyInput(key=key, deep=deep))
     if as_json:
-        print_json(recalled_view(found))
+        print_json(found)
         return
-    print(f"{clean(found.key)} ({found.tier}): {clean(found.text)}")
-    for near in found.neighbours:
-        relation = f" ({near.relation})" if near.relation else ""
-        print(clean(f"  → {near.key}{relation}: {near.ambient}"))
+    show_recalled(found)
+
+
+def search(
+    place: Place,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="Some words, or a question.")],
+    limit: Annotated[int, typer.Option(min=1, max=50, help="How many messages at most.")] = 5,
+    whose: Whose = DEFAULT,
+    known_at: KnownAt = None,
+    as_json: AsJson = False,
+) -> None:
+    """What was said, however long ago: by its words and by its meaning."""
+    from memory_butler.operations import journal
+    from memory_butler.surfaces.cli.answers import print_json
+
+    with companion(place, whose, known_at=known_at) as one:
+        found = journal.search(one, journal.SearchLogInput(question=question, limit=limit))
+        zone = one.policy.zone
+    if as_json:
+        print_json(found)
+    else:
+        show_found(found, zone)
 
 
 def assemble(
@@ -185,6 +200,30 @@ def show_receipt(prompt: "AssembledPrompt") -> None:
             print(clean(f"left out of {part.part}: {one.what}: {one.reason}"))
     for warning in prompt.warnings:
         print(clean(f"note: {warning}"))
+
+
+def show_recalled(found: "RecalledFragment") -> None:
+    """A fragment, and its neighbours at ambient depth."""
+    from memory_butler.surfaces.cli.answers import clean
+
+    print(f"{clean(found.key)} ({found.tier}): {clean(found.text)}")
+    for near in found.neighbours:
+        relation = f" ({near.relation})" if near.relation else ""
+        print(clean(f"  → {near.key}{relation}: {near.ambient}"))
+
+
+def show_found(found: "FoundMessages", zone: "tzinfo") -> None:
+    """Messages with their dates, each between what was said before and after it."""
+    from memory_butler.surfaces.cli.answers import clean
+
+    if not found.found:
+        note("Nothing was found.")
+    for one in found.found:
+        note(f"{one.event.ts.astimezone(zone):%Y-%m-%d %H:%M}, message {one.event.id}")
+        for event in filter(None, (one.before, one.event, one.after)):
+            for piece in event.shown:
+                text = clean(f"{event.called}: {piece.text}")
+                print(styled(text, bold=True) if event is one.event else text)
 
 
 def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
