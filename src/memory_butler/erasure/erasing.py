@@ -139,7 +139,7 @@ async def erase(
         now = memory.clock()
         probes = await probe(tx, texts, now, memory.embedding_version_id)
         _refuse_found(probes)
-        report = _report(principal, scope, counts, probes, messages)
+        report = _report(principal, target, scope, counts, probes, messages)
         await erasure.record(tx, id, target.as_json(), principal.actor, now, report)
     if goes_on is not None and memory.audit is not None:
         await asyncio.to_thread(memory.audit.keep, principal.tenant, goes_on)
@@ -179,6 +179,7 @@ def _refuse_found(probes: Sequence[Probe]) -> None:
 
 def _report(
     principal: Principal,
+    target: Target,
     scope: Scope,
     counts: Mapping[str, int],
     probes: Sequence[Probe],
@@ -205,6 +206,8 @@ def _report(
         "probed_at_most": {"of_each_kind": MAX_PROBED, "by_search": MAX_SEARCHED},
         "messages": list(messages),
         "episodes": [str(id) for id in scope.doomed.episodes],
+        # So that an exchange does not bring them back; of a whole tenant, when it was is enough.
+        "facts": [] if target.everything else [str(id) for id in scope.doomed.facts],
     }
 
 
