@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
-from memory_butler.engine.conflicts import list_conflicts, settle
+from memory_butler.engine.conflicts import Choice, list_conflicts, settle
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, taking
@@ -94,7 +95,7 @@ async def test_what_both_said_meanwhile_is_shown_as_a_conflict(
     assert await one.facts(admin) == await other.facts(admin)
     clock.advance(minutes=1)
     _, (open_one,) = await list_conflicts(other.memory, other.principal, 10, 0)
-    choice = "keep_earlier" if open_one.earlier["id"] == mine else "keep_later"
+    choice: Choice = "keep_earlier" if open_one.earlier["id"] == mine else "keep_later"
     await settle(
         other.memory, other.principal, open_one.earlier["id"], open_one.later["id"], choice
     )

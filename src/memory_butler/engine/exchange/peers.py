@@ -51,7 +51,9 @@ def accept(data_dir: Path, tenant: str, name: str, key: str, trust: TrustName) -
         InvalidInput: the key is not 64 hexadecimal digits, or the name is none.
     """
     if not _KEY.fullmatch(key):
-        raise InvalidInput("a key is 64 hexadecimal digits; `memory-butler peers` there prints it")
+        raise InvalidInput(
+            "a key is 64 hexadecimal digits; `memory-butler peers list` there prints it"
+        )
     if not _NAME.fullmatch(name):
         raise InvalidInput(f"{name[:60]!r} is no name of a peer; example: laptop")
     with _changing(data_dir) as known:
@@ -72,7 +74,7 @@ def remove(data_dir: Path, tenant: str, name: str) -> None:
         own = known.get(tenant, {})
         keys = [key for key, said in own.items() if said["name"] == name]
         if not keys:
-            raise NotFound(f"there is no peer {name!r}; `memory-butler peers` lists them")
+            raise NotFound(f"there is no peer {name!r}; `memory-butler peers list` names them")
         for key in keys:
             del own[key]
 

@@ -130,7 +130,7 @@ def _peer(memory: Memory, principal: Principal, key: str) -> Peer:
     peer = peers.accepted(memory.data_dir, principal.tenant).get(key)
     if peer is None:
         raise PermissionDenied(
-            f"nobody has accepted the key {key}; if it is of an installation of yours: "
+            f"nobody has accepted the key {key}; if it belongs to your own installation: "
             f"memory-butler peers accept NAME {key} --trust user_said"
         )
     return peer
