@@ -17,6 +17,7 @@ from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers, sealing
+from memory_butler.engine.exchange import peers
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
 from memory_butler.erasure.certificate import Certificate
@@ -245,6 +246,7 @@ async def _complete(
     )
     destroyed: list[str] = []
     if everything:
+        await asyncio.to_thread(peers.forget, _data_dir(memory), principal.tenant)
         folder = _data_dir(memory) / keyring.FOLDER
         destroyed = await asyncio.to_thread(
             keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()

@@ -31,7 +31,7 @@ def pair(memory: Memory, tmp_path: Path) -> tuple[Replica, Replica]:
 
 
 async def _say(
-    clock: Clock, where: Replica, what: str, predicate: str = "home", **more: str
+    clock: Clock, where: Replica, what: str, predicate: str = "home", **more: Any
 ) -> UUID:
     clock.advance(minutes=1)
     id, _ = await store_fact(where.memory, where.principal, "Ana", predicate, what, **more)
@@ -189,9 +189,12 @@ async def test_nothing_of_an_emptied_tenant_comes_back(
     await other.pull(one)
     clock.advance(minutes=1)
     await erase(one.memory, one.principal, Target(everything=True))
-    clock.advance(minutes=1)
     await _say(clock, other, "Has a dog", "pet")
     clock.advance(minutes=1)
+    # Whose facts were taken is forgotten as well.
+    with pytest.raises(PermissionDenied):
+        await one.pull(other)
+    one.accept(other)
     assert (await one.pull(other)).refused == 1
     assert await one.active(admin) == {("Ana", "pet"): "Has a dog"}
 

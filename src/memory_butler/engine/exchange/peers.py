@@ -79,6 +79,13 @@ def remove(data_dir: Path, tenant: str, name: str) -> None:
             del own[key]
 
 
+def forget(data_dir: Path, tenant: str) -> None:
+    """Take nothing more from anybody: the tenant was erased."""
+    if tenant in _read(data_dir / _PLACE):
+        with _changing(data_dir) as known:
+            known.pop(tenant, None)
+
+
 def _read(path: Path) -> _All:
     try:
         found: _All = json.loads(path.read_text(encoding="utf-8"))
