@@ -6,8 +6,8 @@ Needs a checkout of https://github.com/vectorize-io/agent-memory-benchmark, whos
     .venv/bin/uv pip install --target .amb --no-deps rank-bm25==0.2.2
     PYTHONPATH=.amb python bench/agent_memory.py CHECKOUT [--sets locomo beam realtalk personamem]
 
-By default a part of each set, which takes minutes; `--conversations 100 --questions 10000 --users 37` is
-all of it, and takes hours. Progress goes to standard error.
+By default a part of each set, which takes minutes; all of it, which takes hours, with
+`--conversations 100 --questions 10000 --users 37`. Progress goes to standard error.
 
 Evidence: the turns that hold the answer are looked for in the beginning of what a model would be
 given, of 500, 1,000, 2,000 and 4,000 tokens (4 characters each, as the benchmark counts a context).
@@ -221,7 +221,7 @@ def _holds(context: str, text: str) -> bool:
 
 
 def some(conversations: Sequence[Conversation], first: int, questions: int) -> list[Conversation]:
-    """The first conversations, and of each the same number of questions, spread over all of them."""
+    """The first conversations, and of each equally many questions, spread over all of them."""
     kept = conversations[:first]
     each = max(1, questions // max(1, len(kept)))
     return [
