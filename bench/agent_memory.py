@@ -6,6 +6,9 @@ Needs a checkout of https://github.com/vectorize-io/agent-memory-benchmark, whos
     .venv/bin/uv pip install --target .amb --no-deps rank-bm25==0.2.2
     PYTHONPATH=.amb python bench/agent_memory.py CHECKOUT [--sets locomo beam realtalk personamem]
 
+By default a part of each set, which takes minutes; all of it, which takes hours, with
+`--conversations 100 --questions 10000 --users 37`. Progress goes to standard error.
+
 Evidence: the turns that hold the answer are looked for in the beginning of what a model would be
 given, of 500, 1,000, 2,000 and 4,000 tokens (4 characters each, as the benchmark counts a context).
 PersonaMem: of the four replies the one is chosen that is nearest to anything in 2,000 tokens
@@ -33,6 +36,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import local
@@ -57,6 +61,11 @@ _SPOKEN: Final = re.compile(r"^\[(SYSTEM|USER|ASSISTANT)\] ", re.MULTILINE)
 # Of a turn at the edge of a chunk, so much has to be there.
 _BEGIN: Final = 60
 MODES: Final = ("hybrid", "deep")
+_TOLD: Final = 50
+
+
+def _tell(progress: str) -> None:
+    print(progress, file=sys.stderr, flush=True)
 
 
 def turns_of(document: Any) -> list[tuple[str, str]]:
@@ -118,7 +127,10 @@ def provider(base: type, document: type, mode: str) -> type:
                 for place, (who, said) in enumerate(turns_of(one))
             ]
             with ThreadPoolExecutor(WRITERS) as writers:
-                list(writers.map(lambda one: self._store(*one), told))
+                stored = writers.map(lambda one: self._store(*one), told)
+                for number, _ in enumerate(stored):
+                    if number % (10 * _TOLD) == 0:
+                        _tell(f"  turn {number} of {len(told)}")
 
         def _store(self, one: Any, place: int, who: str, said: str) -> None:
             when = {"occurred_at": one.timestamp} if one.timestamp else {}
@@ -208,12 +220,24 @@ def _holds(context: str, text: str) -> bool:
     return begin in context or json.dumps(begin)[1:-1] in context
 
 
+def some(conversations: Sequence[Conversation], first: int, questions: int) -> list[Conversation]:
+    """The first conversations, and of each equally many questions, spread over all of them."""
+    kept = conversations[:first]
+    each = max(1, questions // max(1, len(kept)))
+    return [
+        replace(one, questions=one.questions[:: max(1, len(one.questions) // each)][:each])
+        for one in kept
+    ]
+
+
 def evidence(way: Any, conversations: Sequence[Conversation]) -> list[dict[str, float]]:
     """Of each question, by budget: is any of its evidence in the context, and is all of it."""
-    rows = []
+    rows: list[dict[str, float]] = []
     for conversation in conversations:
         texts = {turn.id: turn.text for turn in conversation.turns}
         for question in conversation.questions:
+            if len(rows) % _TOLD == 0:
+                _tell(f"  question {len(rows)}")
             began = time.perf_counter()
             found, _ = way.retrieve(question.text, user_id=conversation.name)
             row = {"ms": (time.perf_counter() - began) * 1000}
@@ -276,13 +300,17 @@ def _of_each(
     """What BM25 and each of our modes finds, of the same documents."""
     theirs, ours = bm25(), base()
     theirs.ingest(documents)
+    _tell(" bm25")
     results = {"bm25": ask(theirs)}
     ours.initialize()
-    ours.ingest(documents)
-    for mode in MODES:
-        ours.searching = mode
-        results[f"ours, {mode}"] = ask(ours)
-    ours.cleanup()
+    try:
+        ours.ingest(documents)
+        for mode in MODES:
+            _tell(f" {mode}")
+            ours.searching = mode
+            results[f"ours, {mode}"] = ask(ours)
+    finally:
+        ours.cleanup()
     return results
 
 
@@ -291,7 +319,9 @@ def _measured(given: argparse.Namespace) -> None:
     memory = provider(base, document, MODES[0])
     print(f"Machine: {machine()}")
     for name in [one for one in given.sets if one in SETS]:
-        conversations = list(SETS[name](given.data))
+        conversations = some(list(SETS[name](given.data)), given.conversations, given.questions)
+        asked = sum(len(one.questions) for one in conversations)
+        _tell(f"{name}: {len(conversations)} conversations, {asked} questions")
         documents = [one for each in conversations for one in _documents(each, document)]
         ask = partial(evidence, conversations=conversations)
         results = _of_each(memory, bm25, documents, ask)
@@ -335,7 +365,9 @@ def main() -> None:
     parser.add_argument(
         "--sets", nargs="+", choices=[*SETS, "personamem"], default=[*SETS, "personamem"]
     )
-    parser.add_argument("--users", type=int, help="only the first N of PersonaMem")
+    parser.add_argument("--users", type=int, default=4, help="the first N of PersonaMem's 37")
+    parser.add_argument("--conversations", type=int, default=2, help="the first N of each set")
+    parser.add_argument("--questions", type=int, default=100, help="of each set, spread over it")
     _measured(parser.parse_args())
 
 

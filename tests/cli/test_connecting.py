@@ -53,3 +53,11 @@ def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Pat
     written = (tmp_path / ".codex" / "config.toml").read_text()
     assert 'args = ["-m", "memory_butler", "mcp", "--tenant", "work"]' in written
     at_home.inside("disconnect", "codex", "--yes")
+    # One that reaches no server needs no word for it, and is not given another's address in vain.
+    told = at_home.inside("connect", "claude-desktop", "--yes")
+    assert "Nothing answers" not in told.err
+    (desktop,) = tmp_path.rglob("claude_desktop_config.json")
+    assert "mcp" in json.loads(desktop.read_text())["mcpServers"]["memory"]["args"]
+    away = ("--url", "https://memory.example.org")
+    assert "--stdio" in at_home.inside("connect", "claude-desktop", *away, code=3).err
+    at_home.inside("disconnect", "claude-desktop", "--yes")

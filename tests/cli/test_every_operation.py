@@ -18,6 +18,10 @@ from memory_butler.surfaces.cli.program import build
 # Operations that are no command of the table, and why.
 EXCEPTIONS: Final = {
     "memory_erase": "`erase` asks first, finishes what was cut off and takes --admin-dsn",
+    **dict.fromkeys(
+        ("memory_exchange_state", "memory_exchange_facts", "memory_exchange_take"),
+        "`pull` and `push` carry what these say between two installations",
+    ),
     "memory_find": "the dashboard's search while somebody types; `search` is the command",
     "memory_map": "a picture; `entities list` and `entities show` have what is on it",
     "memory_trends": "figures that only a chart makes readable",
@@ -33,9 +37,9 @@ EXCEPTIONS: Final = {
 
 # Commands that are written by hand, for they have no operation; `erase` is the exception above.
 BY_HAND: Final = set(
-    "serve demo mcp connect disconnect doctor butler import export write-rules sync scan-secrets "
-    "erase verify journal reembed reindex-words backup restore-backup keys audit distribute index "
-    "psql db-url db model version".split()
+    "serve demo mcp connect disconnect doctor butler import export write-rules sync pull push "
+    "peers scan-secrets erase verify journal reembed reindex-words backup restore-backup keys "
+    "audit distribute index psql db-url db model version".split()
 )
 
 

@@ -98,6 +98,38 @@ def test_both_sides_reach_each_other(mirror: Mirror) -> None:
     assert mirror.sync("--check") == "Up to date.\n"
 
 
+def test_what_changed_on_either_side_is_no_pass_without_changes(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass that finds both sides as it left them does not read memory; all others do."""
+    views: list[int] = []
+    real = markdown_folder._view
+
+    async def seen(*given: Any) -> Any:
+        views.append(1)
+        return await real(*given)
+
+    monkeypatch.setattr(markdown_folder, "_view", seen)
+    monkeypatch.setattr(markdown_folder, "_PAGE", 2)
+    note = mirror.folder / "Ana.md"
+    mirror.sync()
+    assert not views
+    note.write_text(note.read_text() + "My own words.\n")
+    mirror.sync()
+    assert len(views) == 1
+    mirror.sync()
+    assert len(views) == 1
+    for number in range(4):
+        mirror.run("store-fact", "Ben", f"note {number}", "Rows a boat")
+    assert "Ben.md: note changed" in mirror.sync()
+    assert (mirror.folder / "Ben.md").read_text().count("Rows a boat") == 4
+    # What was left alone is told again by every pass.
+    note.write_text(note.read_text().replace("## Facts", "## Facts\n\n- no predicate"))
+    first = mirror.sync()
+    assert "left alone" in first
+    assert mirror.sync() == first
+
+
 def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None:
     note = mirror.folder / "Ana.md"
     mirror.run("store-fact", "Ana", "home", "Lives in Braga")

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
 
 from memory_butler.config import Settings
+from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.operations.operation import STRUCTURED, Operation
@@ -162,7 +163,8 @@ class _Quiet(uvicorn.Server):
 @asynccontextmanager
 async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
     """Serve on a free port until the block ends."""
-    memory = replace(memory, config=settings.memory, data_dir=settings.data_dir)
+    keys = AuditKeys(settings.data_dir / "audit", bytes(32))
+    memory = replace(memory, config=settings.memory, data_dir=settings.data_dir, audit=keys)
     listening = listen("127.0.0.1", 0)
     server = _Quiet(
         uvicorn.Config(

@@ -39,6 +39,8 @@ VALIDITY_TRANSITIONS: Final = (
     Transition("fading", "supersede", "superseded", "LIFE-04", "a new fact has the same key"),
     Transition("active", "lose_merge", "superseded", "MRG-03", "the other fact's confidence wins"),
     Transition("fading", "lose_merge", "superseded", "MRG-03", "the other fact's confidence wins"),
+    Transition("active", "set_aside", "waiting", "C-351", "a later word came by an exchange"),
+    Transition("fading", "set_aside", "waiting", "C-351", "a later word came by an exchange"),
     Transition("active", "forget", "retracted", "STO-13"),
     Transition("fading", "forget", "retracted", "STO-13"),
     Transition("superseded", "forget", "retracted", "STO-13"),

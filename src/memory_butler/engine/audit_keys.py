@@ -52,6 +52,10 @@ class AuditKeys:
         raw: bytes = self._signer().public_key().public_bytes_raw()
         return raw
 
+    def exchange(self, tenant: str) -> Any:
+        """The private key (Ed25519) that signs a tenant's facts for other installations."""
+        return _private(hmac.digest(self.secret, b"exchange " + tenant.encode(), "sha256"))
+
     def signed(self, statement: Mapping[str, Any]) -> Checkpoint:
         """A checkpoint that says this."""
         text = canonical(statement)
@@ -87,11 +91,14 @@ class AuditKeys:
         return self.folder / "checkpoints" / f"{tenant}.json"
 
     def _signer(self) -> Any:
-        # Imported when something is signed: a command that only stores does without.
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        return _private(hmac.digest(self.secret, b"checkpoints", "sha256"))
 
-        seed = hmac.digest(self.secret, b"checkpoints", "sha256")
-        return Ed25519PrivateKey.from_private_bytes(seed)
+
+def _private(seed: bytes) -> Any:
+    # Imported when something is signed: a command that only stores does without.
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(seed)
 
 
 def open_keys(folder: Path) -> AuditKeys:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput, StaleRevision
 from memory_butler.domain.events import EventType
+from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
@@ -52,7 +53,7 @@ INHERITED: Final = (
     "source_episode_id",
 )
 # Marks on the old text that say nothing of the new one.
-_MARKS: Final = frozenset(
+MARKS: Final = frozenset(
     {
         "status",
         "forgotten",
@@ -64,6 +65,7 @@ _MARKS: Final = frozenset(
         "echo",
         "echo_of",
         "echo_nearness",
+        MARK,
         NOTE,
     }
 )
@@ -187,7 +189,7 @@ def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
     if "valid_from" not in changes:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
-    kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
+    kept = {name: value for name, value in row["metadata"].items() if name not in MARKS}
     trust = _trust("fact", row, changes, _SAYS).label
     if not _brings(row, changes):
         kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
@@ -321,7 +323,7 @@ async def edit_rule(
 
 def _without_marks(row: Row) -> dict[str, Any]:
     """A rule's metadata for another text; the harm that the old one did is not held against it."""
-    kept = {name: value for name, value in row["metadata"].items() if name not in _MARKS}
+    kept = {name: value for name, value in row["metadata"].items() if name not in MARKS}
     harmful = row["maturity"] == "anti_pattern" or "needs_inversion" in row["metadata"]
     return kept | ({"needs_inversion": False} if harmful else {})
 

@@ -17,6 +17,7 @@ from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers, sealing
+from memory_butler.engine.exchange import peers
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
 from memory_butler.erasure.certificate import Certificate
@@ -139,7 +140,7 @@ async def erase(
         now = memory.clock()
         probes = await probe(tx, texts, now, memory.embedding_version_id)
         _refuse_found(probes)
-        report = _report(principal, scope, counts, probes, messages)
+        report = _report(principal, target, scope, counts, probes, messages)
         await erasure.record(tx, id, target.as_json(), principal.actor, now, report)
     if goes_on is not None and memory.audit is not None:
         await asyncio.to_thread(memory.audit.keep, principal.tenant, goes_on)
@@ -179,6 +180,7 @@ def _refuse_found(probes: Sequence[Probe]) -> None:
 
 def _report(
     principal: Principal,
+    target: Target,
     scope: Scope,
     counts: Mapping[str, int],
     probes: Sequence[Probe],
@@ -205,6 +207,8 @@ def _report(
         "probed_at_most": {"of_each_kind": MAX_PROBED, "by_search": MAX_SEARCHED},
         "messages": list(messages),
         "episodes": [str(id) for id in scope.doomed.episodes],
+        # So that an exchange does not bring them back; of a whole tenant, when it was is enough.
+        "facts": [] if target.everything else [str(id) for id in scope.doomed.facts],
     }
 
 
@@ -242,6 +246,7 @@ async def _complete(
     )
     destroyed: list[str] = []
     if everything:
+        await asyncio.to_thread(peers.forget, _data_dir(memory), principal.tenant)
         folder = _data_dir(memory) / keyring.FOLDER
         destroyed = await asyncio.to_thread(
             keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()

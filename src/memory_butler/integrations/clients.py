@@ -72,12 +72,14 @@ class Client:
     """A program; `edits` says what connecting it changes, given the home folder and environment.
 
     It raises InvalidInput where the program cannot reach such a server.
+    `starts_servers`: it reaches none over HTTP.
     """
 
     name: str
     title: str
     edits: Callable[[Path, Mapping[str, str], Server], tuple[FileEdit, ...]]
     restart: str
+    starts_servers: bool = False
 
 
 def _bearer(server: Server, reference: str) -> dict[str, Any]:
@@ -244,7 +246,10 @@ def _zed(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, 
 
 def _claude_desktop(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     if not server.command:
-        raise InvalidInput("Claude Desktop starts its servers itself: add --stdio")
+        raise InvalidInput(
+            "Claude Desktop starts its servers itself: leave out --url and --token-env, or "
+            "add --stdio"
+        )
     file = _applications(home, env) / "Claude" / "claude_desktop_config.json"
     return (FileEdit(file, (Member(("mcpServers", NAME), _command(server)),)),)
 
@@ -273,7 +278,13 @@ def _opencode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileE
 
 CLIENTS: Final[tuple[Client, ...]] = (
     Client("claude-code", "Claude Code", _claude_code, "Start Claude Code anew."),
-    Client("claude-desktop", "Claude Desktop", _claude_desktop, "Start Claude Desktop anew."),
+    Client(
+        "claude-desktop",
+        "Claude Desktop",
+        _claude_desktop,
+        "Start Claude Desktop anew.",
+        starts_servers=True,
+    ),
     Client("cline", "Cline", _cline, "Switch the server on among Cline's MCP servers."),
     Client("codex", "Codex", _codex, "Start Codex anew, and trust the hooks that it asks about."),
     Client("cursor", "Cursor", _cursor, "Start Cursor anew, and switch the server on in its MCPs."),

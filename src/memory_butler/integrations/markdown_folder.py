@@ -9,9 +9,11 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -80,6 +82,7 @@ class _Folder:
     pages: list[Page]
     problems: list[Problem]
     base: dict[str, str]
+    left: str
     names: list[str]
     blind: bool
 
@@ -100,7 +103,14 @@ async def sync(
             than half of its facts are missing and `forget_many` is not given.
     """
     with _locked(folder, dry_run=dry_run):
+        # Read before memory is: what changes meanwhile is not taken for known.
+        moment = await _moment(client)
+        found = _read_folder(folder, owner, dry_run=dry_run)
+        texts = {page.path: page.text for page in found.pages}
+        if found.left == _left(texts, moment) and not found.problems:
+            return Report((), (), (), sum(map(conflicts_in, texts.values())))
         view = await _view(client)
+        # Once more, as a person may have saved a note while memory was read.
         found = _read_folder(folder, owner, dry_run=dry_run)
         known = {line.id for page in found.pages for line in page.lines if line.id} | {*found.base}
         view = await _with_newest(client, view, known)
@@ -130,7 +140,11 @@ async def sync(
             blind=found.blind,
             names=Names(found.names),
         )
-        late = [] if dry_run else _write(folder, owner, found, outcome)
+        left = ""
+        if not (found.problems or merged.problems or refused):
+            texts = {page.path: page.text for page in found.pages} | dict(outcome.texts)
+            left = _left(texts, moment)
+        late = [] if dry_run else _write(folder, owner, found, outcome, left)
         return _report(found, merged, outcome, refused, late)
 
 
@@ -182,13 +196,31 @@ def _locked(folder: Path, *, dry_run: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
+async def _moment(client: MemoryClient) -> str:
+    """What tells whether memory has changed: every change leaves an event, and none goes."""
+    found = await client.events_list(limit=1)
+    return f"{found.total} {found.items[0].id if found.items else None}"
+
+
+def _left(texts: Mapping[str, str], moment: str) -> str:
+    """What tells whether notes and memory are as a pass left them: 32 hexadecimal digits."""
+    notes = sorted((path, text) for path, text in texts.items() if text)
+    return blake2b(json.dumps([moment, notes]).encode(), digest_size=16).hexdigest()
+
+
 async def _view(client: MemoryClient) -> View:
     """The active facts, the oldest first, their contents whole."""
     active: dict[str, Held] = {}
+    since: datetime | None = None
     offset = 0
     while True:
         part = await client.facts_list(
-            limit=_PAGE, offset=offset, validity="active", sort="created", direction="asc"
+            limit=_PAGE,
+            offset=offset,
+            since=since,
+            validity="active",
+            sort="created",
+            direction="asc",
         )
         for one in part.items:
             if _NOT_MIRRORED in one.tags:
@@ -197,9 +229,12 @@ async def _view(client: MemoryClient) -> View:
             if one.content_length > len(content):
                 content = (await client.fact_look(one.id)).fact.content
             active[str(one.id)] = _held(one, content)
-        offset += len(part.items)
         if len(part.items) < _PAGE:
             return View(active)
+        # From the last one on: a page far down the list would walk over all before it.
+        last = part.items[-1].created_at
+        offset = sum(one.created_at == last for one in part.items) + offset * (last == since)
+        since = last
 
 
 def _held(one: Any, content: str) -> Held:
@@ -262,8 +297,8 @@ def _read_folder(folder: Path, owner: Owner, *, dry_run: bool) -> _Folder:
                     problems.append(Problem(shown, 0, "it is not UTF-8, too large or unreadable"))
                 else:
                     pages.append(read(shown, text))
-    base = _base(folder, owner, pages, dry_run=dry_run)
-    return _Folder(pages, problems, base, names, blind=bool(problems))
+    base, left = _base(folder, owner, pages, dry_run=dry_run)
+    return _Folder(pages, problems, base, left, names, blind=bool(problems))
 
 
 def _is_leftover(name: str) -> bool:
@@ -285,7 +320,9 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _base(folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool) -> dict[str, str]:
+def _base(
+    folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool
+) -> tuple[dict[str, str], str]:
     """What the last pass left on both sides. A new folder is claimed before anything is written."""
     path = folder / STATE
     if path.is_symlink():
@@ -294,6 +331,7 @@ def _base(folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool) -> di
         given = json.loads(path.read_bytes())
         base = {str(id): str(one) for id, one in given["facts"].items()}
         whose = Owner(given["installation"], given["tenant"])
+        left = str(given.get("left", ""))
     except FileNotFoundError:
         if any(page.subject is not None for page in pages):
             raise Conflict(
@@ -302,7 +340,7 @@ def _base(folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool) -> di
             ) from None
         if not dry_run:
             _write_state(folder, owner, {})
-        return {}
+        return {}, ""
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -310,11 +348,12 @@ def _base(folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool) -> di
     if whose != owner:
         other = "tenant" if whose.installation == owner.installation else "installation"
         raise Conflict(f"{folder} mirrors the facts of another {other}; name a folder of its own")
-    return base
+    return base, left
 
 
-def _write_state(folder: Path, owner: Owner, base: dict[str, str]) -> None:
-    given = {"installation": owner.installation, "tenant": owner.tenant, "facts": base}
+def _write_state(folder: Path, owner: Owner, base: dict[str, str], left: str = "") -> None:
+    whose = {"installation": owner.installation, "tenant": owner.tenant}
+    given = {**whose, "facts": base, **({"left": left} if left else {})}
     data = (json.dumps(given, indent=0, sort_keys=True) + "\n").encode()
     path = folder / STATE
     if path.exists() and path.read_bytes() == data:
@@ -392,7 +431,9 @@ def _replace(newest: dict[str, str], old: str, new: str) -> None:
     newest[old] = new
 
 
-def _write(folder: Path, owner: Owner, found: _Folder, outcome: Outcome) -> list[Problem]:
+def _write(
+    folder: Path, owner: Owner, found: _Folder, outcome: Outcome, left: str
+) -> list[Problem]:
     """Write the notes, then the state. A note that was saved meanwhile is left to the next pass."""
     was = {page.path: page.text for page in found.pages}
     late: list[Problem] = []
@@ -410,7 +451,7 @@ def _write(folder: Path, owner: Owner, found: _Folder, outcome: Outcome) -> list
                 with replaced(path) as file:
                     os.fchmod(file.fileno(), mode)
                     file.write(text.encode())
-        _write_state(folder, owner, base)
+        _write_state(folder, owner, base, "" if late else left)
     except OSError as error:
         raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
     return late

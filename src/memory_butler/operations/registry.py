@@ -13,6 +13,7 @@ from memory_butler.operations import (
     entities,
     episodes,
     erasure,
+    exchange,
     facts,
     find,
     fragments,
@@ -136,6 +137,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     tokens.CREATE,
     tokens.REVOKE,
     erasure.ERASE,
+    exchange.STATE,
+    exchange.FACTS,
+    exchange.TAKE,
 )
 
 

@@ -29,6 +29,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   fact_expired: "facts",
   fact_retracted: "facts",
   fact_accepted: "facts",
+  fact_set_aside: "facts",
   conflict_settled: "facts",
   rule_created: "rules",
   rule_promoted: "rules",

@@ -1,7 +1,7 @@
 """Connecting the programs of agents: their configuration, edited and given back."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 import typer
@@ -20,6 +20,8 @@ CONNECT_EXAMPLES = epilog(
     "memory-butler connect cursor --url https://memory.example.org --token-env MEMORY_TOKEN --yes",
 )
 
+URL: Final = "http://127.0.0.1:8150"
+
 ClientName = Annotated[
     str,
     typer.Argument(
@@ -36,9 +38,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes; write
 def connect(
     place: Place,
     client: ClientName,
-    url: Annotated[
-        str, typer.Option(metavar="URL", help="Where the server is.")
-    ] = "http://127.0.0.1:8150",
+    url: Annotated[str, typer.Option(metavar="URL", help="Where the server is.")] = URL,
     stdio: Annotated[
         bool,
         typer.Option(
@@ -63,6 +63,8 @@ def connect(
     from memory_butler.integrations.clients import Server, client_named, current_environment
 
     chosen = client_named(client)
+    # One that reaches no server starts memory itself, without being told to.
+    stdio = stdio or (chosen.starts_servers and url == URL and token_env is None)
     server = Server(_checked(url), _own_command(place) if stdio else (), token_env)
     connections = _connections(place)
     changes = connections.plan(chosen, chosen.edits(*current_environment(), server))

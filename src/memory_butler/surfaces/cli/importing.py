@@ -190,7 +190,7 @@ async def _restore(
                 progress=lambda reached: told(reached, total),
             )
         if wait:
-            await _embed(memory)
+            await embed(memory)
     return report
 
 
@@ -286,11 +286,11 @@ async def _import(
                     progress=lambda _, reached: told(reached, source.size),
                 )
         if wait:
-            await _embed(memory)
+            await embed(memory)
     return report
 
 
-async def _embed(memory: "Memory") -> None:
+async def embed(memory: "Memory") -> None:
     """Wait until everything that was imported is embedded, by us or by a running server."""
     from memory_butler.engine.reembed import embed_imported, unembedded
 

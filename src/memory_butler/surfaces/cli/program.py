@@ -15,6 +15,7 @@ from memory_butler.surfaces.cli import (
     demonstrating,
     distributing,
     erasing,
+    exchanging,
     exporting,
     importing,
     installation,
@@ -70,6 +71,8 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
         located(writing_rules.write_rules)
     )
     add("sync", rich_help_panel=STORE, epilog=syncing.EXAMPLES)(located(syncing.sync))
+    add("pull", rich_help_panel=STORE, epilog=exchanging.PULL_EXAMPLES)(located(exchanging.pull))
+    add("push", rich_help_panel=STORE, epilog=exchanging.PUSH_EXAMPLES)(located(exchanging.push))
     add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
         located(scanning.scan_secrets)
     )
@@ -126,6 +129,12 @@ def _add_groups(app: typer.Typer) -> None:
     key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
     key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
     app.add_typer(key, name="keys", rich_help_panel=OPERATE)
+
+    peers = typer.Typer(help="Choose whose facts `pull` and `push` bring.", no_args_is_help=True)
+    peers.command("list")(located(exchanging.list_peers))
+    peers.command("accept", epilog=exchanging.ACCEPT_EXAMPLES)(located(exchanging.accept))
+    peers.command("remove")(located(exchanging.remove))
+    app.add_typer(peers, name="peers", rich_help_panel=STORE)
 
     index = typer.Typer(
         help="Manage the vector index, for faster approximate search.", no_args_is_help=True

@@ -1,0 +1,111 @@
+"""How two installations agree on facts that either changed: pure, and the same on both sides.
+
+What a fact says never changes. What changes of it is one state, which the latest change decides; of
+two at the same time, or of one that the other led to, the higher rank. So the order in which
+installations meet does not matter, nor how often (a join semilattice). Of several facts that hold
+one key, the one that wins is the greatest of a total order.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from memory_butler.domain.facts import Validity
+from memory_butler.domain.restatement import same_words
+from memory_butler.domain.trust import Trust, outranks
+
+# A mark in a fact's metadata: what an exchange has to know of it that no column has.
+MARK: Final = "exchange"
+# Of two states since the same moment the later one here holds: the first leads to the others.
+_RANKS: Final[tuple[Validity, ...]] = ("active", "expired", "waiting", "superseded", "retracted")
+# A clock that is further ahead than this would decide every conflict.
+MOST_AHEAD_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What can change of a fact; `since`: when it became so, wherever that was."""
+
+    validity: Validity
+    since: datetime
+    valid_until: datetime | None = None
+    confirmed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A fact that is active, or is to be."""
+
+    id: UUID
+    content: str
+    trust: Trust
+    since: datetime
+    ancestors: frozenset[UUID] = frozenset()
+
+
+# What becomes of the one that does not hold the key: it was replaced, or it is shown as a conflict.
+Loss = Literal["superseded", "waiting"]
+
+
+def is_newer(theirs: State, mine: State) -> bool:
+    """Whether the other side's state takes the place of this one.
+
+    Decay is each side's own clockwork, not a change that anybody made: a fact has expired where
+    nobody has confirmed it later elsewhere.
+    """
+    if (theirs.validity, theirs.valid_until) == (mine.validity, mine.valid_until):
+        return False
+    if {theirs.validity, mine.validity} == {"active", "expired"}:
+        later = _moment(theirs.confirmed) - _moment(mine.confirmed)
+        return later >= 0 if theirs.validity == "expired" else later > 0
+    return _order(theirs) > _order(mine)
+
+
+def loser(holder: Claim, comer: Claim) -> tuple[UUID, Loss]:
+    """Which of two facts of one key does not hold it, and what becomes of it.
+
+    What followed from the other replaces it. Of two that were said without knowing of each other
+    the later one holds, and the other waits beside it, unless both say the same. What is trusted
+    less never replaces what is trusted more (C-210).
+    """
+    if outranks(holder.trust, comer.trust):
+        return comer.id, _beside(comer, holder)
+    if outranks(comer.trust, holder.trust):
+        return holder.id, _beside(holder, comer)
+    if holder.id in comer.ancestors:
+        return holder.id, "superseded"
+    if comer.id in holder.ancestors:
+        return comer.id, "superseded"
+    lost, won = sorted((holder, comer), key=lambda one: (one.since, one.id))
+    return lost.id, _beside(lost, won)
+
+
+def _beside(lost: Claim, won: Claim) -> Loss:
+    replaced = lost.id in won.ancestors or same_words(lost.content, won.content)
+    return "superseded" if replaced else "waiting"
+
+
+def _order(state: State) -> tuple[datetime, int, float]:
+    return state.since, _RANKS.index(state.validity), _moment(state.valid_until)
+
+
+def _moment(moment: datetime | None) -> float:
+    return 0.0 if moment is None else moment.timestamp()
+
+
+def changed_since(
+    known_since: datetime, created_at: datetime, mark: Mapping[str, Any] | None
+) -> datetime:
+    """When a fact became what it is, by the clock of where that happened.
+
+    Args:
+        known_since: since when this installation has it in its present state.
+        mark: what an exchange noted of it, if one ever changed it.
+    """
+    if mark is None:
+        return known_since
+    at, since = datetime.fromisoformat(mark["at"]), datetime.fromisoformat(mark["since"])
+    # Changed here after the exchange: later than what it changed, whatever the clocks say.
+    return since if at == known_since else max(known_since, since)

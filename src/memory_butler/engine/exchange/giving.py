@@ -1,0 +1,68 @@
+"""What this installation tells others: the digests of its facts, and those that they ask for."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.exchange.packs import (
+    PACK_BYTES,
+    PACK_FACTS,
+    PARTS,
+    Signed,
+    as_sent,
+    signed,
+)
+from memory_butler.engine.memory import Memory
+from memory_butler.store import exchange as store
+
+
+async def state(memory: Memory, principal: Principal) -> Signed:
+    """Digests of the parts of the facts, by their numbers, and the facts that are gone for good."""
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        parts = await store.digests(tx)
+        gone = await store.gone(tx)
+    said = {
+        "kind": "state",
+        "parts": {str(part): digest for part, digest in parts.items()},
+        "gone": [str(id) for id in gone],
+    }
+    return signed(memory, principal.tenant, said)
+
+
+async def facts(
+    memory: Memory, principal: Principal, parts: Sequence[int], after: str | None = None
+) -> tuple[Signed, str | None]:
+    """Facts of some parts, and where to go on; None: these were the last.
+
+    Raises:
+        InvalidInput: a part that is not 0 to 255, or a place that no answer named.
+    """
+    if any(not 0 <= part < PARTS for part in parts):
+        raise InvalidInput(f"parts are numbered 0 to {PARTS - 1}")
+    place = None if after is None else _place(after)
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        found = await store.page(tx, parts, place, PACK_FACTS + 1)
+    sent: list[dict[str, Any]] = []
+    size = 0
+    for row in found[:PACK_FACTS]:
+        sent.append(as_sent(row))
+        size += len(json.dumps(sent[-1], ensure_ascii=False).encode())
+        if size > PACK_BYTES:
+            break
+    on = None
+    if len(sent) < len(found):
+        last = found[len(sent) - 1]
+        on = f"{last['place'].hex()} {last['made'].isoformat()} {last['id']}"
+    return signed(memory, principal.tenant, {"kind": "facts", "facts": sent}), on
+
+
+def _place(after: str) -> store.Place:
+    try:
+        hash, made, id = after.split(" ")
+        return store.Place(bytes.fromhex(hash), datetime.fromisoformat(made), UUID(id))
+    except ValueError as error:
+        raise InvalidInput("after takes what the answer before named as next") from error

@@ -1,0 +1,111 @@
+"""The installations whose facts a tenant takes: their keys, and how far each is trusted.
+
+A file in the data directory, not a table: who may be believed is no memory, and no export or backup
+of one installation should decide it for another.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound
+from memory_butler.domain.trust import Trust, TrustName, parse_trust
+from memory_butler.files import replaced
+
+_PLACE: Final = Path("exchange", "peers.json")
+_KEY: Final = re.compile(r"[0-9a-f]{64}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+_All = dict[str, dict[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another installation; `trust`: the most that any of its facts is trusted."""
+
+    name: str
+    key: str
+    trust: Trust
+
+
+def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
+    """The peers of a tenant, by their keys."""
+    if data_dir is None:
+        return {}
+    found = _read(data_dir / _PLACE).get(tenant, {})
+    return {
+        key: Peer(one["name"], key, parse_trust(one["trust"])) for key, one in sorted(found.items())
+    }
+
+
+def accept(data_dir: Path, tenant: str, name: str, key: str, trust: TrustName) -> Peer:
+    """Take facts that are signed with this key from now on; a known key or name is replaced.
+
+    Raises:
+        InvalidInput: the key is not 64 hexadecimal digits, or the name is none.
+    """
+    if not _KEY.fullmatch(key):
+        raise InvalidInput(
+            "a key is 64 hexadecimal digits; `memory-butler peers list` there prints it"
+        )
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(f"{name[:60]!r} is no name of a peer; example: laptop")
+    with _changing(data_dir) as known:
+        own = known.setdefault(tenant, {})
+        for other in [one for one, said in own.items() if said["name"] == name]:
+            del own[other]
+        own[key] = {"name": name, "trust": trust}
+    return Peer(name, key, parse_trust(trust))
+
+
+def remove(data_dir: Path, tenant: str, name: str) -> None:
+    """Take nothing more from a peer; what it gave stays.
+
+    Raises:
+        NotFound: there is no peer of this name.
+    """
+    with _changing(data_dir) as known:
+        own = known.get(tenant, {})
+        keys = [key for key, said in own.items() if said["name"] == name]
+        if not keys:
+            raise NotFound(f"there is no peer {name!r}; `memory-butler peers list` names them")
+        for key in keys:
+            del own[key]
+
+
+def forget(data_dir: Path, tenant: str) -> None:
+    """Take nothing more from anybody: the tenant was erased."""
+    if tenant in _read(data_dir / _PLACE):
+        with _changing(data_dir) as known:
+            known.pop(tenant, None)
+
+
+def _read(path: Path) -> _All:
+    try:
+        found: _All = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read; it has the keys of peers") from error
+    return found
+
+
+@contextmanager
+def _changing(data_dir: Path) -> Iterator[_All]:
+    path = data_dir / _PLACE
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        known = _read(path)
+        yield known
+        with replaced(path) as file:
+            file.write(json.dumps(known, indent=1, sort_keys=True).encode() + b"\n")
+    finally:
+        os.close(folder)

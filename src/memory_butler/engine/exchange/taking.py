@@ -1,0 +1,440 @@
+"""Facts of another installation on their way in: merged one by one, as domain/exchange.py decides.
+
+Whatever is taken twice, in parts or in another order comes to the same. An accepted peer changes
+nothing that is trusted more than the peer is (C-210).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
+from memory_butler.domain.events import EventType
+from memory_butler.domain.exchange import (
+    MARK,
+    MOST_AHEAD_SECONDS,
+    Claim,
+    State,
+    changed_since,
+    is_newer,
+    loser,
+)
+from memory_butler.domain.facts import FactKey, FactPeriod, Validity
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, outranks
+from memory_butler.engine import writing
+from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
+from memory_butler.engine.exchange import peers
+from memory_butler.engine.exchange.packs import Sent, Signed, opened, own_key, read_fact
+from memory_butler.engine.exchange.peers import Peer
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.screening import screened
+from memory_butler.inference import languages
+from memory_butler.store import entities, events, facts, imports, links, versions
+from memory_butler.store import exchange as store
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
+
+BATCH: Final = 256
+
+# What the log says of a fact that an exchange brought into a state.
+_EVENTS: Final[dict[Validity, EventType]] = {
+    "active": "memory_restored",
+    "expired": "fact_expired",
+    "waiting": "fact_set_aside",
+    "superseded": "fact_superseded",
+    "retracted": "fact_retracted",
+}
+# Marks in the metadata that go with a state, and are made anew for the next.
+_OF_STATE: Final = ("forgotten", "waiting", "status")
+
+
+@dataclass(slots=True)
+class Taken:
+    """What taking did.
+
+    Attributes:
+        new: facts that were not here.
+        changed: facts that are in another state now.
+        conflicts: facts that wait beside one that was said elsewhere at the same time.
+        kept: facts that stay as they are, as they are trusted more than the peer.
+        gone: facts that were erased there, and are forgotten here.
+        refused: facts that were not stored, since they were erased or undone here, or are refused
+            by a setting of this installation.
+    """
+
+    new: int = 0
+    changed: int = 0
+    conflicts: int = 0
+    kept: int = 0
+    gone: int = 0
+    refused: int = 0
+
+    def add(self, other: "Taken") -> None:
+        """Count what else was taken."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+
+async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
+    """Take what another installation says; cut off, what was done is done, and the rest can follow.
+
+    Raises:
+        InvalidInput: it is damaged, of a format that is not known here, or our own.
+        PermissionDenied: nobody has accepted the key that signed it.
+        Conflict: the clock of the other installation is ahead.
+    """
+    said = opened(given)
+    peer = _peer(memory, principal, said["key"])
+    if said.get("kind") == "state":
+        return await _take_gone(memory, principal, peer, _ids(said))
+    if said.get("kind") != "facts" or not isinstance(said.get("facts"), list):
+        raise InvalidInput("it is no statement of an exchange")
+    sent = [read_fact(one, peer.trust) for one in said["facts"]]
+    await _wait_for(memory, max((one.state.since for one in sent), default=None))
+    done = Taken()
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        there = await imports.existing(tx, [one.id for one in sent])
+        away = await store.taken_away(tx)
+        emptied = await store.emptied(tx)
+    wanted: list[_Wanted] = []
+    for one in sent:
+        if one.id in there:
+            wanted.append(_Wanted(one))
+        elif one.id in away or (emptied is not None and one.made <= emptied):
+            done.refused += 1
+        else:
+            made = await _made(memory, principal, peer, one)
+            done.refused += made is None
+            wanted += [] if made is None else [made]
+    for begin in range(0, len(wanted), BATCH):
+        taking = _Batch(memory, principal, peer)
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await one_bulk_writer(tx)
+            await taking.write(tx, wanted[begin : begin + BATCH])
+        done.add(taking.done)
+    if done.new:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await store.connect(tx)
+    return done
+
+
+def _peer(memory: Memory, principal: Principal, key: str) -> Peer:
+    if key == own_key(memory, principal.tenant):
+        raise InvalidInput("these are this installation's own facts")
+    peer = peers.accepted(memory.data_dir, principal.tenant).get(key)
+    if peer is None:
+        raise PermissionDenied(
+            f"nobody has accepted the key {key}; if it belongs to your own installation: "
+            f"memory-butler peers accept NAME {key} --trust user_said"
+        )
+    return peer
+
+
+def _ids(said: dict[str, Any]) -> list[UUID]:
+    try:
+        return [UUID(one) for one in said["gone"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput("it is no statement of an exchange") from error
+
+
+async def _wait_for(memory: Memory, latest: datetime | None) -> None:
+    """Until nothing of what is taken lies in the future: what follows here must be later."""
+    ahead = 0.0 if latest is None else (latest - memory.clock()).total_seconds()
+    if ahead > MOST_AHEAD_SECONDS:
+        raise Conflict(
+            f"the clock of the other installation is {ahead:.0f} seconds ahead of this one; set "
+            "both by a time server, or its changes would win over all later ones here"
+        )
+    if ahead > 0:
+        await asyncio.sleep(ahead)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A fact to be taken; what is `new`, and how it is found, where it is not here yet."""
+
+    sent: Sent
+    new: NewFact | None = None
+    entity: NewEntity | None = None
+    words: str = ""
+
+
+async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) -> _Wanted | None:
+    """A new fact, checked and screened like whatever comes in; None: it cannot be stored here."""
+    try:
+        checked = writing.new_fact(memory, id=sent.id, trust=sent.trust.label, **sent.says)
+        clean = screened(memory, principal, checked)
+        entity = None if sent.entity is None else new_entity(**sent.entity)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    mark = {"from": peer.key, "made": sent.made.isoformat()}
+    if sent.supersedes is not None:
+        mark["supersedes"] = str(sent.supersedes)
+    new = replace(clean, confidence=sent.confidence, metadata=clean.metadata | {MARK: mark})
+    words = await languages.of_memory(writing.searchable(new)[1])
+    return _Wanted(sent, new, entity, words)
+
+
+class _Batch:
+    """Facts that are taken in one transaction."""
+
+    def __init__(self, memory: Memory, principal: Principal, peer: Peer) -> None:
+        self.done = Taken()
+        self._memory = memory
+        self._principal = principal
+        self._peer = peer
+        self._happened: list[events.Event] = []
+        self._held: dict[FactKey, list[facts.Holder]] = {}
+        self._entities: dict[tuple[str, str] | str, UUID | None] = {}
+        self._waiting: list[tuple[UUID, UUID]] = []
+        self._now = memory.clock()
+
+    async def write(self, tx: Transaction, wanted: Sequence[_Wanted]) -> None:
+        ids = [one.sent.id for one in wanted]
+        known = {row["id"]: row for row in await facts.of_any_state(tx, ids)}
+        keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
+        # Keys before rows, as every writer locks (C-21).
+        claimed = {keys[one.sent.id] for one in wanted if one.sent.state.validity == "active"}
+        for key in sorted(claimed, key=lambda one: one.lock_id(tx.tenant)):
+            await facts.lock_key(tx, key)
+            self._held[key] = await facts.active_of(tx, key)
+        there = await store.there(tx, ids)
+        known_since = [row["touched"] for row in there.values()]
+        known_since += [one.known_since for held in self._held.values() for one in held]
+        # No state was known later than the one that takes its place.
+        self._now = max([self._now, *(one + timedelta(microseconds=1) for one in known_since)])
+        comers: list[tuple[_Wanted, Row | None]] = []
+        for one in wanted:
+            row = there.get(one.sent.id)
+            if row is None and one.new is None:
+                continue  # erased a moment ago
+            if row is not None:
+                comers += [(one, row)] if await self._merge(tx, one.sent, row) else []
+            elif one.sent.state.validity == "active":
+                comers.append((one, None))
+            else:
+                await self._insert(tx, one, keys[one.sent.id], one.sent.state, one.sent.waiting)
+        comers.sort(key=lambda one: (one[0].sent.state.since, one[0].sent.id))
+        for one, row in comers:
+            await self._claim(tx, one, row, keys[one.sent.id])
+        for lost, won in self._waiting:
+            await links.insert(tx, ("fact", lost), ("fact", won), "contradicts", self._now)
+        await events.record(tx, self._principal.actor, self._happened, self._now)
+
+    async def _key(self, tx: Transaction, one: _Wanted, row: Row | None) -> FactKey:
+        if row is not None:
+            return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+        assert one.new is not None  # noqa: S101 -- it was not here when the batch was made
+        entity_id = await self._entity(tx, one)
+        return FactKey.of(one.new.scope, one.new.predicate, one.new.subject, entity_id)
+
+    async def _entity(self, tx: Transaction, one: _Wanted) -> UUID | None:
+        """The entity here that the fact is about there, registered where it is missing."""
+        assert one.new is not None  # noqa: S101 -- as above
+        if one.entity is None:
+            subject = one.new.subject
+            if subject not in self._entities:
+                self._entities[subject] = (await writing.about_entity(tx, one.new)).entity_id
+            return self._entities[subject]
+        name = (one.entity.canonical_name, one.entity.entity_type)
+        if name not in self._entities:
+            row = await insert_entity(tx, self._principal, one.entity, self._now)
+            row = row or await entities.named(tx, *name)
+            assert row is not None  # noqa: S101 -- its name was found taken
+            merged_into = (row["metadata"] or {}).get("merged_into")
+            self._entities[name] = row["id"] if merged_into is None else UUID(merged_into)
+        return self._entities[name]
+
+    async def _merge(self, tx: Transaction, sent: Sent, row: Row) -> bool:
+        """Merge the state of a fact that is here; whether it is to be active, which is decided by
+        its key.
+        """
+        mark = row["metadata"].get(MARK)
+        if mark is not None and "gone" in mark:
+            return False
+        mine = State(row["validity"], _changed(row), row["valid_until"], row["last_confirmed_at"])
+        newer = is_newer(sent.state, mine)
+        confirmed = max(
+            (one for one in (mine.confirmed, sent.state.confirmed) if one is not None), default=None
+        )
+        if outranks(Trust(row["trust"]), self._peer.trust):
+            self.done.kept += newer
+            return False
+        if newer and sent.state.validity == "active":
+            return True
+        if newer:
+            await self._set(tx, row, replace(sent.state, confirmed=confirmed), sent.waiting)
+        elif confirmed != mine.confirmed:
+            await versions.keep(tx, "fact", [row["id"]], self._now)
+            metadata = {key: one for key, one in row["metadata"].items() if key != "status"}
+            state = replace(mine, confirmed=confirmed)
+            await store.set_state(tx, row["id"], state, metadata, self._now)
+            self._tell("memory_confirmed", row["id"])
+            self.done.changed += 1
+        return False
+
+    async def _claim(self, tx: Transaction, one: _Wanted, row: Row | None, key: FactKey) -> None:
+        """Make a fact active, or let it yield to the one that holds its key."""
+        sent = one.sent
+        state, waiting = sent.state, None
+        holders = [held for held in self._held[key] if held.id != sent.id]
+        if holders:
+            comer = await self._comer(tx, sent, row)
+            known = await store.there(tx, [held.id for held in holders])
+            fights = [
+                (held, *loser(await self._holder(tx, held), comer))
+                for held in known.values()
+                if held["validity"] == "active"
+            ]
+            lost = next(((held, how) for held, id, how in fights if id == sent.id), None)
+            if lost is not None:
+                held, how = lost
+                state = replace(state, validity=how)
+                waiting = {"reason": "elsewhere", "target": str(held["id"])}
+            else:
+                for held, _, how in fights:
+                    await self._yield(tx, held, how, sent)
+                self._held[key] = []
+        if row is None:
+            await self._insert(tx, one, key, state, waiting)
+        elif row["validity"] != state.validity or row["valid_until"] != state.valid_until:
+            await self._set(tx, row, state, waiting)
+            if sent.supersedes is not None and await facts.exists(tx, sent.supersedes):
+                await facts.set_supersedes(tx, sent.id, sent.supersedes)
+        if state.validity == "active":
+            trust = sent.trust if row is None else Trust(row["trust"])
+            self._held[key].append(facts.Holder(sent.id, self._now, trust))
+
+    async def _comer(self, tx: Transaction, sent: Sent, row: Row | None) -> Claim:
+        older = sent.supersedes if row is None else (row["supersedes_id"] or sent.supersedes)
+        ancestors: frozenset[UUID] = frozenset()
+        if older is not None:
+            ancestors = await store.ancestors(tx, older) | {older}
+        content = sent.says["content"] if row is None else row["content"]
+        trust = sent.trust if row is None else Trust(row["trust"])
+        return Claim(sent.id, content, trust, sent.state.since, ancestors)
+
+    async def _holder(self, tx: Transaction, row: Row) -> Claim:
+        ancestors = await store.ancestors(tx, row["id"])
+        return Claim(row["id"], row["content"], Trust(row["trust"]), _changed(row), ancestors)
+
+    async def _yield(self, tx: Transaction, row: Row, how: Validity, winner: Sent) -> None:
+        """Take a fact back that was active. It does so since it was: a later word decides again."""
+        state = State(how, _changed(row), row["valid_until"], row["last_confirmed_at"])
+        if how == "superseded":
+            begin: datetime = winner.says["valid_from"]
+            ends = [one for one in (row["valid_until"], begin) if one is not None]
+            state = replace(state, valid_until=min(ends) if begin > row["valid_from"] else None)
+        await self._set(tx, row, state, {"reason": "elsewhere", "target": str(winner.id)})
+
+    async def _insert(
+        self,
+        tx: Transaction,
+        one: _Wanted,
+        key: FactKey,
+        state: State,
+        waiting: Any,
+    ) -> None:
+        sent, new = one.sent, one.new
+        assert new is not None  # noqa: S101 -- the caller asked
+        older = sent.supersedes
+        if state.validity == "waiting" or (older is not None and not await facts.exists(tx, older)):
+            older = None  # it may come later, or was erased; what waits has replaced nothing
+        mark = new.metadata[MARK] | self._mark(state.since)
+        metadata = _marked(new.metadata | {MARK: mark}, state.validity, waiting)
+        fact = replace(
+            new,
+            supersedes_id=older,
+            entity_id=key.entity_id,
+            period=FactPeriod(new.period.valid_from, state.valid_until, state.validity),
+            created_at=self._now,
+            metadata=metadata,
+        )
+
+        async def write(fitting: Embedded) -> None:
+            async with tx.connection.transaction():
+                await facts.insert(tx, fact, fitting)
+
+        await writing.shortened(Embedded.later(one.words), write)
+        await store.set_state(tx, fact.id, state, metadata, self._now)
+        if older is not None:
+            await links.insert(tx, ("fact", fact.id), ("fact", older), "supersedes", self._now)
+        self._note_waiting(fact.id, state.validity, waiting)
+        self._tell("fact_created", fact.id, scope=fact.scope)
+        self.done.new += 1
+
+    async def _set(self, tx: Transaction, row: Row, state: State, waiting: Any) -> None:
+        await versions.keep(tx, "fact", [row["id"]], self._now)
+        metadata = {key: one for key, one in row["metadata"].items() if key not in _OF_STATE}
+        metadata[MARK] = metadata.get(MARK, {}) | self._mark(state.since)
+        metadata = _marked(metadata, state.validity, waiting)
+        await store.set_state(tx, row["id"], state, metadata, self._now)
+        self._note_waiting(row["id"], state.validity, waiting)
+        self._tell(_EVENTS[state.validity], row["id"])
+        self.done.changed += 1
+
+    def _mark(self, since: datetime) -> dict[str, str]:
+        return {"at": self._now.isoformat(), "since": since.isoformat()}
+
+    def _note_waiting(self, id: UUID, validity: Validity, waiting: Any) -> None:
+        target = (waiting or {}).get("target")
+        if validity == "waiting" and target is not None:
+            self._waiting.append((id, UUID(target)))
+            self.done.conflicts += 1
+
+    def _tell(self, event: EventType, id: UUID, **more: str) -> None:
+        payload = {"memory_type": "fact", "memory_id": str(id), "exchange": self._peer.key, **more}
+        self._happened.append((event, payload))
+
+
+def _marked(metadata: dict[str, Any], validity: Validity, waiting: Any) -> dict[str, Any]:
+    if validity == "retracted":
+        return metadata | {"forgotten": True}
+    if validity == "waiting" and waiting is not None:
+        return metadata | {"waiting": waiting}
+    return metadata
+
+
+def _changed(row: Row) -> datetime:
+    return changed_since(row["known_since"], row["created_at"], row["metadata"].get(MARK))
+
+
+async def _take_gone(
+    memory: Memory, principal: Principal, peer: Peer, ids: Sequence[UUID]
+) -> Taken:
+    """Forget what is gone elsewhere, once: whoever restores it here means it."""
+    done = Taken()
+    for begin in range(0, len(ids), BATCH):
+        async with transaction(memory.pool, principal.tenant) as tx:
+            there = await store.there(tx, ids[begin : begin + BATCH])
+            happened: list[events.Event] = []
+            now = memory.clock()
+            for row in there.values():
+                mark = row["metadata"].get(MARK, {})
+                if "gone" in mark:
+                    continue
+                if outranks(Trust(row["trust"]), peer.trust):
+                    done.kept += 1
+                    continue
+                at = max(now, row["touched"] + timedelta(microseconds=1))
+                await versions.keep(tx, "fact", [row["id"]], at)
+                kept = {key: one for key, one in row["metadata"].items() if key not in _OF_STATE}
+                since = {"at": at.isoformat(), "since": at.isoformat(), "gone": peer.key}
+                state = State("retracted", at, row["valid_until"], row["last_confirmed_at"])
+                metadata = kept | {"forgotten": True, MARK: mark | since}
+                await store.set_state(tx, row["id"], state, metadata, at)
+                payload = {
+                    "memory_type": "fact",
+                    "memory_id": str(row["id"]),
+                    "exchange": peer.key,
+                }
+                happened.append(("fact_retracted", payload))
+                done.gone += 1
+            await events.record(tx, principal.actor, happened, now)
+    return done

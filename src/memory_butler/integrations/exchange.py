@@ -1,0 +1,218 @@
+"""Facts carried between installations: over REST, or as files that a file sync carries.
+
+Over either way a statement is taken as it was signed; who may be believed decides the installation
+that takes it.
+"""
+
+import json
+import os
+import re
+import stat
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError, PermissionDenied
+from memory_butler.files import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memory_butler.client import MemoryClient
+
+COUNTS: Final = ("new", "changed", "conflicts", "kept", "gone", "refused")
+_STATE: Final = "state.json"
+_FACTS: Final = re.compile(r"(\d{3})-([0-9a-f]{32})\.facts")
+_OWNER: Final = re.compile(r"[0-9a-f]{32}")
+# Of one part in 256; a page of it has 2 MB.
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of it, by the names of `exchange_take`; `problems`: what could not be taken."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, taken: Any) -> None:
+        """Count what else was taken."""
+        for name in COUNTS:
+            self.counts[name] += getattr(taken, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """How files are encrypted on their way, where keys are set up."""
+
+    seal: "Callable[[bytes], bytes]"
+    unseal: "Callable[[bytes], bytes]"
+
+
+PLAIN: Final = Sealing(lambda data: data, lambda data: data)
+
+
+async def carry(giver: "MemoryClient", taker: "MemoryClient") -> Report:
+    """Let one installation take what another has and it has not.
+
+    Raises:
+        PermissionDenied: the taker has not accepted the giver's key.
+    """
+    report = Report()
+    state = await giver.exchange_state()
+    report.add(await taker.exchange_take(state.statement, state.signature))
+    parts = await _differing(taker, _parts(state.statement))
+    after: str | None = None
+    while parts:
+        page = await giver.exchange_facts(parts, after=after)
+        report.add(await taker.exchange_take(page.statement, page.signature))
+        after = page.next
+        if after is None:
+            break
+    return report
+
+
+async def write_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAIN) -> int:
+    """Write what this installation has into a folder of its own there; how many files changed.
+
+    Raises:
+        InvalidInput: the folder cannot be written.
+    """
+    state = await here.exchange_state()
+    own = folder / _owner(state.statement)
+    parts = _parts(state.statement)
+    wanted = {f"{part:03}-{digest[:32]}.facts": part for part, digest in parts.items()}
+    try:
+        own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        there = {one.name for one in own.iterdir()}
+        changed = 0
+        for name, part in sorted(wanted.items()):
+            if name not in there:
+                lines = [line async for line in _lines(here, part)]
+                _write(own / name, sealing.seal("".join(lines).encode()))
+                changed += 1
+        # The facts first: whoever finds the state finds what it tells of.
+        said = json.dumps({"statement": state.statement, "signature": state.signature})
+        if changed or not _same(own / _STATE, said, sealing):
+            _write(own / _STATE, sealing.seal(said.encode()))
+            changed += 1
+        for name in there - wanted.keys():
+            if _FACTS.fullmatch(name):
+                (own / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
+    return changed
+
+
+async def read_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAIN) -> Report:
+    """Take what the other installations have written into a folder.
+
+    Raises:
+        InvalidInput: the folder cannot be read.
+    """
+    report = Report()
+    own = _owner((await here.exchange_state()).statement)
+    for owner in _owners(folder):
+        if owner != own:
+            try:
+                await _read(here, folder / owner, sealing, report)
+            except (InvalidInput, PermissionDenied) as error:
+                report.problems.append(f"{owner}: {error}")
+    return report
+
+
+async def _read(here: "MemoryClient", place: Path, sealing: Sealing, report: Report) -> None:
+    found = _bytes(place / _STATE)
+    if found is None:
+        report.problems.append(f"{place.name}: it has no {_STATE} yet; pull again later")
+        return
+    state = _statement(sealing.unseal(found))
+    report.add(await here.exchange_take(**state))
+    theirs = _parts(state["statement"])
+    for part in await _differing(here, theirs):
+        name = f"{part:03}-{theirs[part][:32]}.facts"
+        data = _bytes(place / name)
+        if data is None:
+            report.problems.append(f"{place.name}: {name} is not here yet; pull again later")
+            continue
+        for line in sealing.unseal(data).splitlines():
+            try:
+                report.add(await here.exchange_take(**_statement(line)))
+            except MemoryButlerError as error:
+                report.problems.append(f"{place.name}: {name}: {error}")
+
+
+async def _differing(taker: "MemoryClient", theirs: Mapping[int, str]) -> list[int]:
+    mine = _parts((await taker.exchange_state()).statement)
+    return sorted(part for part, digest in theirs.items() if mine.get(part) != digest)
+
+
+async def _lines(here: "MemoryClient", part: int) -> AsyncIterator[str]:
+    after: str | None = None
+    while True:
+        page = await here.exchange_facts([part], after=after)
+        yield json.dumps({"statement": page.statement, "signature": page.signature}) + "\n"
+        after = page.next
+        if after is None:
+            return
+
+
+def _parts(statement: str) -> dict[int, str]:
+    """The digests of a state's parts. Whoever takes the statement checks who signed it."""
+    try:
+        return {int(part): str(digest) for part, digest in json.loads(statement)["parts"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InvalidInput("it is no state of an exchange") from None
+
+
+def _owners(folder: Path) -> list[str]:
+    try:
+        return sorted(one.name for one in folder.iterdir() if _OWNER.fullmatch(one.name))
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be read: {error.strerror}") from None
+
+
+def _owner(statement: str) -> str:
+    """The folder of whoever signed a statement."""
+    key: str = json.loads(statement)["key"]
+    return key[:32]
+
+
+def _statement(data: bytes) -> dict[str, str]:
+    try:
+        found = json.loads(data)
+        return {"statement": str(found["statement"]), "signature": str(found["signature"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InvalidInput("it is no statement of an exchange; is it still being copied?") from None
+
+
+def _bytes(path: Path) -> bytes | None:
+    """What a file holds; None: there is none. No link is followed out of the folder."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InvalidInput(f"{path.name} is no file")
+            data = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise InvalidInput(f"{path.name} has more than {MAX_FILE_BYTES // 2**20} MB")
+    return data
+
+
+def _same(path: Path, said: str, sealing: Sealing) -> bool:
+    """Whether the file says this; Ed25519 signs the same text alike each time."""
+    try:
+        found = _bytes(path)
+        return found is not None and sealing.unseal(found) == said.encode()
+    except InvalidInput:
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    with replaced(path) as file:
+        file.write(data)

@@ -1,0 +1,128 @@
+"""What installations tell each other, so that each comes to have what the others have."""
+
+from pydantic import Field
+
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.exchange import giving, taking
+from memory_butler.engine.exchange.packs import PARTS, Signed
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output
+
+
+class ExchangeStateInput(Input):
+    """Nothing to say."""
+
+
+class ExchangeFactsInput(Input):
+    """Which facts, and where to go on."""
+
+    parts: list[int] = Field(
+        min_length=1, max_length=PARTS, description=f"Numbers of parts, 0 to {PARTS - 1}."
+    )
+    after: str | None = Field(
+        None, max_length=200, description="`next` of the answer before; null: from the beginning."
+    )
+
+
+class Statement(Output):
+    """What an installation says, and its signature."""
+
+    statement: str = Field(description="JSON, kept to the letter: the signature is of its bytes.")
+    signature: str = Field(description="Ed25519, 128 hexadecimal digits.")
+
+
+class FactsStatement(Statement):
+    """Facts of some parts."""
+
+    next: str | None = Field(description="Give it as `after` for what follows; null: that is all.")
+
+
+class ExchangeTakeInput(Input):
+    """A statement of another installation, as it gave it."""
+
+    statement: str = Field(max_length=8_000_000, description="To the letter.")
+    signature: str = Field(max_length=200, description="As it came with the statement.")
+
+
+class ExchangeTakeOutput(Output):
+    """What taking it did."""
+
+    new: int = Field(description="Facts that were not here.")
+    changed: int = Field(description="Facts that are in another state now.")
+    conflicts: int = Field(description="Facts that wait beside one that was said elsewhere.")
+    kept: int = Field(description="Facts that stay as they are: they are trusted more.")
+    gone: int = Field(description="Facts that were erased there, and are forgotten here.")
+    refused: int = Field(description="Facts that were erased or undone here, or are not allowed.")
+
+
+async def _state(memory: Memory, principal: Principal, _given: ExchangeStateInput) -> Statement:
+    said = await giving.state(memory, principal)
+    return Statement(statement=said.statement, signature=said.signature)
+
+
+async def _facts(memory: Memory, principal: Principal, given: ExchangeFactsInput) -> FactsStatement:
+    said, on = await giving.facts(memory, principal, given.parts, given.after)
+    return FactsStatement(statement=said.statement, signature=said.signature, next=on)
+
+
+async def _take(
+    memory: Memory, principal: Principal, given: ExchangeTakeInput
+) -> ExchangeTakeOutput:
+    done = await taking.take(memory, principal, Signed(given.statement, given.signature))
+    return ExchangeTakeOutput(
+        new=done.new,
+        changed=done.changed,
+        conflicts=done.conflicts,
+        kept=done.kept,
+        gone=done.gone,
+        refused=done.refused,
+    )
+
+
+STATE = Operation(
+    name="memory_exchange_state",
+    title="Tell other installations what is here",
+    description=(
+        "Digests of the parts of the facts, and the facts that are gone for good, signed: another "
+        "installation asks for the parts that differ. `memory-butler pull` does all of it."
+    ),
+    input_model=ExchangeStateInput,
+    output_model=Statement,
+    handler=_state,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    routes=(Route("GET", "/api/memory/exchange"),),
+)
+
+FACTS = Operation(
+    name="memory_exchange_facts",
+    title="Give facts to another installation",
+    description="The facts of some parts, in every state, signed; page by page.",
+    input_model=ExchangeFactsInput,
+    output_model=FactsStatement,
+    handler=_facts,
+    needs="read",
+    toolset=None,
+    read_only=True,
+    routes=(Route("POST", "/api/memory/exchange/facts"),),
+)
+
+TAKE = Operation(
+    name="memory_exchange_take",
+    title="Take facts of another installation",
+    description=(
+        "Merge what another installation says, signed with a key that somebody accepted here "
+        "(`memory-butler peers accept`); others are refused (403). Safe to repeat. What is trusted "
+        "more than that installation stays as it is, and conflicts are shown."
+    ),
+    input_model=ExchangeTakeInput,
+    output_model=ExchangeTakeOutput,
+    handler=_take,
+    needs="write",
+    toolset=None,
+    destructive=True,
+    idempotent=True,
+    routes=(Route("POST", "/api/memory/exchange"),),
+)

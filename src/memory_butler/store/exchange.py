@@ -1,0 +1,82 @@
+"""What an exchange between installations asks of the database."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from memory_butler.domain.exchange import State
+from memory_butler.store.queries import load
+from memory_butler.store.rows import Row, rows
+from memory_butler.store.transaction import Transaction
+
+SQL = load("exchange")
+
+
+class Place(NamedTuple):
+    """Where a page of facts ends: the hash of the last one's key, when it was made, its id."""
+
+    hash: bytes
+    made: datetime
+    id: UUID
+
+
+async def digests(tx: Transaction) -> dict[int, str]:
+    """By part, 0 to 255, a SHA-256 of the ids and states of its facts; empty parts lack."""
+    found = await tx.connection.fetch(SQL["digests"], tx.tenant)
+    return {row["part"]: row["digest"] for row in found}
+
+
+async def page(tx: Transaction, parts: Sequence[int], after: Place | None, limit: int) -> list[Row]:
+    """Facts of these parts of whatever state, with their entity; `place`, `made`, `id` to go on."""
+    place = (None, None, None) if after is None else after
+    return rows(await tx.connection.fetch(SQL["page"], tx.tenant, list(parts), *place, limit))
+
+
+async def there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
+    """Those that are here, locked; `known_since` their state, `touched` when they changed last."""
+    found = await tx.connection.fetch(SQL["there"], tx.tenant, list(ids))
+    return {row["id"]: dict(row) for row in found}
+
+
+async def ancestors(tx: Transaction, id: UUID) -> frozenset[UUID]:
+    """All facts that this one replaced, directly or through others."""
+    found = await tx.connection.fetch(SQL["ancestors"], tx.tenant, id)
+    return frozenset(row["id"] for row in found)
+
+
+async def set_state(
+    tx: Transaction, id: UUID, state: State, metadata: dict[str, Any], now: datetime
+) -> None:
+    """Bring a fact into a state; for an active one the caller holds the lock of its key."""
+    await tx.connection.execute(
+        SQL["set_state"],
+        tx.tenant,
+        id,
+        state.validity,
+        state.valid_until,
+        state.confirmed,
+        metadata,
+        now,
+    )
+
+
+async def connect(tx: Transaction) -> None:
+    """Name what facts replaced, where that came later than they did."""
+    await tx.connection.execute(SQL["connect"], tx.tenant)
+
+
+async def taken_away(tx: Transaction) -> set[UUID]:
+    """The facts that were erased here, or stored here and undone."""
+    return {row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)}
+
+
+async def gone(tx: Transaction) -> list[UUID]:
+    """The facts that are not to come back anywhere, those that were erased elsewhere among them."""
+    return [row["id"] for row in await tx.connection.fetch(SQL["gone"], tx.tenant)]
+
+
+async def emptied(tx: Transaction) -> datetime | None:
+    """When all of the tenant was erased last; None: never."""
+    found: datetime | None = await tx.connection.fetchval(SQL["emptied"], tx.tenant)
+    return found

@@ -1,0 +1,106 @@
+-- fragment: place
+-- Facts that may compete for one key lie together, on every installation alike.
+sha256(convert_to(subject_key || chr(31) || predicate_key, 'UTF8'))
+
+-- fragment: known_since
+-- Since when it is what it is: whatever else of it changed meanwhile.
+coalesce((SELECT max(v.known_until) FROM memory_versions v
+          WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = facts.id
+            AND (v.state->>'validity' <> facts.validity
+                 OR v.state->>'valid_until' IS DISTINCT FROM to_jsonb(facts.valid_until)#>>'{}')),
+         facts.created_at)
+
+-- fragment: sent
+-- What was erased on another installation is forgotten here, and not passed on.
+NOT coalesce(metadata->'exchange' ? 'gone', false)
+
+-- name: digests
+-- Of each part of the facts, what tells whether it is the same elsewhere. Decay is each side's own.
+SELECT part, encode(sha256(convert_to(string_agg(line, E'\n' ORDER BY id), 'UTF8')), 'hex') AS digest
+FROM (
+    SELECT get_byte({place}, 0) AS part, id,
+           concat_ws(' ', id, CASE validity WHEN 'expired' THEN 'active' ELSE validity END,
+                     coalesce(extract(epoch FROM valid_until)::text, '-'),
+                     coalesce(extract(epoch FROM last_confirmed_at)::text, '-')) AS line
+    FROM facts WHERE tenant_id = $1 AND {sent}
+) lines
+GROUP BY part ORDER BY part
+
+-- name: page
+-- The oldest of a key first, so that what a fact replaced comes before it.
+WITH wanted AS (
+    SELECT id AS wanted_id, {place} AS place,
+           coalesce((metadata->'exchange'->>'made')::timestamptz, created_at) AS made
+    FROM facts WHERE tenant_id = $1 AND {sent} AND get_byte({place}, 0) = ANY($2::integer[])
+), listed AS (
+    SELECT wanted_id, place, made FROM wanted
+    WHERE $3::bytea IS NULL OR (place, made, wanted_id) > ($3, $4::timestamptz, $5::uuid)
+    ORDER BY place, made, wanted_id LIMIT $6
+)
+SELECT l.place, l.made, facts.id, facts.subject, facts.predicate, facts.content, facts.importance,
+       facts.confidence, facts.permanence, facts.source_butler, facts.supersedes_id, facts.scope,
+       facts.valid_from, facts.valid_until, facts.validity, facts.created_at,
+       facts.last_confirmed_at, facts.tags, facts.metadata, facts.trust,
+       {known_since} AS known_since,
+       e.canonical_name, e.entity_type, e.aliases
+FROM listed l
+JOIN facts ON facts.tenant_id = $1 AND facts.id = l.wanted_id
+LEFT JOIN entities e ON e.tenant_id = $1 AND e.id = facts.entity_id
+ORDER BY l.place, l.made, facts.id
+
+-- name: there
+-- Locked, in the order of ids.
+SELECT id, subject, predicate, content, scope, entity_id, validity, valid_until, valid_from,
+       created_at, last_confirmed_at, supersedes_id, metadata, trust, {known_since} AS known_since,
+       greatest(created_at, (SELECT max(v.known_until) FROM memory_versions v
+                             WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = facts.id)) AS touched
+FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+
+-- name: ancestors
+-- What a fact replaced, directly or through others. UNION: no chain of installations goes on for ever.
+WITH RECURSIVE older (id, supersedes_id) AS (
+    SELECT id, supersedes_id FROM facts WHERE tenant_id = $1 AND id = $2
+    UNION
+    SELECT f.id, f.supersedes_id FROM older o
+    JOIN facts f ON f.tenant_id = $1 AND f.id = o.supersedes_id
+)
+SELECT id FROM older WHERE id <> $2
+
+-- name: set_state
+UPDATE facts
+SET validity = $3, valid_until = $4, last_confirmed_at = $5, metadata = $6,
+    retired_at = CASE WHEN $3 = 'active' THEN NULL ELSE coalesce(retired_at, $7) END
+WHERE tenant_id = $1 AND id = $2
+
+-- name: connect
+-- Facts of which the one that they replaced came later than they.
+UPDATE facts SET supersedes_id = (metadata->'exchange'->>'supersedes')::uuid
+WHERE tenant_id = $1 AND supersedes_id IS NULL AND validity <> 'waiting'
+  AND metadata->'exchange'->>'supersedes' IS NOT NULL
+  AND EXISTS (SELECT FROM facts older WHERE older.tenant_id = $1
+              AND older.id = (facts.metadata->'exchange'->>'supersedes')::uuid)
+
+-- fragment: taken_away
+-- What was erased, and what was stored here and undone.
+SELECT (jsonb_array_elements_text(report->'facts'))::uuid AS id FROM erasures
+WHERE tenant_id = $1 AND jsonb_typeof(report->'facts') = 'array'
+UNION
+SELECT (e.payload->>'memory_id')::uuid FROM memory_events u
+JOIN memory_events e ON e.tenant_id = $1 AND e.step = (u.payload->>'undone')::uuid
+WHERE u.tenant_id = $1 AND u.event_type = 'change_undone' AND e.event_type = 'fact_created'
+  AND NOT e.payload ? 'exchange' AND e.payload->>'memory_id' IS NOT NULL
+
+-- name: taken_away
+{taken_away}
+
+-- name: gone
+-- What is not to come back anywhere.
+{taken_away}
+UNION
+SELECT id FROM facts
+WHERE tenant_id = $1 AND metadata->'exchange' ? 'gone' AND validity = 'retracted'
+ORDER BY 1
+
+-- name: emptied
+-- When all of the tenant was erased last; what is older does not come back.
+SELECT max(erased_at) FROM erasures WHERE tenant_id = $1 AND target->>'by' = 'tenant'

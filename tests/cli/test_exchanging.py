@@ -1,0 +1,208 @@
+"""`pull`, `push` and `peers` as a person types them; two tenants are two installations."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.installation import SECONDS, Installation
+
+_KILLED = """
+import os, signal, sys
+from memory_butler.__main__ import main
+from memory_butler.client import MemoryClient
+from memory_butler.integrations import exchange
+called, count = sys.argv[1:3]
+holder = exchange if hasattr(exchange, called) else MemoryClient
+real, calls = getattr(holder, called), []
+def dying(*given, **named):
+    calls.append(1)
+    if len(calls) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*given, **named)
+setattr(holder, called, dying)
+sys.argv[1:] = sys.argv[3:]
+main()
+"""
+
+
+class Place:
+    """One tenant, with the commands for it."""
+
+    def __init__(self, installation: Installation, tenant: str) -> None:
+        self.installation, self.tenant = installation, tenant
+
+    def run(self, *words: str, code: int | None = 0) -> str:
+        answer = self.installation.inside(*words, "--tenant", self.tenant, code=code)
+        return answer.out + answer.err
+
+    def says(self, *words: str) -> str:
+        return self.installation.inside(*words, "--tenant", self.tenant).out
+
+    def store(self, predicate: str, content: str) -> None:
+        self.run("store-fact", "Ana", predicate, content)
+
+    @property
+    def key(self) -> str:
+        found: str = json.loads(self.run("peers", "list", "--json"))["key"]
+        return found
+
+    def accept(self, other: "Place", trust: str = "user_said") -> None:
+        self.run("peers", "accept", other.tenant, other.key, "--trust", trust)
+
+    def facts(self) -> dict[str, str]:
+        given = self.run("facts", "list", "--json")
+        return {one["predicate"]: one["content"] for one in json.loads(given)["items"]}
+
+    def with_token_of(self, other: "Place", scope: str) -> "Place":
+        """This place, with a token of the other in the variable THEIR_TOKEN."""
+        made = json.loads(
+            other.run("token", "create", "--name", "exchange", "--scope", scope, "--json")
+        )
+        extra = {**self.installation.extra, "THEIR_TOKEN": made["token"]}
+        return Place(replace(self.installation, extra=extra), self.tenant)
+
+    def killed(self, called: str, count: int, *words: str) -> None:
+        process = subprocess.run(
+            [sys.executable, "-c", _KILLED, called, str(count), *words, "--tenant", self.tenant],
+            env=self.installation.environment(),
+            cwd=self.installation.folder,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert process.returncode == -signal.SIGKILL, process
+
+
+@pytest.fixture
+def pair(installation: Installation, tenant: str) -> tuple[Place, Place]:
+    one, other = Place(installation, tenant), Place(installation, f"{tenant}-other")
+    one.accept(other)
+    other.accept(one)
+    one.store("home", "Lives in Porto")
+    other.store("pet", "Has a dog")
+    return one, other
+
+
+BOTH = {"home": "Lives in Porto", "pet": "Has a dog"}
+
+
+def test_two_servers_pull_and_push(pair: tuple[Place, Place]) -> None:
+    one, other = pair
+    url = one.installation.url
+    reader = one.with_token_of(other, "read")
+    assert reader.says("pull", url, "--token-env", "THEIR_TOKEN") == "Facts: 1 new.\n"
+    assert reader.says("pull", url, "--token-env", "THEIR_TOKEN") == "Up to date.\n"
+    assert "needs the scope" in reader.run("push", url, "--token-env", "THEIR_TOKEN", code=None)
+    writer = one.with_token_of(other, "write")
+    assert writer.says("push", url, "--token-env", "THEIR_TOKEN") == "Facts: 1 new.\n"
+    assert one.facts() == other.facts() == BOTH
+    one.store("home", "Lives in Faro")
+    other.store("home", "Lives in Braga")
+    pushed = writer.run("push", url, "--token-env", "THEIR_TOKEN")
+    assert "1 conflict waits" in pushed
+    assert other.facts()["home"] == "Lives in Braga"
+    found = other.run("conflicts")
+    assert "Lives in Faro" in found
+    assert "Lives in Braga" in found
+    # What came is found by its meaning, too.
+    assert "Has a dog" in one.run("recall", "which animal lives with Ana?")
+
+
+def test_an_unknown_key_is_refused_with_what_to_do(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    one, other = Place(installation, tenant), Place(installation, f"{tenant}-other")
+    other.store("pet", "Has a dog")
+    other.run("push", str(tmp_path))
+    told = one.run("pull", str(tmp_path), code=1)
+    assert f"peers accept NAME {other.key} --trust user_said" in told
+    assert one.facts() == {}
+    assert "at most" in one.run("peers", "accept", "desk", other.key, "--trust", "imported")
+    assert one.says("pull", str(tmp_path)) == "Facts: 1 new.\n"
+    one.run("peers", "remove", "desk")
+    assert "nobody has accepted" in one.run("pull", str(tmp_path), code=1)
+    assert "no peer 'desk'" in one.run("peers", "remove", "desk", code=None)
+    assert "64 hexadecimal" in one.run(
+        "peers", "accept", "desk", "abc", "--trust", "imported", code=None
+    )
+
+
+def test_a_folder_carries_what_changed(pair: tuple[Place, Place], tmp_path: Path) -> None:
+    one, other = pair
+    folder = tmp_path / "carried"
+    assert one.says("push", str(folder)) == "2 files written.\n"
+    assert one.says("push", str(folder)) == "0 files written.\n"
+    other.run("push", str(folder))
+    assert one.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert one.facts() == other.facts() == BOTH
+    assert {oct(one.stat().st_mode)[-3:] for one in folder.rglob("*") if one.is_file()} == {"600"}
+    one.run("store-fact", "Ana", "home", "Lives in Faro")
+    one.run("push", str(folder))
+    other.run("pull", str(folder))
+    assert other.facts() == {**BOTH, "home": "Lives in Faro"}
+    # A file that is half copied, is missing, or leads elsewhere is told; the next pull goes on.
+    one.run("store-fact", "Ana", "drink", "Likes tea")
+    before = set(folder.rglob("*.facts"))
+    one.run("push", str(folder))
+    (new,) = set(folder.rglob("*.facts")) - before
+    whole = new.read_bytes()
+    new.write_bytes(whole[: len(whole) // 2])
+    assert "still being copied" in other.run("pull", str(folder), code=1)
+    new.unlink()
+    assert "not here yet" in other.run("pull", str(folder), code=1)
+    new.symlink_to("/etc/passwd")
+    assert "cannot be read" in other.run("pull", str(folder), code=1)
+    new.unlink()
+    new.write_bytes(whole.replace(b"Likes tea", b"Likes gin"))
+    assert "changed on the way" in other.run("pull", str(folder), code=1)
+    new.write_bytes(whole)
+    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_killed_push_or_pull_is_finished_by_the_next(
+    pair: tuple[Place, Place], tmp_path: Path, count: int
+) -> None:
+    one, other = pair
+    for number in range(4):
+        one.store(f"note {number}", "Rows a boat")
+    folder = str(tmp_path / "carried")
+    one.killed("_write", count, "push", folder)
+    one.run("push", folder)
+    other.killed("exchange_take", count, "pull", folder)
+    other.run("pull", folder)
+    assert other.facts() == {**one.facts(), "pet": "Has a dog"}
+    assert other.says("pull", folder) == "Up to date.\n"
+
+
+@pytest.fixture
+def keyed(installation: Installation) -> Iterator[Installation]:
+    """The shared installation, with keys while a test runs."""
+    installation.inside("keys", "init")
+    yield installation
+    shutil.rmtree(installation.data_dir / "keys")
+
+
+@pytest.mark.usefixtures("keyed")
+def test_files_are_encrypted_where_keys_are_set_up(
+    pair: tuple[Place, Place], tmp_path: Path
+) -> None:
+    one, other = pair
+    one.run("push", str(tmp_path / "sealed"))
+    one.run("push", str(tmp_path / "plain"), "--plain")
+    texts = {
+        folder: b"".join(path.read_bytes() for path in (tmp_path / folder).rglob("*.*"))
+        for folder in ("sealed", "plain")
+    }
+    assert b"Porto" not in texts["sealed"]
+    assert b"Porto" in texts["plain"]
+    assert one.says("push", str(tmp_path / "sealed")) == "0 files written.\n"
+    assert other.says("pull", str(tmp_path / "sealed")) == "Facts: 1 new.\n"

@@ -1,0 +1,274 @@
+"""What two installations come to have of each other's facts, case by case."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from conftest import Clock, Connection
+from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
+from memory_butler.engine.conflicts import Choice, list_conflicts, settle
+from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
+from memory_butler.engine.entities import create_entity
+from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_fact
+from memory_butler.engine.undo import undo_change
+from memory_butler.erasure.erasing import erase
+from memory_butler.erasure.scope import Target
+
+from .replicas import ALL, Replica, replicas
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path) -> tuple[Replica, Replica]:
+    one, other = replicas(memory, tmp_path, 2, "exchange")
+    return one, other
+
+
+async def _say(
+    clock: Clock, where: Replica, what: str, predicate: str = "home", **more: Any
+) -> UUID:
+    clock.advance(minutes=1)
+    id, _ = await store_fact(where.memory, where.principal, "Ana", predicate, what, **more)
+    return id
+
+
+async def test_each_comes_to_have_what_the_other_has(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Braga")
+    await _say(clock, one, "Lives in Porto")
+    await _say(clock, other, "Has a dog", "pet")
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).new == 1
+    assert (await other.pull(one)).new == 2
+    expected = {("Ana", "home"): "Lives in Porto", ("Ana", "pet"): "Has a dog"}
+    assert await one.active(admin) == await other.active(admin) == expected
+    assert await one.facts(admin) == await other.facts(admin)
+    assert await one.parts() == await other.parts()
+    assert await one.pull(other) == taking.Taken()
+
+
+async def test_what_follows_elsewhere_replaces_here(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    before = await _say(clock, one, "Lives in Braga")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    after = await _say(clock, other, "Lives in Porto")
+    clock.advance(minutes=1)
+    done = await one.pull(other)
+    assert (done.new, done.changed, done.conflicts) == (1, 1, 0)
+    assert await one.active(admin) == {("Ana", "home"): "Lives in Porto"}
+    held = await admin.fetchval(
+        "SELECT supersedes_id FROM facts WHERE tenant_id = $1 AND id = $2",
+        one.principal.tenant,
+        after,
+    )
+    assert held == before
+
+
+async def test_what_both_said_meanwhile_is_shown_as_a_conflict(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Braga")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    mine = await _say(clock, one, "Lives in Porto")
+    theirs = await _say(clock, other, "Lives in Faro")
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).conflicts == 1
+    assert (await other.pull(one)).conflicts == 1
+    for place in pair:
+        assert await place.active(admin) == {("Ana", "home"): "Lives in Faro"}
+        total, found = await list_conflicts(place.memory, place.principal, 10, 0)
+        assert total == 1
+        assert {found[0].earlier["id"], found[0].later["id"]} == {mine, theirs}
+    assert await one.facts(admin) == await other.facts(admin)
+    clock.advance(minutes=1)
+    _, (open_one,) = await list_conflicts(other.memory, other.principal, 10, 0)
+    choice: Choice = "keep_earlier" if open_one.earlier["id"] == mine else "keep_later"
+    await settle(
+        other.memory, other.principal, open_one.earlier["id"], open_one.later["id"], choice
+    )
+    clock.advance(minutes=1)
+    await one.pull(other)
+    for place in pair:
+        assert await place.active(admin) == {("Ana", "home"): "Lives in Porto"}
+        assert (await list_conflicts(place.memory, place.principal, 10, 0))[0] == 0
+    assert await one.facts(admin) == await other.facts(admin)
+
+
+async def test_the_same_said_on_both_sides_is_no_conflict(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Porto")
+    await _say(clock, other, "lives in Porto.")
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).conflicts == 0
+    assert (await other.pull(one)).conflicts == 0
+    assert await one.facts(admin) == await other.facts(admin)
+    assert len(await one.active(admin)) == 1
+
+
+async def test_the_latest_of_forgetting_and_restoring_holds(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    id = await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    await forget_memory(one.memory, one.principal, "fact", id)
+    stale = await giving.facts(one.memory, one.principal, ALL)
+    clock.advance(minutes=1)
+    await restore_memory(one.memory, one.principal, "fact", id)
+    clock.advance(minutes=1)
+    # Taken late: what it tells is older than what one has by then.
+    await taking.take(other.memory, other.principal, stale[0])
+    assert await other.active(admin) == {}
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).changed == 0
+    assert (await other.pull(one)).changed == 1
+    assert await one.facts(admin) == await other.facts(admin)
+    assert len(await other.active(admin)) == 1
+    clock.advance(minutes=1)
+    await confirm_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    await forget_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    await one.pull(other)
+    assert await one.active(admin) == {}
+    assert await one.facts(admin) == await other.facts(admin)
+
+
+async def test_what_was_erased_or_undone_does_not_come_back(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    erased = await _say(clock, one, "Lives in Porto")
+    undone = await _say(clock, one, "Has a dog", "pet")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    await undo_change(one.memory, one.principal)
+    clock.advance(minutes=1)
+    await erase(one.memory, one.principal, Target(memory=("fact", erased)))
+    clock.advance(minutes=1)
+    await one.pull(other)
+    assert await one.facts(admin) == {}
+    assert (await other.pull(one)).gone == 2
+    assert await other.active(admin) == {}
+    # Nothing of them is passed on; they can be restored where they still are, and then stay.
+    facts, _ = await giving.facts(other.memory, other.principal, ALL)
+    assert packs.opened(facts)["facts"] == []
+    clock.advance(minutes=1)
+    await restore_memory(other.memory, other.principal, "fact", undone)
+    clock.advance(minutes=1)
+    assert await other.pull(one) == taking.Taken()
+    assert await other.active(admin) == {("Ana", "pet"): "Has a dog"}
+    await one.pull(other)
+    assert await one.facts(admin) == {}
+
+
+async def test_nothing_of_an_emptied_tenant_comes_back(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    await erase(one.memory, one.principal, Target(everything=True))
+    await _say(clock, other, "Has a dog", "pet")
+    clock.advance(minutes=1)
+    # Whose facts were taken is forgotten as well.
+    with pytest.raises(PermissionDenied):
+        await one.pull(other)
+    one.accept(other)
+    assert (await one.pull(other)).refused == 1
+    assert await one.active(admin) == {("Ana", "pet"): "Has a dog"}
+
+
+async def test_what_is_trusted_less_changes_nothing(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    one.accept(other, "imported")
+    id = await _say(clock, one, "Lives in Porto", trust="user_said")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    await _say(clock, other, "Lives in Faro", trust="user_said")
+    clock.advance(minutes=1)
+    done = await one.pull(other)
+    assert (done.new, done.kept, done.conflicts) == (1, 1, 1)
+    assert await one.active(admin) == {("Ana", "home"): "Lives in Porto"}
+    trusts = {row[2]: (row[3], row[6]) for row in (await one.facts(admin)).values()}
+    assert trusts == {"Lives in Porto": ("active", 5), "Lives in Faro": ("waiting", 2)}
+    assert (await list_conflicts(one.memory, one.principal, 10, 0))[0] == 1
+    clock.advance(minutes=1)
+    await forget_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    await one.pull(other)
+    assert await one.active(admin) == {("Ana", "home"): "Lives in Porto"}
+
+
+async def test_an_entity_comes_with_its_facts_and_is_found_by_its_name(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, other, "Lives in Braga")
+    made = await create_entity(one.memory, one.principal, "Ana", "person", aliases=["Aninhas"])
+    await _say(clock, one, "Lives in Porto", entity_id=str(made["id"]))
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    await one.pull(other)
+    for place in pair:
+        assert await place.active(admin) == {("Ana", "home"): "Lives in Porto"}
+        named = await admin.fetch(
+            "SELECT canonical_name, aliases FROM entities WHERE tenant_id = $1",
+            place.principal.tenant,
+        )
+        assert [tuple(row) for row in named] == [("Ana", ["Aninhas"])]
+    assert await one.facts(admin) == await other.facts(admin)
+
+
+async def test_only_what_an_accepted_key_signed_is_taken(
+    pair: tuple[Replica, Replica], memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    facts, _ = await giving.facts(one.memory, one.principal, ALL)
+    changed = replace(facts, statement=facts.statement.replace("Porto", "Faro"))
+    with pytest.raises(InvalidInput, match="changed on the way"):
+        await taking.take(other.memory, other.principal, changed)
+    with pytest.raises(InvalidInput, match="own facts"):
+        await taking.take(one.memory, one.principal, facts)
+    (stranger,) = replicas(memory, tmp_path / "stranger", 1, "stranger")
+    with pytest.raises(PermissionDenied, match=one.key):
+        await taking.take(stranger.memory, stranger.principal, facts)
+    # The keys of two tenants of one installation differ.
+    assert packs.own_key(one.memory, "another") != one.key
+
+
+async def test_a_clock_that_is_ahead_wins_nothing(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    clock.advance(hours=1)
+    await _say(clock, one, "Lives in Porto")
+    clock.advance(hours=-1)
+    with pytest.raises(Conflict, match="ahead"):
+        await other.pull(one)
+    assert await other.facts(admin) == {}

@@ -1,0 +1,174 @@
+"""Installations that are apart, change what they have and meet in any order come to the same."""
+
+from collections.abc import Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from typing import TypeAlias
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from conftest import HISTORIES, Clock, Connection
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.engine.conflicts import list_conflicts, settle
+from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
+from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.exchange import giving, taking
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import store_fact
+
+from .replicas import ALL, Replica, replicas
+
+PLACES = 3
+SUBJECTS = ("Ana", "Ben")
+SAID = ("Lives in Porto", "Lives in Faro", "lives in porto.", "Rows a boat")
+TRUSTS = ("user_said", "agent_inferred", "imported")
+_worlds = count()
+
+Act: TypeAlias = "Callable[[_Apart, Replica, int, int], Awaitable[None]]"
+
+
+class _Apart:
+    """Three installations, and every fact that was ever stored."""
+
+    def __init__(self, places: list[Replica], admin: Connection) -> None:
+        self.places = places
+        self.admin = admin
+        self.stored: dict[UUID, str] = {}
+
+    async def any(self, place: Replica, choice: int) -> UUID | None:
+        """One of the facts that a place has."""
+        known = sorted(await place.facts(self.admin))
+        return known[choice % len(known)] if known else None
+
+
+async def _store(world: _Apart, place: Replica, a: int, b: int) -> None:
+    said, trust = SAID[a % len(SAID)], TRUSTS[b % len(TRUSTS)]
+    id, _ = await store_fact(
+        place.memory, place.principal, SUBJECTS[b % len(SUBJECTS)], "note", said, trust=trust
+    )
+    world.stored[id] = said
+
+
+async def _edit(world: _Apart, place: Replica, a: int, b: int) -> None:
+    id = await world.any(place, a)
+    if id is not None:
+        said = SAID[b % len(SAID)]
+        row = await edit_fact(place.memory, place.principal, id, {"content": said})
+        world.stored[row["id"]] = said
+
+
+async def _forget(world: _Apart, place: Replica, a: int, _b: int) -> None:
+    id = await world.any(place, a)
+    if id is not None:
+        await forget_memory(place.memory, place.principal, "fact", id)
+
+
+async def _restore(world: _Apart, place: Replica, a: int, _b: int) -> None:
+    id = await world.any(place, a)
+    if id is not None:
+        await restore_memory(place.memory, place.principal, "fact", id)
+
+
+async def _confirm(world: _Apart, place: Replica, a: int, _b: int) -> None:
+    id = await world.any(place, a)
+    if id is not None:
+        await confirm_memory(place.memory, place.principal, "fact", id)
+
+
+async def _accept(world: _Apart, place: Replica, a: int, _b: int) -> None:
+    id = await world.any(place, a)
+    if id is not None:
+        await accept_fact(place.memory, place.principal, id)
+
+
+async def _settle(world: _Apart, place: Replica, a: int, b: int) -> None:
+    _, pairs = await list_conflicts(place.memory, place.principal, 10, 0)
+    if pairs:
+        pair = pairs[a % len(pairs)]
+        choice = ("keep_earlier", "keep_later", "keep_both")[b % 3]
+        ids = pair.earlier["id"], pair.later["id"]
+        await settle(place.memory, place.principal, *ids, choice)  # type: ignore[arg-type]
+
+
+async def _meet(world: _Apart, place: Replica, a: int, _b: int) -> None:
+    other = world.places[a % PLACES]
+    if other is not place:
+        await place.pull(other)
+
+
+async def _hear_late(world: _Apart, place: Replica, a: int, b: int) -> None:
+    """Take a part of what another has, twice."""
+    other = world.places[a % PLACES]
+    if other is not place:
+        facts, _ = await giving.facts(other.memory, other.principal, [*ALL][b % 2 :: 2])
+        await taking.take(place.memory, place.principal, facts)
+        await taking.take(place.memory, place.principal, facts)
+
+
+ACTS: tuple[Act, ...] = (
+    _store,
+    _store,
+    _edit,
+    _forget,
+    _restore,
+    _confirm,
+    _accept,
+    _settle,
+    _meet,
+    _hear_late,
+)
+small = st.integers(0, 11)
+partitions = st.lists(
+    st.tuples(st.integers(0, PLACES - 1), st.sampled_from(ACTS), small, small),
+    min_size=4,
+    max_size=14,
+)
+
+
+# A thousand by night.
+@settings(
+    max_examples=2 * HISTORIES if HISTORIES > 100 else 15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(history=partitions, meetings=st.permutations([(a, b) for a in range(3) for b in range(3)]))
+@pytest.mark.anyio
+async def test_partitions_converge_and_nothing_is_lost(
+    memory: Memory,
+    admin: Connection,
+    clock: Clock,
+    tmp_path: Path,
+    history: list[tuple[int, Act, int, int]],
+    meetings: list[tuple[int, int]],
+) -> None:
+    number = next(_worlds)
+    world = _Apart(replicas(memory, tmp_path / str(number), PLACES, f"apart-{number}"), admin)
+    for where, act, a, b in history:
+        clock.advance(minutes=1)
+        try:
+            await act(world, world.places[where], a, b)
+        except MemoryButlerError:
+            continue  # there was nothing to do it to
+        event(act.__name__)
+    for rounds in range(1, 6):
+        for here, there in meetings:
+            if here != there:
+                clock.advance(minutes=1)
+                await world.places[here].pull(world.places[there])
+        states = [await one.facts(admin) for one in world.places]
+        if states[0] == states[1] == states[2]:
+            event(f"rounds: {rounds}")
+            break
+    assert states[0] == states[1] == states[2]
+    parts = [await one.parts() for one in world.places]
+    assert parts[0] == parts[1] == parts[2]
+    # Nothing is lost: each fact is everywhere, with its words.
+    for known in states:
+        assert {id: row[2] for id, row in known.items()} == world.stored
+    # And nothing more happens.
+    for here, there in meetings:
+        if here != there:
+            clock.advance(minutes=1)
+            assert await world.places[here].pull(world.places[there]) == taking.Taken()
