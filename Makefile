@@ -24,6 +24,7 @@ $(READY): requirements.lock pyproject.toml
 	    -r $(VENV)/uv.lock
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	$(BIN)/python tools/client_code.py
+	$(BIN)/python tools/model_weights.py
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
