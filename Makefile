@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup client frontend frontend-check serve test suite check lock docs screenshots bench bench-check
+.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs screenshots bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
 .PHONY: years companion-year clean
 
@@ -24,6 +24,7 @@ $(READY): requirements.lock pyproject.toml
 	    -r $(VENV)/uv.lock
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	$(BIN)/python tools/client_code.py
+	$(BIN)/python tools/model_weights.py
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
@@ -43,6 +44,9 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 
 test: check  ## linters, types, architecture and all tests, on all cores
 	@$(MAKE) --no-print-directory suite
+
+wheel: client  ## the package as users install it, into dist/
+	MEMORY_BUTLER_DASHBOARD=required $(BIN)/uv build --wheel --quiet --out-dir dist
 
 suite: client  ## all tests alone
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."

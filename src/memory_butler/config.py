@@ -198,7 +198,7 @@ class MemoryModuleConfig(Table):
     embedding_path: Path | None = Field(
         None,
         description="A folder with model.safetensors and tokenizer.json, instead of the "
-        "installed package.",
+        "one in the package.",
     )
     embedding_precision: Literal["auto", "float32", "int8"] = Field(
         "auto",

@@ -85,7 +85,7 @@ async def test_a_memory_without_usable_keys_opens_and_says_that_it_seals_nothing
         folder.parent.write_text("")
     with capture_logs() as logs:
         async with memory_on(
-            database.runtime_dsn, MemoryModuleConfig(), tmp_path, folder, with_model=False
+            database.runtime_dsn, MemoryModuleConfig(), folder, with_model=False
         ) as memory:
             await store_fact(memory, principal, "wall", "colour", "green")
             with pytest.raises(ConfigurationError, match="no audit keys; set audit_dir"):
@@ -113,9 +113,7 @@ async def test_new_keys_on_a_database_that_others_sealed_are_warned_of(
     await store_fact(sealed, principal, "wall", "colour", "green")
     await seal(sealed, principal.tenant)
     with capture_logs() as logs:
-        async with memory_on(
-            database.runtime_dsn, MemoryModuleConfig(), tmp_path, folder, with_model=False
-        ):
+        async with memory_on(database.runtime_dsn, MemoryModuleConfig(), folder, with_model=False):
             pass
     (warned,) = [one for one in logs if one["log_level"] == "warning"]
     assert "another installation has sealed this database" in warned["event"]

@@ -125,18 +125,3 @@ def test_a_bug_is_one_line_and_a_traceback_when_asked_for(
     assert told.count("\n") == 1
     assert "secret" not in told
     assert "Traceback" in installation.inside("stats", "--debug", code=1).err
-
-
-def test_the_model_may_be_there_already(
-    installation: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked: list[Path] = []
-
-    def pulled(target: Path) -> Any:
-        asked.append(target)
-        return type("Files", (), {"weights": target / "model.safetensors"})
-
-    monkeypatch.setattr("memory_butler.inference.model_files.pull_model", pulled)
-    said = installation.inside("model", "pull", "--data-dir", str(tmp_path)).out
-    assert asked == [tmp_path / "models" / "all-MiniLM-L6-v2"]
-    assert str(asked[0]) in said

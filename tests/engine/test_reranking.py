@@ -140,7 +140,7 @@ async def test_it_is_configured_by_its_folder(
         monkeypatch.setattr(embedder._Singleton, name, None)
     await _fill(memory, principal)
     config = MemoryModuleConfig(retrieval=RetrievalConfig(reranker=RerankerConfig(path=folder)))
-    async with memory_on(database.runtime_dsn, config, folder, folder) as opened:
+    async with memory_on(database.runtime_dsn, config, folder) as opened:
         hits = await search(replace(opened, clock=memory.clock), principal, QUESTION, mode="deep")
     assert [hit.match.rerank_score for hit in hits] == [3.0, 2.0, 1.25, 0.25]
 
@@ -151,7 +151,7 @@ async def test_it_is_off_by_default_and_an_empty_folder_is_refused(
     assert find_reranker(MemoryModuleConfig().retrieval.reranker) is None
     config = MemoryModuleConfig(retrieval=RetrievalConfig(reranker=RerankerConfig(path=tmp_path)))
     with pytest.raises(ConfigurationError, match=r"has no model\.onnx and no tokenizer\.json"):
-        async with memory_on(database.runtime_dsn, config, tmp_path, tmp_path):
+        async with memory_on(database.runtime_dsn, config, tmp_path):
             pass
     (finding,) = [
         one

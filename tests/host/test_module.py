@@ -42,7 +42,7 @@ async def ready(pool: asyncpg.Pool, database: Database) -> HostDatabase:
 @pytest.fixture
 async def module(tmp_path: Path) -> AsyncIterator[MemoryModule]:
     reset_embedding_engine()
-    module = MemoryModule(models=tmp_path, audit=tmp_path / "audit")
+    module = MemoryModule(audit=tmp_path / "audit")
     yield module
     await module.on_shutdown()
     reset_embedding_engine()

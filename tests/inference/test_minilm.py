@@ -33,7 +33,6 @@ from memory_butler.inference.minilm import (
     readable_part,
 )
 from memory_butler.inference.model_files import (
-    HUB_FOLDER,
     TOKENIZER_FILE,
     WEIGHTS_FILE,
     WEIGHTS_SHA256,
@@ -255,8 +254,10 @@ def test_a_hub_cache_of_links_gives_the_same_vectors(
     engine: EmbeddingEngine, tmp_path: Path
 ) -> None:
     installed = find_model_files()
-    blobs = tmp_path / HUB_FOLDER / "blobs"
-    snapshot = tmp_path / HUB_FOLDER / "snapshots" / "0123abcd"
+    blobs = tmp_path / "models--sentence-transformers--all-MiniLM-L6-v2" / "blobs"
+    snapshot = (
+        tmp_path / "models--sentence-transformers--all-MiniLM-L6-v2" / "snapshots" / "0123abcd"
+    )
     blobs.mkdir(parents=True)
     snapshot.mkdir(parents=True)
     (blobs / WEIGHTS_SHA256).write_bytes(installed.weights.read_bytes())

@@ -26,8 +26,8 @@ def _folder() -> str:
     return str(find_model_files().weights.parent)
 
 
-def test_any_other_name_in_the_configuration_is_a_model_of_the_extra(tmp_path: Path) -> None:
-    other = embedding_engine(MemoryModuleConfig(embedding_model="some/model"), tmp_path)
+def test_any_other_name_in_the_configuration_is_a_model_of_the_extra() -> None:
+    other = embedding_engine(MemoryModuleConfig(embedding_model="some/model"))
     assert isinstance(other, SentenceTransformerEngine)
     assert (other.model_name, other.dimensions) == ("some/model", DIMENSIONS)
     # Vectors of two models are told apart by what the engine says of itself.

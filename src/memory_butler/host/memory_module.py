@@ -13,12 +13,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.engine.audit_keys import FOLDER
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.opening import (
-    derived_password,
-    embedding_engine,
-    memory_on,
-    pulled_models,
-)
+from memory_butler.engine.opening import derived_password, embedding_engine, memory_on
 from memory_butler.engine.sealing import sealing
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.host.tools import add_operation
@@ -37,19 +32,16 @@ class MemoryModule(Module):
 
     Args:
         toolsets: which tools `register_tools` adds.
-        models: the folder of pulled embedding models, where the installed one is not wanted.
         audit: the folder of the keys by which events are sealed, where not the user's own.
     """
 
     def __init__(
         self,
         toolsets: tuple[Toolset, ...] = ("memory",),
-        models: Path | None = None,
         audit: Path | None = None,
     ) -> None:
         self._toolsets = toolsets
         own = Path(platformdirs.user_data_dir("memory-butler"))
-        self._models = models or pulled_models(own)
         self._audit = audit or own / FOLDER
         self._config = MemoryModuleConfig()
         self._db: HostDatabase | None = None
@@ -96,7 +88,7 @@ class MemoryModule(Module):
             self._config = config
         login = await runtime_login(db)
         self._memory = await self._opened.enter_async_context(
-            memory_on(login, self._config, self._models, self._audit)
+            memory_on(login, self._config, self._audit)
         )
         await self._opened.enter_async_context(sealing(self._memory))
 
@@ -118,7 +110,7 @@ class MemoryModule(Module):
     def _get_embedding_engine(self) -> Embedder:
         """The engine, made on first use and shared by all tools from then on (MOD-04)."""
         if self._embedding_engine is None:
-            self._embedding_engine = embedding_engine(self._config, self._models)
+            self._embedding_engine = embedding_engine(self._config)
         return self._embedding_engine
 
 

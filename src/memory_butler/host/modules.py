@@ -9,18 +9,14 @@ from mcp.server import MCPServer
 from pydantic import BaseModel
 
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.engine.opening import audit_folder, pulled_models
+from memory_butler.engine.opening import audit_folder
 from memory_butler.host.butler import Butler, checked
 from memory_butler.host.heartbeat_module import HeartbeatModule
 from memory_butler.host.memory_module import MemoryModule
 from memory_butler.host.module import HostDatabase, Module
 
 KNOWN: Final[Mapping[str, Callable[[Butler], Module]]] = {
-    "memory": lambda butler: MemoryModule(
-        butler.settings.toolsets,
-        pulled_models(butler.settings.data_dir),
-        audit_folder(butler.settings),
-    ),
+    "memory": lambda butler: MemoryModule(butler.settings.toolsets, audit_folder(butler.settings)),
     "heartbeat": lambda _: HeartbeatModule(),
 }
 

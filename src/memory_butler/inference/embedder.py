@@ -53,36 +53,32 @@ class _Singleton:
     """The process's engine, and the settings it was made with."""
 
     engine: Embedder | None = None
-    settings: "tuple[Path | None, Path | None, int, PrecisionChoice] | None" = None
+    settings: "tuple[Path | None, int, PrecisionChoice] | None" = None
     lock = threading.Lock()
 
 
 def get_embedding_engine(
     model_folder: Path | None = None,
-    pulled_folder: Path | None = None,
     threads: int = 1,
     precision: "PrecisionChoice" = "auto",
 ) -> Embedder:
     """Return the engine of this process, always the same one (EMB-02).
 
     The first call makes it, cheaply: the model itself is loaded by the first text. `model_folder`
-    and `pulled_folder` are as in `find_model_files`; `threads` is how many cores one text may use;
-    `precision` auto: 8 bits where the processor gains from them. Later callers may leave the
-    settings out.
+    is as in `find_model_files`; `threads` is how many cores one text may use; `precision` auto:
+    8 bits where the processor gains from them. Later callers may leave the settings out.
 
     Raises ConfigurationError if a later call asks for other settings than the first.
     """
     # Here and not above, because it needs this module.
     from memory_butler.inference.minilm import EmbeddingEngine
 
-    asked = (model_folder, pulled_folder, threads, precision)
+    asked = (model_folder, threads, precision)
     with _Singleton.lock:
         if _Singleton.engine is None:
-            _Singleton.engine = EmbeddingEngine(
-                model_folder, pulled_folder, threads=threads, precision=precision
-            )
+            _Singleton.engine = EmbeddingEngine(model_folder, threads=threads, precision=precision)
             _Singleton.settings = asked
-        elif asked not in ((None, None, 1, "auto"), _Singleton.settings):
+        elif asked not in ((None, 1, "auto"), _Singleton.settings):
             raise ConfigurationError(
                 "The embedding engine already has other settings; configure it once, at start."
             )

@@ -154,14 +154,12 @@ class EmbeddingEngine:
     def __init__(
         self,
         model_folder: Path | None = None,
-        pulled_folder: Path | None = None,
         *,
         threads: int = 1,
         precision: PrecisionChoice = "float32",
     ) -> None:
         self._precision = precision
         self._model_folder = model_folder
-        self._pulled_folder = pulled_folder
         self._threads = threads
         self._lock = threading.Lock()
         self._model: _Model | None = None
@@ -207,7 +205,7 @@ class EmbeddingEngine:
         if self._model is None:
             with self._lock:
                 if self._model is None:
-                    files = find_model_files(self._model_folder, self._pulled_folder)
+                    files = find_model_files(self._model_folder)
                     self._model = _load(files, self._threads, self._precision)
         return self._model
 

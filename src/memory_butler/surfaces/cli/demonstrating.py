@@ -105,20 +105,17 @@ def _settings(
 ) -> "Settings":
     """The defaults, whatever is configured; of that only where the embedding model lies."""
     from memory_butler.config import ConsolidationConfig, MemoryModuleConfig, Settings, load
-    from memory_butler.engine.opening import pulled_models
-    from memory_butler.inference.model_files import MODEL_NAME
     from memory_butler.surfaces.logs import configure
 
     own = load(log_format=log_format)
     configure("debug" if debug else "warning", own.log_format)
-    pulled = pulled_models(own.data_dir) / MODEL_NAME
     return Settings.model_construct(
         host=_HOST,
         port=_free_port() if port is None else port,
         data_dir=folder.data_dir,
         cluster_root=folder.cluster_root or own.cluster_root,
         memory=MemoryModuleConfig(
-            embedding_path=own.memory.embedding_path or (pulled if pulled.is_dir() else None),
+            embedding_path=own.memory.embedding_path,
             # A key in the environment is not meant for a made-up household.
             consolidation=ConsolidationConfig(model="none"),
         ),

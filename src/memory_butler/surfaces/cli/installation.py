@@ -151,13 +151,6 @@ def _print(findings: "list[Finding]") -> None:
     print(f"\n{well}" if healthy(findings) else f"\n{failed} to fix.")
 
 
-def pull(place: Place) -> None:
-    """Download the embedding model into the data directory, with pip."""
-    from memory_butler.engine.administration import pull_model
-
-    print(f"The model is in {pull_model(place.settings())}.")
-
-
 def version() -> None:
     """Show the version."""
     print(f"memory-butler {__version__}")

@@ -149,10 +149,6 @@ def _add_groups(app: typer.Typer) -> None:
     db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)
 
-    model = typer.Typer(help="Fetch the embedding model.", no_args_is_help=True)
-    model.command("pull")(located(installation.pull))
-    app.add_typer(model, name="model", rich_help_panel=OPERATE)
-
 
 def _show_version(asked: bool) -> None:
     if asked:

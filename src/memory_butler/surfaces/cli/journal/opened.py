@@ -78,9 +78,9 @@ def companion(
 
 def embedder(settings: "Settings") -> "Embedder":
     """What embeds messages and questions: the memory's own."""
-    from memory_butler.engine.opening import embedding_engine, pulled_models
+    from memory_butler.engine.opening import embedding_engine
 
-    return embedding_engine(settings.memory, pulled_models(settings.data_dir))
+    return embedding_engine(settings.memory)
 
 
 def _moment(text: str, now: datetime) -> datetime:
