@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
+from dashboard.talker import Talker, talker
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.introduction import Introduction, introduction_of
+from memory_butler.journal.introduction import Introduction, introduce, introduction_of
 from memory_butler.journal.live import LiveJournal
 
 # Written by hand, in place of a model's replies.
@@ -295,9 +296,9 @@ def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> 
 class Terminal:
     """A real process at a real terminal."""
 
-    def __init__(self, home: Installation, *words: str) -> None:
+    def __init__(self, home: Installation, *words: str, TERM: str = "dumb") -> None:
         self.master, slave = pty.openpty()
-        environment = home.environment() | {"TERM": "dumb"}
+        environment = home.environment() | {"TERM": TERM}
         self.process = subprocess.Popen(
             [COMMAND, *words],
             env=environment,
@@ -448,6 +449,62 @@ def test_commands_typed_ahead_are_done_one_after_another(
     # Whoever answered nothing goes on by the configuration.
     with JournalFile.open(home.data_dir, "default", "default") as file:
         assert introduction_of(file) == Introduction()
+
+
+@pytest.fixture
+def streaming(home: Installation) -> Iterator[tuple[Talker, Terminal]]:
+    """A conversation at a terminal that can clear lines, with a model that streams."""
+    with talker() as model, JournalFile.open(home.data_dir, "default", "default") as file:
+        introduce(file, Introduction(user="Ana"), datetime.now(UTC))
+        home.extra["MEMORY_BUTLER_MEMORY__CONSOLIDATION__BASE_URL"] = model.url
+        terminal = Terminal(
+            home, "journal", "chat", "--model", "openai:talker", TERM="xterm-256color"
+        )
+        yield model, terminal
+        terminal.stop()
+
+
+def test_a_reply_is_shown_while_it_is_written_and_kept_when_it_is_stopped(
+    home: Installation, streaming: tuple[Talker, Terminal]
+) -> None:
+    model, terminal = streaming
+    words = " ".join(f"word{number}" for number in range(200))
+    model.replies = ["<say>Hello, Ana.</say><do>waves</do>", f"<say>{words}</say>"]
+    terminal.expect("> ")
+    terminal.type("Good morning\n")
+    terminal.expect("thinking …")
+    terminal.expect("Hello, Ana.\x1b[0m\r\n\x1b[3massistant does: waves\x1b[0m\r\n")
+    assert terminal.seen.count("Hello, Ana.") == 1
+    terminal.expect("> ", again=True)
+    model.seconds_a_word = 0.2
+    terminal.type("Count, please\n")
+    terminal.expect("word2", again=True)
+    assert "word9" not in terminal.seen
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.expect("(stopped; what there was is kept)", again=True)
+    terminal.expect("> ", again=True)
+    terminal.type("/quit\n")
+    assert terminal.end() == 0
+    said = home.inside("journal", "export").out.splitlines()
+    kept = json.loads(said[-1])["content"]
+    assert kept.startswith("<say>word0 word1 word2")
+    assert kept.endswith(" […]")
+    assert "word199" not in kept
+
+
+def test_a_draft_that_looks_something_up_goes_from_the_screen(
+    streaming: tuple[Talker, Terminal],
+) -> None:
+    model, terminal = streaming
+    model.replies = ['<say>Let me see.</say> search("roses")', "<say>You never said.</say>"]
+    terminal.expect("> ")
+    terminal.type("Where are the roses?\n")
+    terminal.expect("assistant: Let me see.")
+    # To the beginning of the line, and nothing left of it; then the sign again.
+    terminal.expect("\x1b[0m\r\x1b[J", again=True)
+    terminal.expect("thinking …", again=True)
+    terminal.expect("assistant: You never said.\x1b[0m\r\n", again=True)
+    terminal.expect('(looked up: search("roses"))', again=True)
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(

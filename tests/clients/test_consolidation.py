@@ -102,6 +102,21 @@ async def test_a_question_and_nothing_else(
     assert not [path for path in left if "bees" in path.read_text(errors="ignore")]
 
 
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [("claude", "claude"), ("claude for Node 20", "claude"), ("gemini", "gemini")],
+)
+async def test_a_companions_reply_is_told_while_it_is_written(
+    person: Person, name: str, tool: str
+) -> None:
+    person.endpoint.script = ["Good morning, Ana."]
+    heard: list[str] = []
+    asked = Request("You are Luna.", "Good morning!", None, 500, heard=heard.append)
+    done = await command_line(person, name, tool).complete(asked)
+    assert heard == [done.text] == ["Good morning, Ana."]
+    assert not done.estimated
+
+
 async def test_codex_finds_the_login_and_keeps_it(person: Person) -> None:
     login = person.home / ".codex" / "auth.json"
     login.write_text(json.dumps({"OPENAI_API_KEY": KEY}))

@@ -18,11 +18,11 @@ from conftest import NOW, Clock
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation
 from memory_butler.journal import converting, events, memory, sealing
 from memory_butler.journal.desk import MaintenanceDesk
-from memory_butler.journal.erasing import erase_journal
+from memory_butler.journal.erasing import erase_journal, erase_messages
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.fragments import DropFragment, PutEdge, PutFragment
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.search import INDEX, SEALED_INDEX
+from memory_butler.journal.search import INDEX, SEALED_INDEX, Index
 from memory_butler.journal.snapshots import copy_all
 from memory_butler.journal.texts import AMBIENT
 from memory_butler.vault import keyring
@@ -393,6 +393,27 @@ def test_the_index_is_kept_sealed_and_made_again_where_it_is_damaged(
         assert not any(SEALED_INDEX in name for name in copy_all(tmp_path, tmp_path / "copy"))
         kept.write_bytes(kept.read_bytes()[:-1])
         assert live.search("zymurgy") == found
+
+
+def test_the_index_of_a_sealed_journal_is_unsealed_once_and_erased_with_its_messages(
+    tmp_path: Path, ring: Keyring, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    opened = Index.opened
+    monkeypatch.setattr(Index, "opened", lambda one: (read.append(one.folder), opened(one))[1])
+    for said in ("Roses by the gate", "Tulips by the shed"):
+        with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
+            live = LiveJournal(file, now=clock)
+            live.log(said, "user")
+            assert [one.event.content for one in live.search(said.split()[0])] == [said]
+    # Kept for whoever opens the journal next, and what was said since is added.
+    assert len(read) == 1
+    with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
+        live = LiveJournal(file, now=clock)
+        erase_messages(file, 1, 1)
+        assert live.search("roses") == ()
+        assert len(live.search("tulips")) == 1
+    assert len(read) == 2
 
 
 def test_a_new_master_key_leaves_journals_as_they_are(

@@ -14,7 +14,8 @@ from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal.importing import import_lines
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.search import INDEX
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.search import INDEX, _matches, caught_up, ranked
 from memory_butler.journal.snapshots import copy_all
 from memory_butler.journal.tags import read
 
@@ -65,6 +66,46 @@ def test_words_are_found_by_their_stems_those_with_all_first(
     # What is said later is found the next time.
     live.log("A submarine!", "user")
     assert found(live, "submarine") == ["A submarine!"]
+
+
+def test_five_hits_are_five_places(live: LiveJournal, clock: Clock) -> None:
+    talk(live, clock)
+    for _ in range(4):
+        live.log("The roses are in bloom", "user")
+        live.log("<say>Lovely.</say>", "assistant")
+        live.log("And the rose by the gate, too", "user")
+    # What says the same, or stands beside a better hit, comes last.
+    first = found(live, "roses")
+    assert set(first[:4]) == {
+        "The roses are in bloom",
+        "And the rose by the gate, too",
+        "We planted roses behind the shed",
+        "A rose needs pruning",
+    }
+    assert len(first) == 5
+
+
+def test_what_has_little_of_the_question_gives_way_to_its_meaning() -> None:
+    near = {10: 0.62, 20: 0.35}
+    # One message has all the words, though it is not alike; then none has more than a small part.
+    assert ranked({1: 1.0, 20: 0.4}, near)[0] == 1
+    assert ranked({1: 0.2, 20: 0.1}, near)[0] == 10
+    # Where nothing else tells two apart, what stands beside them does.
+    assert ranked({1: 1.0, 6: 1.0, 7: 0.5}, {}) == [6, 1, 7]
+
+
+def test_the_words_of_a_question_weigh_by_how_rare_they_are(
+    live: LiveJournal, clock: Clock
+) -> None:
+    for _ in range(30):
+        live.log("Work was long", "user")
+        live.log("<say>Rest.</say>", "assistant")
+    live.log("The archive has a new head", "user")
+    with live._file.reading() as db, caught_up(db, live._index, JournalPolicy()) as index:
+        common = _matches(index, ["promotion", "work"], 100, 1_000)
+        rare = _matches(index, ["archive", "work"], 100, 1_000)
+    assert max(common.values()) < 0.5
+    assert max(rare.values()) > 0.8
 
 
 def test_neither_thinking_nor_secrets_are_found(live: LiveJournal, clock: Clock) -> None:

@@ -134,8 +134,8 @@ class LiveJournal:
         if searched := [one for one in reading.lookups if isinstance(one, SearchCall)]:
             # Before the transaction, too: the first search of a long log takes seconds.
             self._embed(one.question for one in searched)
-            with self._file.reading() as db:
-                caught_up(db, self._file.index, policy).close()
+            with self._file.reading() as db, caught_up(db, self._file.index, policy):
+                pass
         changes: list[Change] = []
         unmatched: list[Missed] = []
         answers: tuple[Answer, ...] = ()

@@ -351,6 +351,79 @@ async def test_a_cancel_scope_that_insists_kills_the_group_as_well(tmp_path: Pat
     assert await dead(fake.call()["pid"])
 
 
+CLAUDE_PARTS: list[dict[str, Any]] = [
+    {"type": "system", "subtype": "init"},
+    {"type": "stream_event", "event": {"type": "content_block_start", "index": 0}},
+    *(
+        {"type": "stream_event", "event": {"type": "content_block_delta", "delta": delta}}
+        for delta in (
+            {"type": "thinking_delta", "thinking": "hm"},
+            {"type": "text_delta", "text": "Here "},
+            {"type": "text_delta", "text": "it is."},
+        )
+    ),
+    {"type": "assistant", "message": {"content": [{"type": "text", "text": "Here it is."}]}},
+    {**CLAUDE_ANSWER, "structured_output": None},
+]
+GEMINI_PARTS: list[dict[str, Any]] = [
+    {"type": "init", "model": "flash"},
+    {"type": "message", "role": "user", "content": PROMPT},
+    {"type": "message", "role": "assistant", "content": "Here ", "delta": True},
+    {"type": "message", "role": "assistant", "content": "it is.", "delta": True},
+    {
+        "type": "result",
+        "status": "success",
+        "stats": {"models": {"gemini-flash": {"input_tokens": 90, "output_tokens": 10}}},
+    },
+]
+
+
+def streams(events: list[dict[str, Any]], folder: Path) -> str:
+    """Says them one by one, the last one only once somebody has heard what was before."""
+    last = f"while not os.path.exists({str(folder / 'heard')!r}): time.sleep(0.01)"
+    said = [f"print({json.dumps(one)!r}, flush=True)" for one in events]
+    return "\n".join([*said[:-1], last, said[-1]])
+
+
+@pytest.mark.parametrize(
+    ("tool", "events", "tokens"),
+    [("claude", CLAUDE_PARTS, (3210, 40)), ("gemini", GEMINI_PARTS, (90, 10))],
+)
+async def test_an_answer_is_told_while_it_is_written(
+    tmp_path: Path, tool: str, events: list[dict[str, Any]], tokens: tuple[int, int]
+) -> None:
+    heard: list[str] = []
+
+    def hear(part: str) -> None:
+        heard.append(part)
+        if len(heard) == 2:
+            (tmp_path / "heard").touch()
+
+    fake = make(tmp_path, streams(events, tmp_path))
+    done = await model(fake, tool).complete(Request("Be brief.", PROMPT, None, 500, heard=hear))
+    assert heard == ["Here ", "it is."]
+    assert done.text == "Here it is."
+    assert (done.tokens_in, done.tokens_out) == tokens
+    arguments = fake.call()["arguments"]
+    assert after(arguments, "--output-format") == "stream-json"
+    assert arguments.count("--output-format") == 1
+
+
+async def test_a_failure_in_a_stream_is_told_apart(tmp_path: Path) -> None:
+    refused = {**CLAUDE_ANSWER, "is_error": True, "result": "Not logged in · Please run /login"}
+    fake = make(tmp_path, "\n".join(map(says, [{"type": "system"}, refused])))
+    asked = Request("Be brief.", PROMPT, None, 500, heard=lambda _: None)
+    with pytest.raises(ModelAccessDenied, match="log in"):
+        await model(fake).complete(asked)
+
+
+async def test_a_streamed_answer_is_bounded_as_any_other(tmp_path: Path) -> None:
+    long = {**CLAUDE_PARTS[-1], "result": "x" * 100_001}
+    fake = make(tmp_path, says(long))
+    with pytest.raises(ModelOutputTooLong, match="100000 bytes"):
+        await model(fake).complete(Request("Be brief.", PROMPT, None, 500, heard=lambda _: None))
+
+
 async def test_endless_output_is_cut_while_it_is_written(tmp_path: Path) -> None:
     fake, child = with_child(
         tmp_path, "while True:\n    sys.stdout.write('x' * 100_000); sys.stdout.flush()"

@@ -51,6 +51,13 @@ CLAUDE_FLAGS: Final[Flags] = (
     ("--model", MODEL),
 )
 
+# In place of the rows that begin alike, where the answer is to be told while it is written.
+CLAUDE_STREAM: Final[Flags] = (
+    ("--output-format", "stream-json"),
+    ("--verbose",),  # which it demands for that
+    ("--include-partial-messages",),
+)
+
 CLAUDE_ENVIRONMENT: Final[Mapping[str, str]] = {
     # No reports, and no second request that asks for a title of the session.
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -104,6 +111,7 @@ GEMINI_FLAGS: Final[Flags] = (
     ("--allowed-mcp-server-names", "none"),
     ("--model", MODEL),
 )
+GEMINI_STREAM: Final[Flags] = (("--output-format", "stream-json"),)
 GEMINI_ENVIRONMENT: Final[Mapping[str, str]] = {
     "GEMINI_SYSTEM_MD": SYSTEM_FILE,
     # Without it the user's GEMINI.md would be read: its name can be added to, not replaced.
@@ -155,6 +163,15 @@ class AgentTool:
     no_access: Sequence[int] = ()
     # What it is asked first: the models that it knows.
     list_models: Sequence[str] = ()
+    # How it is asked to tell its answer while it writes, and the text in an event of that. Codex
+    # tells no message before it is whole.
+    stream: Flags = ()
+    part: Callable[[Mapping[str, Any]], object] = lambda _: None
+
+    def part_of(self, line: bytes) -> str:
+        """The part of an answer in a line of the output; '' where it holds none."""
+        text = self.part(_event(line))
+        return text if isinstance(text, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +194,18 @@ def prepare(
     max_cost_usd: float,
     model: str | None,
     environment: Mapping[str, str],
+    *,
+    streams: bool = False,
 ) -> Start:
     """Fill in the tool's blanks, writing the files that it reads into `scratch`.
 
-    `environment` tells where the user's login is.
+    `environment` tells where the user's login is; `streams`: the answer is told while it is
+    written.
     """
+    flags = list(tool.flags)
+    if streams:
+        begun = {row[0] for row in tool.stream}
+        flags = [*(row for row in flags if row[0] not in begun), *tool.stream]
     told = None if tool.takes_schema else request.schema
     system = with_schema(request.system, told)
     blanks = {SYSTEM: system, MAX_COST: f"{max_cost_usd:g}", MODEL: model or tool.default_model}
@@ -200,7 +224,7 @@ def prepare(
         blanks[SCHEMA] = blanks[SCHEMA_FILE] = None
 
     arguments: list[str] = []
-    for row in tool.flags:
+    for row in flags:
         filled = [blanks.get(part, part) for part in row]
         arguments += [part for part in filled if part is not None] if None not in filled else []
     added = {name: blanks.get(value) or value for name, value in tool.environment.items()}
@@ -245,7 +269,7 @@ def _written(path: Path, text: str) -> str:
 
 def read_claude(stdout: bytes, _: bytes) -> Answer:
     """`{"result", "structured_output", "usage", "total_cost_usd", "modelUsage"}`."""
-    document = _object(stdout)
+    document = _result(stdout)
     structured = document.get("structured_output")
     text = document.get("result") if structured is None else json.dumps(structured)
     usage = _table(document, "usage")
@@ -259,6 +283,12 @@ def read_claude(stdout: bytes, _: bytes) -> Answer:
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         model=next(iter(_table(document, "modelUsage")), None),
     )
+
+
+def part_of_claude(event: Mapping[str, Any]) -> object:
+    """`{"type": "stream_event", "event": {"delta": {"type": "text_delta", "text"}}}`."""
+    delta = _table(_table(event, "event"), "delta")
+    return delta.get("text") if delta.get("type") == "text_delta" else None
 
 
 def read_codex(stdout: bytes, answer: bytes) -> Answer:
@@ -276,16 +306,27 @@ def read_codex(stdout: bytes, answer: bytes) -> Answer:
 
 
 def read_gemini(stdout: bytes, _: bytes) -> Answer:
-    """`{"response", "stats": {"models": {NAME: {"tokens": {"prompt", "candidates"}}}}}`."""
-    document = _object(stdout)
+    """`{"response", "stats": {"models": {NAME: {"tokens": {"prompt", "candidates"}}}}}`.
+
+    Of a stream the parts are the response, and a model has `{"input_tokens", "output_tokens"}`.
+    """
+    document = _result(stdout)
+    parts = [part_of_gemini(_event(line)) for line in stdout.splitlines()]
+    told = "".join(part for part in parts if isinstance(part, str))
     models = _table(_table(document, "stats"), "models")
-    tokens = [_table(_table(models, name), "tokens") for name in models]
+    tokens = [_table(_table(models, name), "tokens") or _table(models, name) for name in models]
     return Answer(
-        text=_text(document.get("response")),
-        tokens_in=_total(_sum(one, ("prompt",)) for one in tokens),
-        tokens_out=_total(_sum(one, ("candidates", "thoughts")) for one in tokens),
+        text=_text(document.get("response") or told),
+        tokens_in=_total(_sum(one, ("prompt", "input_tokens")) for one in tokens),
+        tokens_out=_total(_sum(one, ("candidates", "thoughts", "output_tokens")) for one in tokens),
         model=next(iter(models), None),
     )
+
+
+def part_of_gemini(event: Mapping[str, Any]) -> object:
+    """`{"type": "message", "role": "assistant", "content"}`."""
+    is_part = event.get("type") == "message" and event.get("role") == "assistant"
+    return event.get("content") if is_part else None
 
 
 def reported_failure(stdout: bytes) -> str | None:
@@ -294,7 +335,8 @@ def reported_failure(stdout: bytes) -> str | None:
         document = _object(stdout)
     except ModelAnswerUnreadable:
         events = [_event(line) for line in stdout.splitlines()]
-        document = next((one for one in events if one.get("type") == "turn.failed"), {})
+        ends = [one for one in events if one.get("type") in ("turn.failed", "result")]
+        document = ends[-1] if ends else {}
     if document.get("is_error") is True:  # Claude Code
         return f"{document.get('subtype', '')}: {document.get('result', '')}"
     error = document.get("error")  # Codex and Gemini
@@ -309,6 +351,12 @@ def _object(content: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ModelAnswerUnreadable("its output is not the JSON object that was asked for")
     return document
+
+
+def _result(stdout: bytes) -> dict[str, Any]:
+    """The object that the output is, or the last event of a stream, which sums it up."""
+    events = (_event(line) for line in reversed(stdout.splitlines()))
+    return next((one for one in events if one.get("type") == "result"), None) or _object(stdout)
 
 
 def _event(line: bytes) -> dict[str, Any]:
@@ -358,6 +406,8 @@ CLAUDE: Final = AgentTool(
     takes_schema=True,
     read=read_claude,
     environment=CLAUDE_ENVIRONMENT,
+    stream=CLAUDE_STREAM,
+    part=part_of_claude,
 )
 CODEX: Final = AgentTool(
     program="codex",
@@ -401,5 +451,7 @@ GEMINI: Final = AgentTool(
         settings=_gemini_settings,
     ),
     no_access=GEMINI_NO_ACCESS,
+    stream=GEMINI_STREAM,
+    part=part_of_gemini,
 )
 TOOLS: Final[Mapping[str, AgentTool]] = {tool.program: tool for tool in (CLAUDE, CODEX, GEMINI)}

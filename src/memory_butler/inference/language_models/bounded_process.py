@@ -10,7 +10,7 @@ import os
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -44,9 +44,11 @@ async def run(
     folder: Path,
     timeout_seconds: float,
     max_output_bytes: int,
+    heard: Callable[[bytes], None] | None = None,
 ) -> Ended:
     """Run `command` in `folder` with exactly this environment, and return how it ended.
 
+    `heard` is told its output line by line, as it comes, each with its end.
     Raises TimeoutError, OutputBoundPassed, or OSError if it cannot be started. After an error or a
     cancellation, too, the program and all its children are dead.
     """
@@ -61,16 +63,21 @@ async def run(
             start_new_session=True,
         )
         try:
-            return await _converse(process, stdin, max_output_bytes)
+            return await _converse(process, stdin, max_output_bytes, heard)
         finally:
             _kill_group(process)
             await _whole(asyncio.create_task(_farewell(process)))
 
 
-async def _converse(process: Process, stdin: bytes, max_output_bytes: int) -> Ended:
+async def _converse(
+    process: Process,
+    stdin: bytes,
+    max_output_bytes: int,
+    heard: Callable[[bytes], None] | None,
+) -> Ended:
     to_program, stdout, stderr = _pipes(process)
     feed = asyncio.create_task(_feed(to_program, stdin))
-    output = asyncio.create_task(_read_bounded(stdout, max_output_bytes))
+    output = asyncio.create_task(_read_bounded(stdout, max_output_bytes, heard))
     errors = asyncio.create_task(_read_tail(stderr))
     exited = asyncio.create_task(_exit(process))
     try:
@@ -101,12 +108,20 @@ async def _feed(to_program: StreamWriter, stdin: bytes) -> None:
     to_program.close()
 
 
-async def _read_bounded(stream: StreamReader, max_bytes: int) -> bytes:
+async def _read_bounded(
+    stream: StreamReader, max_bytes: int, heard: Callable[[bytes], None] | None
+) -> bytes:
     content = bytearray()
+    told = 0
     while chunk := await stream.read(_CHUNK_BYTES):
         content += chunk
         if len(content) > max_bytes:
             raise OutputBoundPassed
+        end = content.rfind(b"\n", told) + 1
+        if heard is not None and end:
+            for line in bytes(content[told:end]).splitlines(keepends=True):
+                heard(line)
+            told = end
     return bytes(content)
 
 

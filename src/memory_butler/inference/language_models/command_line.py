@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +38,9 @@ _SHARED_VARIABLES: Final = ("PATH", "HOME", "LANG", *NETWORK_VARIABLES)
 
 # Codex's list of models holds their instructions, 0.8 MB in November 2026.
 _MODELS_BYTES: Final = 16 * 1024 * 1024
+# An answer that is told in parts: each is an event of some hundred bytes. The answer itself is
+# bounded as any other.
+_EVENTS_BYTES: Final = 16 * 1024 * 1024
 
 # How the tools speak of a missing login and of limits, on stderr or in the report of a failure.
 _NO_ACCESS: Final = re.compile(
@@ -106,8 +109,15 @@ class CommandLineModel:
             prefix="memory-butler-", ignore_cleanup_errors=True
         ) as created:
             scratch, folder = _two_folders(Path(created))
+            heard = self._hearing(request)
             start = prepare(
-                self._tool, request, scratch, self._max_cost_usd, self._model, self._environment
+                self._tool,
+                request,
+                scratch,
+                self._max_cost_usd,
+                self._model,
+                self._environment,
+                streams=heard is not None,
             )
             environment = self._environment | start.environment
             try:
@@ -118,7 +128,8 @@ class CommandLineModel:
                     stdin=start.stdin.encode("utf-8", "replace"),
                     environment=environment,
                     folder=folder,
-                    max_output_bytes=self._max_output_bytes,
+                    max_output_bytes=self._max_output_bytes if heard is None else _EVENTS_BYTES,
+                    heard=heard,
                 )
             finally:
                 if self._tool.own_home is not None:
@@ -126,6 +137,18 @@ class CommandLineModel:
             self._raise_failure(ended, request)
             answer = self._read(ended, scratch / "answer")
         return self._completion(answer, request)
+
+    def _hearing(self, request: Request) -> Callable[[bytes], None] | None:
+        """What is told each line of the output, where the answer is to be told in parts."""
+        heard, tool = request.heard, self._tool
+        if heard is None or not tool.stream or request.schema is not None:
+            return None
+
+        def line_heard(line: bytes) -> None:
+            if part := tool.part_of(line):
+                heard(part)
+
+        return line_heard
 
     async def _take_tools_away(
         self, start: Start, environment: dict[str, str], folder: Path
@@ -151,6 +174,7 @@ class CommandLineModel:
         environment: dict[str, str],
         folder: Path,
         max_output_bytes: int,
+        heard: Callable[[bytes], None] | None = None,
     ) -> Ended:
         try:
             return await bounded_process.run(
@@ -160,6 +184,7 @@ class CommandLineModel:
                 folder=folder,
                 timeout_seconds=self._timeout_seconds,
                 max_output_bytes=max_output_bytes,
+                heard=heard,
             )
         except TimeoutError:
             raise ModelTimedOut(
@@ -207,9 +232,12 @@ class CommandLineModel:
         if len(answer) > self._max_output_bytes:
             raise self._too_long()
         try:
-            return self._tool.read(ended.stdout, answer)
+            read = self._tool.read(ended.stdout, answer)
         except ModelAnswerUnreadable as error:
             raise ModelAnswerUnreadable(f"{self.name}: {error}") from None
+        if len(read.text.encode("utf-8", "replace")) > self._max_output_bytes:
+            raise self._too_long()
+        return read
 
     def _completion(self, answer: Answer, request: Request) -> Completion:
         tokens_in, tokens_out = answer.tokens_in, answer.tokens_out

@@ -5,6 +5,7 @@ that was not finished, and `/retry` asks for it again.
 """
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -24,7 +25,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     model,
 )
 from memory_butler.surfaces.cli.journal.tending import Tending
-from memory_butler.surfaces.cli.journal.terminal import asked, note, styled, thinking
+from memory_butler.surfaces.cli.journal.terminal import Writing, asked, note, styled
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from memory_butler.journal.live import Logged
     from memory_butler.journal.lookups import Answer
     from memory_butler.journal.memory import Change
+    from memory_butler.journal.tags import Piece
 
 EXAMPLES = epilog(
     "memory-butler journal chat",
@@ -201,15 +203,26 @@ class _Talk:
             note(f"What was said waits for memory: {done.problem}")
 
     def _answer(self, model: "LanguageModel") -> None:
-        from memory_butler.journal.conversation import answering
+        from memory_butler.journal.conversation import Stopped, answering
 
-        with answering(self.companion.file), thinking():
-            done = self.runner.run(self._reply(model))
+        speaker = self.companion.policy.assistant_actors[0]
+        writing = Writing(lambda pieces: self._lines(speaker, pieces))
+        stop = asyncio.Event()
+        with answering(self.companion.file), writing:
+            try:
+                done = self.runner.run(self._reply(model, writing, stop))
+            except Stopped:
+                raise KeyboardInterrupt from None
+            pieces = self._shown(done.logged.actor, done.text)
+            if writing.streams:
+                writing.end(pieces)
         if done.looked_up:
             note(f"(looked up: {', '.join(done.looked_up)})")
-        self._show(done.logged.actor, done.text)
+        if not (writing.streams and pieces):
+            self._show(done.logged.actor, done.text)
         if done.cut:
-            note("(cut off at max_reply_tokens; what there was is kept)")
+            why = "stopped" if stop.is_set() else "cut off at max_reply_tokens"
+            note(f"({done.problem or why}; what there was is kept)")
         self._note_changes(done.logged)
 
     def _retry(self) -> None:
@@ -222,40 +235,61 @@ class _Talk:
             return
         self._answer(self.model)
 
-    async def _reply(self, model: "LanguageModel") -> "Reply":
+    async def _reply(
+        self, model: "LanguageModel", writing: Writing, stop: asyncio.Event
+    ) -> "Reply":
+        """The model's reply; Ctrl-C stops it, and what was shown by then is kept."""
         from memory_butler.journal.conversation import reply
 
         config = self.settings.memory.journal
-        also: list[Answer] = []
-        if self.memory is not None and config.bridge.recall:
-            from memory_butler.companions.bridge import recalled
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, stop.set)
+        try:
+            also: list[Answer] = []
+            if self.memory is not None and config.bridge.recall:
+                from memory_butler.companions.bridge import recalled
 
-            hot = await asyncio.to_thread(self.companion.live.hot)
-            also = await recalled(self.memory, self.place.principal(), hot.content)
-        return await reply(
-            self.companion.live,
-            model,
-            self.companion.policy,
-            max_tokens=config.max_reply_tokens,
-            also_recalled=also,
-            look_ups=config.look_ups,
-        )
+                hot = await asyncio.to_thread(self.companion.live.hot)
+                also = await recalled(self.memory, self.place.principal(), hot.content)
+            return await reply(
+                self.companion.live,
+                model,
+                self.companion.policy,
+                max_tokens=config.max_reply_tokens,
+                also_recalled=also,
+                look_ups=config.look_ups,
+                heard=writing.show if writing.streams else None,
+                stop=stop,
+            )
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
 
-    def _show(self, actor: str | None, content: str) -> None:
+    def _shown(self, actor: str | None, content: str) -> "list[Piece]":
         """What the conversation shows of a message; thinking and secrets it does not."""
         from memory_butler.journal.tags import read
-        from memory_butler.journal.wording import conversation_line, shown_pieces
-        from memory_butler.surfaces.cli.answers import clean
+        from memory_butler.journal.wording import shown_pieces
 
         policy = self.companion.policy
         reading = read(content, (*policy.assistant_actors, *policy.user_actors))
-        who = policy.called(actor)
-        pieces = shown_pieces(actor, reading.pieces, reading.tags, policy)
-        for piece in pieces:
-            line = clean(conversation_line(actor, piece, False, policy))
-            print(styled(line, italic=True) if piece.kind in ("do", "narrate") else line)
+        return shown_pieces(actor, reading.pieces, reading.tags, policy)
+
+    def _lines(self, actor: str | None, pieces: "Iterable[Piece]") -> list[tuple[str, bool]]:
+        """Pieces as lines, and whether each is in italics."""
+        from memory_butler.journal.wording import conversation_line
+        from memory_butler.surfaces.cli.answers import clean
+
+        policy = self.companion.policy
+        return [
+            (clean(conversation_line(actor, one, False, policy)), one.kind in ("do", "narrate"))
+            for one in pieces
+        ]
+
+    def _show(self, actor: str | None, content: str) -> None:
+        pieces = self._shown(actor, content)
+        for line, italic in self._lines(actor, pieces):
+            print(styled(line, italic=True) if italic else line)
         if not pieces:
-            note(f"({who} says nothing aloud)")
+            note(f"({self.companion.policy.called(actor)} says nothing aloud)")
         sys.stdout.flush()
 
     def _note_changes(self, logged: "Logged") -> None:

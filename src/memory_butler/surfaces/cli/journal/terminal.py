@@ -1,13 +1,22 @@
 """The terminal of a conversation: a line that is typed or pasted, and what is told beside it."""
 
 import os
+import re
 import select
+import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memory_butler.journal.tags import Piece
 
 # A person does not type the next line within that.
 _PASTE_SECONDS = 0.05
+_ITALIC: Final = "\x1b[3m"
+_UPRIGHT: Final = "\x1b[0m"
+_STYLE: Final = re.compile(r"\x1b\[\dm")
 
 
 def asked(prompt: str = "> ", given: str = "") -> str | None:
@@ -41,18 +50,75 @@ def asked(prompt: str = "> ", given: str = "") -> str | None:
         return None
 
 
-@contextmanager
-def thinking() -> Iterator[None]:
-    """A sign that the model is at work, while it is."""
-    shown = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    if shown:
-        print(styled("thinking …", dim=True), end="", file=sys.stderr, flush=True)
-    try:
-        yield
-    finally:
-        if shown:
+class Writing:
+    """A reply at a terminal while it is written: first a sign that the model is at work.
+
+    What was shown is added to. Where a draft is taken back, for a look-up, it goes from the screen.
+    """
+
+    def __init__(self, lines: "Callable[[Sequence[Piece]], Iterable[tuple[str, bool]]]") -> None:
+        """`lines`: those of pieces, and whether each is in italics."""
+        self._lines = lines
+        self._shown = ""
+        self._sign = False
+        self._cleared = os.environ.get("TERM", "dumb") != "dumb"
+        self.streams = sys.stdout.isatty() and sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        self._think()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_thinking()
+        if self._shown:
+            print(_UPRIGHT, flush=True)
+            self._shown = ""
+
+    def show(self, pieces: "Sequence[Piece]") -> None:
+        """All that may be shown by now."""
+        text = _text(self._lines(pieces))
+        self._stop_thinking()
+        if not text.startswith(self._shown):
+            self._take_away()
+        print(text[len(self._shown) :], end="", flush=True)
+        self._shown = text
+        if not text:
+            self._think()
+
+    def end(self, pieces: "Sequence[Piece]") -> None:
+        """The whole reply, as it is in the log."""
+        self.show(pieces)
+        self.__exit__()
+
+    def _take_away(self) -> None:
+        from rich.cells import cell_len
+
+        columns = shutil.get_terminal_size().columns
+        lines = _STYLE.sub("", self._shown).split("\n")
+        rows = sum(max(1, -(-cell_len(line) // columns)) for line in lines)
+        up = f"\x1b[{rows - 1}A" if rows > 1 else ""
+        print(f"{_UPRIGHT}\r{up}\x1b[J" if self._cleared else "\n", end="", flush=True)
+        self._shown = ""
+
+    def _think(self) -> None:
+        if self._cleared and sys.stderr.isatty():
+            self._sign = True
+            print(styled("thinking …", dim=True), end="", file=sys.stderr, flush=True)
+
+    def _stop_thinking(self) -> None:
+        if self._sign:
+            self._sign = False
             # To the beginning of the line, and nothing left of it.
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _text(lines: "Iterable[tuple[str, bool]]") -> str:
+    """Lines as one text: of more of them, or a longer last one, it is the beginning."""
+    text = ""
+    for line, italic in lines:
+        text += f"{_UPRIGHT}\n" if text else ""
+        text += f"{_ITALIC if italic else ''}{line}"
+    return text
 
 
 def note(said: str) -> None:
