@@ -272,3 +272,20 @@ async def test_a_clock_that_is_ahead_wins_nothing(
     with pytest.raises(Conflict, match="ahead"):
         await other.pull(one)
     assert await other.facts(admin) == {}
+
+
+async def test_a_stranger_gives_no_names(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    """An alias would take over what is said of somebody else."""
+    one, other = pair
+    one.accept(other, "imported")
+    made = await create_entity(other.memory, other.principal, "Mallory", "person", aliases=["Ana"])
+    await _say(clock, other, "Pays to EVIL-01", "bank", entity_id=str(made["id"]))
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).new == 1
+    told = await _say(clock, one, "Pays to GOOD-99", "bank")
+    owner = await admin.fetchval(
+        "SELECT entity_id FROM facts WHERE tenant_id = $1 AND id = $2", one.principal.tenant, told
+    )
+    assert owner is None

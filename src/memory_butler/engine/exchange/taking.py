@@ -171,6 +171,9 @@ async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) ->
         checked = writing.new_fact(memory, id=sent.id, trust=sent.trust.label, **sent.says)
         clean = screened(memory, principal, checked)
         entity = None if sent.entity is None else new_entity(**sent.entity)
+        if entity is not None and peer.trust < Trust.AGENT_INFERRED:
+            # A name that others may have chosen must not take over what is said of somebody.
+            entity = replace(entity, aliases=[])
     except (ValueError, TypeError, AttributeError):
         return None
     mark = {"from": peer.key, "made": sent.made.isoformat()}
