@@ -289,3 +289,24 @@ async def test_a_stranger_gives_no_names(
         "SELECT entity_id FROM facts WHERE tenant_id = $1 AND id = $2", one.principal.tenant, told
     )
     assert owner is None
+
+
+async def test_a_confirmation_is_kept_where_the_other_side_restores(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    id = await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    await forget_memory(one.memory, one.principal, "fact", id)
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    confirmed = await confirm_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    await restore_memory(one.memory, one.principal, "fact", id)
+    clock.advance(minutes=1)
+    await other.pull(one)
+    await one.pull(other)
+    for place in pair:
+        ((_, _, _, validity, _, at, _),) = (await place.facts(admin)).values()
+        assert (validity, at) == ("active", confirmed["last_confirmed_at"])
