@@ -24,21 +24,17 @@ from bench.server import machine, running_server
 
 
 def _pass(folder: Path, data_dir: Path) -> tuple[float, float, float]:
-    """Seconds, those of the processor in the command itself, and the most megabytes it held."""
-    words = [
-        sys.executable,
-        "-m",
-        "memory_butler",
-        "sync",
-        str(folder),
-        "--data-dir",
-        str(data_dir),
-    ]
+    command = [sys.executable, "-m", "memory_butler", "sync", str(folder)]
+    return measured([*command, "--data-dir", str(data_dir)])
+
+
+def measured(words: list[str]) -> tuple[float, float, float]:
+    """Seconds of a command, those of the processor in it alone, and the most megabytes it held."""
     began = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status:
-        raise RuntimeError(f"sync ended with {status}")
+        raise RuntimeError(f"{words} ended with {status}")
     busy = used.ru_utime + used.ru_stime
     return time.perf_counter() - began, busy, used.ru_maxrss * 1024 / 1e6
 

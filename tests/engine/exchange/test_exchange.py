@@ -272,3 +272,41 @@ async def test_a_clock_that_is_ahead_wins_nothing(
     with pytest.raises(Conflict, match="ahead"):
         await other.pull(one)
     assert await other.facts(admin) == {}
+
+
+async def test_a_stranger_gives_no_names(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    """An alias would take over what is said of somebody else."""
+    one, other = pair
+    one.accept(other, "imported")
+    made = await create_entity(other.memory, other.principal, "Mallory", "person", aliases=["Ana"])
+    await _say(clock, other, "Pays to EVIL-01", "bank", entity_id=str(made["id"]))
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).new == 1
+    told = await _say(clock, one, "Pays to GOOD-99", "bank")
+    owner = await admin.fetchval(
+        "SELECT entity_id FROM facts WHERE tenant_id = $1 AND id = $2", one.principal.tenant, told
+    )
+    assert owner is None
+
+
+async def test_a_confirmation_is_kept_where_the_other_side_restores(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    id = await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    await forget_memory(one.memory, one.principal, "fact", id)
+    clock.advance(minutes=1)
+    await other.pull(one)
+    clock.advance(minutes=1)
+    confirmed = await confirm_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    await restore_memory(one.memory, one.principal, "fact", id)
+    clock.advance(minutes=1)
+    await other.pull(one)
+    await one.pull(other)
+    for place in pair:
+        ((_, _, _, validity, _, at, _),) = (await place.facts(admin)).values()
+        assert (validity, at) == ("active", confirmed["last_confirmed_at"])

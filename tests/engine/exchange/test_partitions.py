@@ -1,6 +1,7 @@
 """Installations that are apart, change what they have and meet in any order come to the same."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TypeAlias
@@ -37,6 +38,7 @@ class _Apart:
         self.places = places
         self.admin = admin
         self.stored: dict[UUID, str] = {}
+        self.confirmed: dict[UUID, datetime] = {}
 
     async def any(self, place: Replica, choice: int) -> UUID | None:
         """One of the facts that a place has."""
@@ -75,7 +77,8 @@ async def _restore(world: _Apart, place: Replica, a: int, _b: int) -> None:
 async def _confirm(world: _Apart, place: Replica, a: int, _b: int) -> None:
     id = await world.any(place, a)
     if id is not None:
-        await confirm_memory(place.memory, place.principal, "fact", id)
+        row = await confirm_memory(place.memory, place.principal, "fact", id)
+        world.confirmed[id] = row["last_confirmed_at"]
 
 
 async def _accept(world: _Apart, place: Replica, a: int, _b: int) -> None:
@@ -164,9 +167,10 @@ async def test_partitions_converge_and_nothing_is_lost(
     assert states[0] == states[1] == states[2]
     parts = [await one.parts() for one in world.places]
     assert parts[0] == parts[1] == parts[2]
-    # Nothing is lost: each fact is everywhere, with its words.
+    # Nothing is lost: each fact is everywhere, with its words and its latest confirmation.
     for known in states:
         assert {id: row[2] for id, row in known.items()} == world.stored
+        assert all(known[id][5] >= moment for id, moment in world.confirmed.items())
     # And nothing more happens.
     for here, there in meetings:
         if here != there:

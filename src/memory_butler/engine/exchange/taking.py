@@ -95,8 +95,9 @@ async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
         return await _take_gone(memory, principal, peer, _ids(said))
     if said.get("kind") != "facts" or not isinstance(said.get("facts"), list):
         raise InvalidInput("it is no statement of an exchange")
-    sent = [read_fact(one, peer.trust) for one in said["facts"]]
-    await _wait_for(memory, max((one.state.since for one in sent), default=None))
+    read = (read_fact(one, peer.trust) for one in said["facts"])
+    sent = list({one.id: one for one in read}.values())
+    await _wait_for(memory, _latest(*(_newest(one) for one in sent)))
     done = Taken()
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         there = await imports.existing(tx, [one.id for one in sent])
@@ -122,6 +123,14 @@ async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
         async with transaction(memory.pool, principal.tenant) as tx:
             await store.connect(tx)
     return done
+
+
+def _newest(sent: Sent) -> datetime | None:
+    return _latest(sent.made, sent.state.since, sent.state.confirmed)
+
+
+def _latest(*moments: datetime | None) -> datetime | None:
+    return max((one for one in moments if one is not None), default=None)
 
 
 def _peer(memory: Memory, principal: Principal, key: str) -> Peer:
@@ -171,6 +180,9 @@ async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) ->
         checked = writing.new_fact(memory, id=sent.id, trust=sent.trust.label, **sent.says)
         clean = screened(memory, principal, checked)
         entity = None if sent.entity is None else new_entity(**sent.entity)
+        if entity is not None and peer.trust < Trust.AGENT_INFERRED:
+            # A name that others may have chosen must not take over what is said of somebody.
+            entity = replace(entity, aliases=[])
     except (ValueError, TypeError, AttributeError):
         return None
     mark = {"from": peer.key, "made": sent.made.isoformat()}
@@ -198,6 +210,8 @@ class _Batch:
     async def write(self, tx: Transaction, wanted: Sequence[_Wanted]) -> None:
         ids = [one.sent.id for one in wanted]
         known = {row["id"]: row for row in await facts.of_any_state(tx, ids)}
+        # What was here a moment ago may be erased by now.
+        wanted = [one for one in wanted if one.new is not None or one.sent.id in known]
         keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
         # Keys before rows, as every writer locks (C-21).
         claimed = {keys[one.sent.id] for one in wanted if one.sent.state.validity == "active"}
@@ -212,8 +226,6 @@ class _Batch:
         comers: list[tuple[_Wanted, Row | None]] = []
         for one in wanted:
             row = there.get(one.sent.id)
-            if row is None and one.new is None:
-                continue  # erased a moment ago
             if row is not None:
                 comers += [(one, row)] if await self._merge(tx, one.sent, row) else []
             elif one.sent.state.validity == "active":
@@ -260,9 +272,7 @@ class _Batch:
             return False
         mine = State(row["validity"], _changed(row), row["valid_until"], row["last_confirmed_at"])
         newer = is_newer(sent.state, mine)
-        confirmed = max(
-            (one for one in (mine.confirmed, sent.state.confirmed) if one is not None), default=None
-        )
+        confirmed = _latest(mine.confirmed, sent.state.confirmed)
         if outranks(Trust(row["trust"]), self._peer.trust):
             self.done.kept += newer
             return False
@@ -304,10 +314,12 @@ class _Batch:
         if row is None:
             await self._insert(tx, one, key, state, waiting)
         elif row["validity"] != state.validity or row["valid_until"] != state.valid_until:
-            await self._set(tx, row, state, waiting)
-            if sent.supersedes is not None and await facts.exists(tx, sent.supersedes):
-                await facts.set_supersedes(tx, sent.id, sent.supersedes)
+            confirmed = _latest(row["last_confirmed_at"], state.confirmed)
+            await self._set(tx, row, replace(state, confirmed=confirmed), waiting)
         if state.validity == "active":
+            older = None if row is None else sent.supersedes
+            if older is not None and await facts.exists(tx, older):
+                await facts.set_supersedes(tx, sent.id, older)  # what waited here replaced it there
             trust = sent.trust if row is None else Trust(row["trust"])
             self._held[key].append(facts.Holder(sent.id, self._now, trust))
 
