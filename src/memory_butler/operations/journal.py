@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-import structlog
 from pydantic import Field
 
 from memory_butler.companions import bridge, opening
@@ -16,6 +15,7 @@ from memory_butler.journal import sessions
 from memory_butler.journal.memory import Change
 from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.wording import change_lines, missed_line
+from memory_butler.logs import get_logger
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
     JournalEvent,
@@ -40,7 +40,7 @@ from memory_butler.operations.views import (
     Serial,
 )
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class OfCompanion(Input):

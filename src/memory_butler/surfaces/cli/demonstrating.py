@@ -107,7 +107,7 @@ def _settings(
     from memory_butler.config import ConsolidationConfig, MemoryModuleConfig, Settings, load
     from memory_butler.engine.opening import pulled_models
     from memory_butler.inference.model_files import MODEL_NAME
-    from memory_butler.surfaces.logs import configure
+    from memory_butler.logs import configure
 
     own = load(log_format=log_format)
     configure("debug" if debug else "warning", own.log_format)
