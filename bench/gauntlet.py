@@ -36,7 +36,7 @@ from bench.gauntlet_place import Caller, Place, Refused, place_on
 from bench.server import machine
 from memory_butler.config import Settings
 from memory_butler.engine.opening import open_memory
-from memory_butler.surfaces.logs import configure
+from memory_butler.logs import configure
 
 WAYS: Final = gauntlet_ways.WAYS | gauntlet_again.WAYS
 UNSTATED: Final = "unstated"

@@ -40,8 +40,8 @@ from bench.datasets import DEFAULT_DATA, locomo
 from bench.server import QUIET, data_folder, environment, machine
 from memory_butler.domain.facts import search_text
 from memory_butler.inference.minilm import EmbeddingEngine
+from memory_butler.logs import configure
 from memory_butler.store import embedded
-from memory_butler.surfaces.logs import configure
 
 _SESSION = 500
 _LOOK_SECONDS = 0.05

@@ -36,9 +36,9 @@ from memory_butler.config import Settings
 from memory_butler.engine.nearest_index import build
 from memory_butler.engine.opening import open_database
 from memory_butler.inference.embedder import get_embedding_engine
+from memory_butler.logs import configure
 from memory_butler.store.search import Wanted, nearest, worded
 from memory_butler.store.transaction import Transaction, prepare_connection
-from memory_butler.surfaces.logs import configure
 
 TENANT: Final = "default"
 DEPTH: Final = 20

@@ -30,7 +30,7 @@ from bench.metrics import percentile
 from bench.server import Client, machine
 from memory_butler.app import serve
 from memory_butler.config import Settings
-from memory_butler.surfaces.logs import configure
+from memory_butler.logs import configure
 from memory_butler.telemetry.tracing import handing_to
 
 WARM_UP = 20

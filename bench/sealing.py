@@ -36,9 +36,9 @@ from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.engine.keys import set_up
 from memory_butler.engine.opening import open_database
+from memory_butler.logs import configure
 from memory_butler.store import embeddings
 from memory_butler.store.transaction import open_pool, prepare_connection
-from memory_butler.surfaces.logs import configure
 from memory_butler.vault import keyring, sealed
 from memory_butler.vault.keyring import Keyring
 from memory_butler.vault.master import KEY_BYTES, new_master

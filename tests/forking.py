@@ -1,7 +1,7 @@
 """Processes of a test's own, forked from one that has imported everything.
 
-They are as real as others, and can be killed as well, but need not import the program anew, which
-takes most of the time of a start. Tests of the command itself start the command (`cli.installation`).
+They are as real as others, and can be killed as well. They need not import the program anew, which
+takes most of a start. Tests of the command itself start the command (`cli.installation`).
 """
 
 import multiprocessing

@@ -13,13 +13,6 @@ from typing import Any, Final, Literal
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
-from pydantic_settings.exceptions import SettingsError
 
 from memory_butler import butler_toml
 from memory_butler.butler_toml import ButlerToml
@@ -96,13 +89,14 @@ class RulesConfig(Table):
     """`[modules.memory.rules]` (CFG-08)."""
 
     promote_to_established: PromoteToEstablished = Field(
-        PromoteToEstablished(), description="What makes a candidate established."
+        PromoteToEstablished.model_construct(), description="What makes a candidate established."
     )
     promote_to_proven: PromoteToProven = Field(
-        PromoteToProven(), description="What makes an established rule proven."
+        PromoteToProven.model_construct(), description="What makes an established rule proven."
     )
     harmful_to_antipattern: HarmfulToAntipattern = Field(
-        HarmfulToAntipattern(), description="What makes a rule a warning against itself."
+        HarmfulToAntipattern.model_construct(),
+        description="What makes a rule a warning against itself.",
     )
     promotion_uses_penalised: bool = Field(
         False, description="Promote by the effectiveness that counts a harm fourfold."
@@ -212,29 +206,35 @@ class MemoryModuleConfig(Table):
         le=8 * 1024 * 1024,
         description="A longer content of an episode, fact or rule is refused.",
     )
-    episodes: EpisodesConfig = Field(EpisodesConfig(), description="How long episodes are kept.")
-    facts: FactsConfig = Field(FactsConfig(), description="When facts fade and expire.")
-    rules: RulesConfig = Field(RulesConfig(), description="When rules rise and fall.")
+    episodes: EpisodesConfig = Field(
+        EpisodesConfig.model_construct(), description="How long episodes are kept."
+    )
+    facts: FactsConfig = Field(
+        FactsConfig.model_construct(), description="When facts fade and expire."
+    )
+    rules: RulesConfig = Field(
+        RulesConfig.model_construct(), description="When rules rise and fall."
+    )
     consolidation: ConsolidationConfig = Field(
-        ConsolidationConfig(), description="Turning episodes into facts and rules."
+        ConsolidationConfig.model_construct(), description="Turning episodes into facts and rules."
     )
-    schedule: ScheduleConfig = Field(ScheduleConfig(), description="What runs by itself, and when.")
+    schedule: ScheduleConfig = Field(
+        ScheduleConfig.model_construct(), description="What runs by itself, and when."
+    )
     retrieval: RetrievalConfig = Field(
-        RetrievalConfig(), description="How search, recall and context work."
+        RetrievalConfig.model_construct(), description="How search, recall and context work."
     )
-    trust: TrustConfig = Field(TrustConfig(), description="What memory takes in.")
-    journal: JournalConfig = Field(JournalConfig(), description="The journals of companions.")
+    trust: TrustConfig = Field(TrustConfig.model_construct(), description="What memory takes in.")
+    journal: JournalConfig = Field(
+        JournalConfig.model_construct(), description="The journals of companions."
+    )
 
 
-class Settings(BaseSettings):
+class Settings(Table):
     """Everything one process needs to know: where to serve, where the data is, how memory works.
 
     Environment: `MEMORY_BUTLER_PORT`, `MEMORY_BUTLER_MEMORY__RETRIEVAL__DEFAULT_LIMIT`, and so on.
     """
-
-    model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
-    )
 
     host: str = Field("127.0.0.1", description="Address to bind. Any but loopback demands tokens.")
     port: int = Field(8150, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
@@ -312,23 +312,13 @@ class Settings(BaseSettings):
     trace_endpoint: str | None = Field(
         None, pattern=r"^https?://\S+$", description="OTLP collector of traces; extra `tracing`."
     )
-    memory: MemoryModuleConfig = Field(MemoryModuleConfig(), description="How memory works.")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then environment, then file: no .env, nothing read that was not asked for."""
-        return init_settings, env_settings
+    memory: MemoryModuleConfig = Field(
+        MemoryModuleConfig.model_construct(), description="How memory works."
+    )
 
 
 def load(file: Path | None = None, **flags: Any) -> Settings:
-    """Read the configuration.
+    """Read the configuration: flags, then the environment, then the file.
 
     Args:
         file: a `butler.toml`; else `MEMORY_BUTLER_CONFIG`, else `./butler.toml` if there is one.
@@ -337,19 +327,38 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
     Raises:
         ConfigurationError: naming the key, what is wrong with it and the line of the file.
     """
-    _refuse_unknown_variables(os.environ)
     given = {name: value for name, value in flags.items() if value is not None}
     path = butler_toml.named(file)
     document = None if path is None else butler_toml.read(path)
     above: dict[str, Any] = given
     try:
         # Merged before anything is checked: a pair of limits may come from two places.
-        above = _merge(EnvSettingsSource(Settings)(), given)
+        above = _merge(_of_environment(), given)
         return Settings(**_merge({} if document is None else _of_file(document), above))
-    except SettingsError as error:
-        raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
     except ValidationError as error:
         raise ConfigurationError(_explain(error, document, above)) from None
+
+
+def _of_environment() -> dict[str, Any]:
+    """The settings of the environment.
+
+    pydantic-settings takes a tenth of the time of a command: it is imported where there are some.
+    """
+    _refuse_unknown_variables(os.environ)
+    ours = (name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
+    if not any(name != butler_toml.FILE_VARIABLE for name in ours):
+        return {}
+    from pydantic_settings import EnvSettingsSource
+    from pydantic_settings.exceptions import SettingsError
+
+    try:
+        return EnvSettingsSource(
+            Settings,  # type: ignore[arg-type]  # any model has what it reads
+            env_prefix=_PREFIX,
+            env_nested_delimiter="__",
+        )()
+    except SettingsError as error:
+        raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
 
 
 def _of_file(document: ButlerToml) -> dict[str, Any]:

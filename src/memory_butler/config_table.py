@@ -8,6 +8,10 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Table(BaseModel):
-    """A table of `butler.toml`: it refuses unknown keys, and is not changed once it is read."""
+    """A table of `butler.toml`: it refuses unknown keys, and is not changed once it is read.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    A table that is another's default is made by `model_construct`: checked, each would have a
+    validator built of its own, where that of the settings checks all of them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

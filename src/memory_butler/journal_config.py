@@ -93,10 +93,12 @@ class JournalConfig(Table):
         "the answers, before it is shown; else they come with the next message.",
     )
     maintenance: JournalMaintenanceConfig = Field(
-        JournalMaintenanceConfig(), description="Turning what was said into fragments."
+        JournalMaintenanceConfig.model_construct(),
+        description="Turning what was said into fragments.",
     )
     bridge: JournalBridgeConfig = Field(
-        JournalBridgeConfig(), description="What journal and memory give each other."
+        JournalBridgeConfig.model_construct(),
+        description="What journal and memory give each other.",
     )
 
     @field_validator("time_zone")

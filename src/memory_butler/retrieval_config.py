@@ -94,7 +94,8 @@ class RetrievalConfig(Table):
     )
     deep_candidate_depth: int = Field(100, ge=1, le=1000, description="The same in a deep search.")
     reranker: RerankerConfig = Field(
-        RerankerConfig(), description="Your own cross-encoder, which reorders deep searches."
+        RerankerConfig.model_construct(),
+        description="Your own cross-encoder, which reorders deep searches.",
     )
     index_from: int = Field(5000, ge=0, description="Memories that get an index; 0: by hand.")
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")

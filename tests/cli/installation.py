@@ -20,8 +20,8 @@ from unittest import mock
 import pytest
 
 from conftest import SAME_VECTORS
+from memory_butler import logs
 from memory_butler.__main__ import ADDITIONS
-from memory_butler.surfaces import logs
 from memory_butler.surfaces.cli import run
 
 COMMAND = Path(sys.executable).with_name("memory-butler")

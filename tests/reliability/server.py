@@ -12,7 +12,7 @@ from engine.consolidation.worker import OneFactEach
 from memory_butler import app
 from memory_butler.config import Settings
 from memory_butler.engine import opening
-from memory_butler.surfaces.logs import configure
+from memory_butler.logs import configure
 
 
 def _told(url: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 _SCRIPT = """
 import logging, sys, structlog
-from memory_butler.surfaces import logs
+from memory_butler import logs
 logs.configure("info", sys.argv[1])
 structlog.get_logger().info("server_started", port=8150)
 logging.getLogger("a.library").warning("half full")

@@ -46,7 +46,7 @@ def refuse_networks(event, arguments):
 
 sys.addaudithook(refuse_networks)
 from memory_butler import app, config
-from memory_butler.surfaces.logs import configure
+from memory_butler.logs import configure
 configure("info")
 asyncio.run(app.serve(config.load(), lambda url: print(url, flush=True)))
 print("closed", flush=True)

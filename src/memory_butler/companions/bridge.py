@@ -10,8 +10,6 @@ from functools import partial
 from typing import Final
 from uuid import UUID, uuid5
 
-import structlog
-
 from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.domain.principals import Principal
@@ -21,8 +19,9 @@ from memory_butler.engine.remember import store_episode
 from memory_butler.journal import sessions
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.sessions import Session
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 # Sessions handed over at once; the rest goes with the next call.
 MAX_SESSIONS: Final = 50

@@ -11,8 +11,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-import structlog
-
 from memory_butler.companions import bridge
 from memory_butler.companions.maintaining import (
     RETRY,
@@ -35,8 +33,9 @@ from memory_butler.journal.meaning import keep, pending
 from memory_butler.journal.runs import Run
 from memory_butler.journal.sessions import is_over
 from memory_butler.journal_config import JournalConfig
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 _LOOK: Final = "* * * * *"
 # Messages embedded at one look: at worst half a minute of one core.

@@ -27,10 +27,10 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 # In units of what the best memory has itself, as round numbers on wide plateaus of three sets, each
 # kept for helping the one that it was not fitted on (docs/retrieval.md).
@@ -80,8 +80,7 @@ class Evidence(Generic[Id]):
     asks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DeepScore:
+class DeepScore(NamedTuple):
     """A score and what it is the sum of.
 
     `meaning` and `words` of the best fact or rule make 1.0. The best episode counts as much as its
@@ -103,11 +102,11 @@ class DeepScore:
     @property
     def total(self) -> float:
         """What answers are ordered by."""
-        return sum(self.parts().values())
+        return sum(self)
 
     def parts(self) -> dict[str, float]:
         """Each part by its name."""
-        return {name: getattr(self, name) for name in _PARTS}
+        return self._asdict()
 
     def explain(self) -> dict[str, float]:
         """Every part, and their sum."""
@@ -115,10 +114,7 @@ class DeepScore:
 
     def times(self, factor: float) -> "DeepScore":
         """The same score in another unit."""
-        return DeepScore(**{name: factor * value for name, value in self.parts().items()})
-
-
-_PARTS: Final = tuple(field.name for field in fields(DeepScore))
+        return DeepScore._make(factor * value for value in self)
 
 
 def named_speakers(question: str, speakers: Iterable[str | None]) -> set[str]:
@@ -175,7 +171,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     unit = max(least, max((own[id] for id in told), default=0.0) / best) / most
     scores |= {id: scores[id].times(unit) for id in told}
     scores = {
-        id: replace(score, period=POINTED_AT * candidates[id].in_period)
+        id: score._replace(period=POINTED_AT) if candidates[id].in_period else score
         for id, score in scores.items()
     }
     return scores | _spread(candidates, {id: scores[id] for id in told}, BESIDE * unit * most)
@@ -202,7 +198,7 @@ def _spread(
             words = candidates[id].words
             share = words / (CONTEXT_WORDS + words)
             loss = min(most * share, max(0.0, told[id].total))
-            given_up[id] = replace(told[id], beside=-loss)
+            given_up[id] = told[id]._replace(beside=-loss)
             heappush(best_first, (-given_up[id].total, place))
         else:
             better.add(id)

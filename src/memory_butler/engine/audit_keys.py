@@ -14,18 +14,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import structlog
-
 from memory_butler.audit import canonical, parsed
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.files import keep_names, replaced
+from memory_butler.logs import get_logger
 
 FOLDER: Final = "audit"
 _OWN: Final = "signing-secret"
 VERIFY: Final = "verify.key"
 _KEY_BYTES: Final = 32
 
-log = structlog.get_logger()
+log = get_logger()
 
 Checkpoint = dict[str, str]
 

@@ -12,15 +12,14 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-import structlog
-
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.store import events
 from memory_butler.store.rows import Row
 
-log = structlog.get_logger()
+log = get_logger()
 
 MAX_LISTENERS: Final = 500
 # So that one tenant cannot keep the others from listening.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, Self
+from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
@@ -54,8 +54,7 @@ TRUST_REACH: Final = 5
 MAX_TRUST_REACH: Final = 100  # what a deep search looks at anyway
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A candidate with its search's figures; a retriever without it gives rank depth + 1 (RRF-03).
 
     `deep` is its score in a deep search, None in the others, and `standing` what it and the ranks
@@ -192,7 +191,7 @@ async def matches(
         scores = deep_scores(_evidence(asked, deep.period, fused, looked))
         best = max((one.total for one in scores.values()), default=0.0) or 1.0
         fused = [
-            replace(match, deep=score, standing=_standing(match, score.total / best))
+            match._replace(deep=score, standing=_standing(match, score.total / best))
             for match in fused
             if (score := scores[match.found.id])
         ]
@@ -257,7 +256,7 @@ def _weighed(
             # rule, which holds whoever is concerned.
             best = max(best, probability(replace(question, names=frozenset()), own))
         relevance |= weakened(question, own, best)
-    return [replace(match, relevance=relevance.get(match.found.id, 0.0)) for match in found]
+    return [match._replace(relevance=relevance.get(match.found.id, 0.0)) for match in found]
 
 
 async def _of_the_past(

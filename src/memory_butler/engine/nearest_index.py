@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import asyncpg
-import structlog
 
 from memory_butler.background import beside
 from memory_butler.config import Settings
@@ -17,6 +16,7 @@ from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailabl
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.administration import database_login
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.store import nearest_index
 from memory_butler.store.embedded_settings import machine_memory
@@ -33,7 +33,7 @@ _KEEP_SECONDS: Final = 60.0
 # A build that fails is tried again ever later, an hour at most: it may take minutes, and disk.
 _LONGEST_SECONDS: Final = 3600.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 Progress = Callable[[int, int], None]
 

@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import structlog
-
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
@@ -21,9 +19,10 @@ from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
-from memory_butler.inference.language_models.choose import find_model
+from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.inference.model_files import MODEL_NAME
 from memory_butler.inference.reranker import BackgroundReranker
+from memory_butler.logs import get_logger
 from memory_butler.retrieval_config import RerankerConfig
 from memory_butler.store import embedded, embeddings, schema, seals
 from memory_butler.store.replica import replica_of
@@ -33,7 +32,7 @@ _NOTE_USE_SECONDS = 60.0
 _WATCH_SECONDS = 2.0
 OTHER_KEYS_ADVICE = "copy signing-secret of the first installation to {folder}, or set audit_dir"
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ async def memory_on(
             embedder,
             version_id,
             config,
-            language_model=find_model(config.consolidation, os.environ) if with_model else None,
+            language_model=_language_model(config) if with_model else None,
             reranker=reranker,
             audit=keys,
         )
@@ -265,6 +264,13 @@ def embedding_engine(config: MemoryModuleConfig) -> Embedder:
 
         return SentenceTransformerEngine(config.embedding_model)
     return get_embedding_engine(config.embedding_path, precision=config.embedding_precision)
+
+
+def _language_model(config: MemoryModuleConfig) -> LanguageModel | None:
+    # Imported here: most commands ask none.
+    from memory_butler.inference.language_models.choose import find_model
+
+    return find_model(config.consolidation, os.environ)
 
 
 def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:

@@ -12,12 +12,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 from uuid import UUID
 
-import structlog
-
 from memory_butler.background import beside
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.embedder import Vectors
+from memory_butler.logs import get_logger
 from memory_butler.store import reembedding
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
@@ -29,7 +28,7 @@ BATCH: Final = 256
 _LOOK_SECONDS: Final = 5.0
 _FIRST: Final = UUID(int=0)
 
-log = structlog.get_logger()
+log = get_logger()
 
 Progress = Callable[[int], None]
 _Item = tuple[UUID, str]

@@ -1,7 +1,6 @@
 """The best of a deep search, read once more by a cross-encoder."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import assert_never
 from uuid import UUID
 
@@ -19,7 +18,7 @@ async def reranked(
     there = [match for match in best if match.found.id in rows]
     texts = [_indexed(match.memory_type, rows[match.found.id]) for match in there]
     scores = await reranker.scores(question, texts)
-    return [replace(match, rerank_score=score) for match, score in zip(there, scores, strict=True)]
+    return [match._replace(rerank_score=score) for match, score in zip(there, scores, strict=True)]
 
 
 def _indexed(memory_type: MemoryType, row: Row) -> str:

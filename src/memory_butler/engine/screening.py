@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.invisible import visible
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.secrets import Found, find, masked
 from memory_butler.engine.memory import Memory
 from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.facts import NewFact
@@ -47,6 +46,9 @@ class Sieve:
 
     def text(self, given: str, said_before: str = "") -> str:
         """A text as it is to be stored; `said_before` is what its reader has read by then."""
+        # Imported here: its patterns are many, and whoever only reads needs none of them.
+        from memory_butler.domain.secrets import Found, find, masked
+
         clean, dropped = visible(given)
         self.invisible += dropped
         head = len(said_before)

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 from uuid import UUID
 
-import structlog
-
 from memory_butler.audit import START, Audit, Report, parsed
 from memory_butler.background import beside
 from memory_butler.domain.errors import (
@@ -30,6 +28,7 @@ from memory_butler.engine.audit_keys import (
     write_checkpoint,
 )
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.store import events, seals
 from memory_butler.store.seals import Head
 from memory_butler.store.transaction import Transaction, transaction
@@ -39,7 +38,7 @@ SEAL_SECONDS: Final = 10.0
 _PASSES_BETWEEN_LOOKS: Final = 60
 _LAST_PASS_SECONDS: Final = 5.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 Statement = dict[str, Any]
 

@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Run a butler until Ctrl-C: its tools over MCP, its schedule, its sessions."""
     from memory_butler.host.daemon import run_butler
-    from memory_butler.surfaces.logs import configure
+    from memory_butler.logs import configure
 
     butler = _read(place, directory, host=host, port=port)
     settings = butler.settings

@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
 from mcp.server import MCPServer
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -38,13 +37,14 @@ from memory_butler.host.spool import Spool
 from memory_butler.host.switchboard import Card, keep_announced
 from memory_butler.host.timetable import Timetable, entries_of
 from memory_butler.inference.language_models.choose import find_model
+from memory_butler.logs import get_logger
 from memory_butler.surfaces.guard import is_loopback
 from memory_butler.surfaces.http import Served, behind_the_door, mcp_routes, served
 from memory_butler.surfaces.listening import listen, url_of
 from memory_butler.surfaces.mcp import instructions
 from memory_butler.surfaces.running import Stop, run
 
-log = structlog.get_logger()
+log = get_logger()
 
 # The host's own connections: state store, tokens and ticks. The memory module has its own.
 _POOL_SIZE = 4

@@ -4,13 +4,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from memory_butler.domain.text import one_line
 from memory_butler.inference.language_models.port import LanguageModel, ModelError, Request
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 MAX_SUMMARY: Final = 1_500  # characters: some three sentences, or a short paragraph
 _MAX_ASKED: Final = 300

@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-import structlog
 from mcp.server import MCPServer
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,8 +15,9 @@ from memory_butler.host.agent import Server
 from memory_butler.host.mcp_client import call_tool
 from memory_butler.host.module import HostDatabase, Module
 from memory_butler.host.tools import Caller, admitted
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 _TIMEOUT_SECONDS = 30.0
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
-import structlog
-
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.host.agent import Server
 from memory_butler.host.mcp_client import Refused, call_tool
 from memory_butler.host.spool import Spool, SpooledEpisode
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 # What a server says of a call that can never work; anything else may work later.
 _NEVER: Final = ("invalid_input:", "conflict:")

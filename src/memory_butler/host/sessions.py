@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID, uuid4
 
-import structlog
-
 from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError
 from memory_butler.engine.memory import utc_now
 from memory_butler.host.agent import Outcome
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 # not_run: the butler stopped before its turn came.
 Status = Literal["waiting", "running", "succeeded", "failed", "not_run"]

@@ -13,14 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import structlog
-
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
 from memory_butler.files import keep_names
+from memory_butler.logs import get_logger
 from memory_butler.vault.keyring import HeldKeys, Keyring
 from memory_butler.vault.sealed import seal, unseal
 
-log = structlog.get_logger()
+log = get_logger()
 
 _SUFFIX: Final = ".json"
 _SEALED: Final = ".sealed"

@@ -4,13 +4,12 @@ import asyncio
 from dataclasses import asdict, dataclass
 from typing import Final
 
-import structlog
-
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.host.agent import Server
 from memory_butler.host.mcp_client import call_tool
+from memory_butler.logs import get_logger
 
-log = structlog.get_logger()
+log = get_logger()
 
 _TIMEOUT_SECONDS: Final = 10.0
 _FIRST_RETRY_SECONDS: Final = 1.0

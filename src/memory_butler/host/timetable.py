@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import asyncpg
-import structlog
 
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.jobs import schedule
@@ -23,9 +22,10 @@ from memory_butler.engine.jobs.ticks import conclude, every_tenant, take, waits
 from memory_butler.engine.memory import Memory
 from memory_butler.host.butler import Butler
 from memory_butler.host.sessions import Sessions
+from memory_butler.logs import get_logger
 from memory_butler.store.transaction import OUTAGES
 
-log = structlog.get_logger()
+log = get_logger()
 
 # What a tick did, by tenant, and whether it failed.
 Done = tuple[dict[str, Any], bool]

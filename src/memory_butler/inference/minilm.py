@@ -15,8 +15,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.inference.eight_bits import (
     AGREEMENT,
@@ -39,6 +37,7 @@ from memory_butler.inference.model_files import (
     find_model_files,
 )
 from memory_butler.inference.onnx_options import first_line, session_options
+from memory_butler.logs import get_logger
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +80,7 @@ _WHITE_SPACE = re.compile(r"[ \t\n\r]{2,}")
 # How much is squeezed at a time, because nearly every long text is full after the first piece.
 SQUEEZE_WINDOW: Final = 65_536
 
-log = structlog.get_logger()
+log = get_logger()
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 

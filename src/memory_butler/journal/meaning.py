@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-import structlog
 from cryptography.exceptions import InvalidTag
 
 from memory_butler.domain.errors import Unavailable
@@ -31,6 +30,7 @@ from memory_butler.journal.items import to_text
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.sealing import Cipher
 from memory_butler.journal.wording import shown_words
+from memory_butler.logs import get_logger
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Bits = npt.NDArray[np.uint64]
     Ids = npt.NDArray[np.int64]
 
-log = structlog.get_logger()
+log = get_logger()
 
 MEANINGS: Final = "meanings.sqlite"
 # Messages that are embedded at once, and then kept.

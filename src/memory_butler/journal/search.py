@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-import structlog
 from cryptography.exceptions import InvalidTag
 
 from memory_butler.domain.errors import MemoryButlerError
@@ -28,11 +27,12 @@ from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.sealing import Cipher
 from memory_butler.journal.wording import conversation_line, shown_of, shown_words
 from memory_butler.journal.words import telling
+from memory_butler.logs import get_logger
 
 if TYPE_CHECKING:
     from memory_butler.inference.embedder import Embedder, Vectors
 
-log = structlog.get_logger()
+log = get_logger()
 
 INDEX: Final = "search.sqlite"
 SEALED_INDEX: Final = "search.sealed"

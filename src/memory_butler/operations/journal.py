@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-import structlog
 from pydantic import Field
 
 from memory_butler.companions import bridge, opening
@@ -20,6 +19,7 @@ from memory_butler.journal.memory import Change
 from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.search import MAX_HITS
 from memory_butler.journal.wording import change_lines, missed_line
+from memory_butler.logs import get_logger
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
     JournalEvent,
@@ -44,7 +44,7 @@ from memory_butler.operations.views import (
     Serial,
 )
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class OfCompanion(Input):

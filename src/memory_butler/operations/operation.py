@@ -123,3 +123,10 @@ class Operation(Generic[Input, Output]):
         defaults = self.configured_defaults(config)
         left_out = {key: defaults[key] for key in defaults.keys() - given.model_fields_set}
         return given.model_copy(update=left_out)
+
+
+def nothing_found(output: BaseModel) -> bool:
+    """Whether an operation that looks for one thing answers that there is none."""
+    if getattr(output, "deleted", None) is not None:
+        return False  # it was known once, and the answer says what became of it
+    return any(getattr(output, name, output) is None for name in ("memory", "entity"))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Self
 
-import structlog
 from pydantic import Field
 
 from memory_butler.companions import bridge, maintaining, opening
@@ -34,11 +33,12 @@ from memory_butler.journal.items import Event, is_assistant
 from memory_butler.journal.memory import Change
 from memory_butler.journal.tags import Piece
 from memory_butler.journal.wording import change_lines, missed_line
+from memory_butler.logs import get_logger
 from memory_butler.operations.journal import LogInput, LogOutput, logging
 from memory_butler.operations.journal_views import JournalEvent, ShownPiece, event_view
 from memory_butler.operations.views import AllowSecrets, Input, Output
 
-log = structlog.get_logger()
+log = get_logger()
 
 # Ended turns that are still told to who comes late, the oldest of which are forgotten.
 _MOST_KEPT: Final = 256

@@ -32,9 +32,8 @@ from types import TracebackType
 from typing import Self, assert_never
 from urllib.parse import quote
 
-import structlog
-
 from memory_butler.domain.errors import Conflict, Unavailable
+from memory_butler.logs import get_logger
 from memory_butler.store import embedded_cluster as clusters
 from memory_butler.store import embedded_postmaster as postmaster
 from memory_butler.store.embedded_cluster import ADMIN_USER, Cluster
@@ -51,7 +50,7 @@ from memory_butler.store.embedded_settings import server_settings
 
 __all__ = ["Endpoint", "Lease", "Status", "acquire", "binaries", "destroy", "status"]
 
-log = structlog.get_logger()
+log = get_logger()
 
 _FAST_STOP_SECONDS = 30.0
 _IMMEDIATE_STOP_SECONDS = 10.0

@@ -31,10 +31,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.files import keep_names, replaced
+from memory_butler.logs import get_logger
 from memory_butler.store.embedded_postmaster import SOCKET_NAME
 from memory_butler.store.embedded_programs import (
     ProgramFailed,
@@ -45,7 +44,7 @@ from memory_butler.store.embedded_programs import (
     run,
 )
 
-log = structlog.get_logger()
+log = get_logger()
 
 ADMIN_USER = "memory_admin"
 CLUSTER_ROOT_VARIABLE = "MEMORY_BUTLER_CLUSTER_ROOT"

@@ -15,11 +15,11 @@ from functools import partial
 from typing import Final
 
 import asyncpg
-import structlog
 
 from memory_butler.background import beside
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.standpoint import Standpoint
+from memory_butler.logs import get_logger
 from memory_butler.store import schema
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import (
@@ -35,7 +35,7 @@ from memory_butler.store.transaction import (
 )
 from memory_butler.telemetry import metrics
 
-log = structlog.get_logger()
+log = get_logger()
 
 SQL = load("replica")
 

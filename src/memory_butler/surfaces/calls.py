@@ -12,11 +12,12 @@ from pydantic import BaseModel
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.operations.operation import Operation
 from memory_butler.telemetry import metrics
 from memory_butler.telemetry.memory_spans import GEN_AI_OPERATIONS, error_type, operation_span
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def call(
@@ -73,10 +74,3 @@ def _measured(operation: str) -> Iterator[_Measured]:
         if (kind := GEN_AI_OPERATIONS.get(operation)) is not None:
             metrics.GEN_AI_OPERATIONS.labels(kind, measured.error).observe(seconds)
         log.debug("done", outcome=measured.outcome, milliseconds=round(seconds * 1000, 1))
-
-
-def nothing_found(output: BaseModel) -> bool:
-    """Whether an operation that looks for one thing answers that there is none."""
-    if getattr(output, "deleted", None) is not None:
-        return False  # it was known once, and the answer says what became of it
-    return any(getattr(output, name, output) is None for name in ("memory", "entity"))

@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import NOBODY, Principal
+from memory_butler.logs import get_logger
 
 LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -62,7 +62,7 @@ _FORWARDING: Final = frozenset(
     }
 )
 
-log = structlog.get_logger()
+log = get_logger()
 
 Authenticate = Callable[[str], Awaitable[Principal | None]]
 

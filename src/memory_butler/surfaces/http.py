@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from mcp.server import MCPServer, Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -24,6 +24,7 @@ from memory_butler.engine.tokens import Authenticator
 from memory_butler.operations.turns import Turns
 from memory_butler.surfaces import figures, mcp, overload, web
 from memory_butler.surfaces.body_limit import BodyLimit
+from memory_butler.surfaces.direct_calls import DirectCalls
 from memory_butler.surfaces.guard import PUBLIC_PATHS, Authenticate, Guard, demands_token
 from memory_butler.surfaces.overload import OverloadLimit
 from memory_butler.surfaces.packing import Packing
@@ -116,7 +117,12 @@ def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
         # The guard has checked Host and Origin for every route already.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return list(app.routes)
+    if not isinstance(server, Server):
+        return list(app.routes)
+    return [
+        Route(one.path, DirectCalls(server, one.app)) if isinstance(one, Route) else one
+        for one in app.routes
+    ]
 
 
 def behind_the_door(

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Collection
 from functools import cache
 from typing import Any, Final
 
-import structlog
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -37,13 +36,14 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.operations.lean import rounded
 from memory_butler.operations.operation import STRUCTURED, Operation, Toolset
 from memory_butler.operations.registry import of_toolsets
 from memory_butler.surfaces.calls import call
 from memory_butler.surfaces.errors import explain_validation
 
-log = structlog.get_logger()
+log = get_logger()
 
 # Sentences, each with the tools that it speaks of. One line in all: some clients show their model
 # nothing after the first line's end.

@@ -15,9 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.files import keep_names
 
@@ -56,10 +53,16 @@ class LocalMaster:
         return hashlib.sha256(b"memory-butler master key\0" + self.key).hexdigest()[:16]
 
     def wrap(self, secret: bytes, context: str) -> bytes:
+        # Imported where something is sealed: every command knows this file.
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + AESGCM(self.key).encrypt(nonce, secret, context.encode())
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         nonce, sealed = wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:]
         try:
             return AESGCM(self.key).decrypt(nonce, sealed, context.encode())

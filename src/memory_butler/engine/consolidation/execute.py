@@ -6,7 +6,6 @@ from functools import partial
 from uuid import UUID
 
 import asyncpg
-import structlog
 
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import Hold
@@ -20,6 +19,7 @@ from memory_butler.engine import fact_changes, lineage
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
+from memory_butler.logs import get_logger
 from memory_butler.store import facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -27,7 +27,7 @@ from memory_butler.store.rows import Row
 from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class _Outweighed(MemoryButlerError):

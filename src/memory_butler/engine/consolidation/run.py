@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-import structlog
-
 from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButlerError
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
@@ -29,11 +27,12 @@ from memory_butler.inference.language_models.port import (
     ModelUnreachable,
     Request,
 )
+from memory_butler.logs import get_logger
 from memory_butler.store import consolidation, versions
 from memory_butler.store.consolidation import RunOutcome
 from memory_butler.store.transaction import transaction
 
-log = structlog.get_logger()
+log = get_logger()
 
 SCHEDULED = "schedule:consolidation"  # CONS-01
 MAX_OUTPUT_TOKENS = 8000

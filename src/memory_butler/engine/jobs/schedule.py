@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import asyncpg
-import structlog
 
 from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
@@ -20,10 +19,11 @@ from memory_butler.engine.jobs.calendar import following, is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
 from memory_butler.engine.jobs.ticks import run_tick, waits
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.store import jobs
 from memory_butler.store.transaction import OUTAGES
 
-log = structlog.get_logger()
+log = get_logger()
 
 # The longest sleep: so late at most is it noticed that the clock was set, or the machine slept.
 _LOOK_SECONDS = 60.0

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import asyncpg
-import structlog
 
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs.catalogue import ACTOR, Job
 from memory_butler.engine.memory import Memory
+from memory_butler.logs import get_logger
 from memory_butler.store import jobs
 from memory_butler.telemetry import metrics
 
-log = structlog.get_logger()
+log = get_logger()
 
 _KEPT = timedelta(days=90)
 

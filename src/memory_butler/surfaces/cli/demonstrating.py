@@ -105,7 +105,7 @@ def _settings(
 ) -> "Settings":
     """The defaults, whatever is configured; of that only where the embedding model lies."""
     from memory_butler.config import ConsolidationConfig, MemoryModuleConfig, Settings, load
-    from memory_butler.surfaces.logs import configure
+    from memory_butler.logs import configure
 
     own = load(log_format=log_format)
     configure("debug" if debug else "warning", own.log_format)

@@ -1,6 +1,5 @@
 """The operations of the registry as commands: named here, made by one loop."""
 
-import gc
 import inspect
 import json
 import sys
@@ -12,13 +11,12 @@ from uuid import UUID
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.lazy import LazyCommand
+from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
 from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.place import AsJson, Place, located, with_memory
@@ -134,17 +132,12 @@ def make(named: Named) -> TyperCommand:
         short_help=None,
         rich_help_panel=named.panel,
     )
-    made = get_command_from_info(info, pretty_exceptions_short=False, rich_markup_mode="rich")
-    assert isinstance(made, TyperCommand)  # noqa: S101 -- no other class was asked for
-    return made
+    return command_of(info)
 
 
 def _operation(named: Named) -> "Operation[Any, Any]":
-    # Not by way of the registry, whose imports take longer than most commands. What is imported
-    # stays: looking for what might go took a tenth of the time.
-    gc.disable()
+    # Not by way of the registry, whose imports take longer than most commands.
     module = import_module(f"memory_butler.operations.{named.topic}")
-    gc.enable()
     found = (one for one in vars(module).values() if getattr(one, "name", "") == named.operation)
     operation: Operation[Any, Any] = next(found)
     return operation
@@ -231,8 +224,7 @@ def _run(
     *,
     as_json: bool,
 ) -> None:
-    from memory_butler.surfaces.calls import nothing_found
-    from memory_butler.surfaces.cli.answers import print_json, show
+    from memory_butler.operations.operation import nothing_found
 
     fields = operation.input_model.model_fields
     # An id that may be left out may also be one that is not there yet, as of a new episode.
@@ -246,8 +238,11 @@ def _run(
     )
     found = not nothing_found(output)
     if as_json:
-        print_json(output)
+        print(output.model_dump_json(indent=2))
     elif found:
+        # Imported here: rich takes a tenth of the time of a command.
+        from memory_butler.surfaces.cli.answers import show
+
         show(operation.name, output)
     if not found:
         raise _missing(asked)

@@ -39,7 +39,7 @@ class Place:
         `logs`: log as configured. Otherwise only warnings: a command says itself what it did.
         """
         from memory_butler.config import load
-        from memory_butler.surfaces.logs import configure
+        from memory_butler.logs import configure
 
         if self.dsn is not None and not self.dsn.startswith(("postgresql://", "postgres://")):
             raise ConfigurationError("--dsn must look like postgresql://user:password@host/name")

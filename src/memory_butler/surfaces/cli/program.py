@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
-from typer.main import get_command
 
 from memory_butler.surfaces.cli import (
     auditing,
@@ -30,6 +29,7 @@ from memory_butler.surfaces.cli import (
     writing_rules,
 )
 from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.lazy import group_of
 from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, PANELS, RUN, STORE, TALK
 from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.problems import exit_codes
@@ -106,8 +106,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     _add_groups(app)
     for addition in additions:
         addition(app)
-    group = get_command(app)
-    assert isinstance(group, TyperGroup)  # noqa: S101 -- it has many commands
+    group = group_of(app)
     by_hand = set(group.commands)
     operations.add_commands(group)
     group.commands = dict(

@@ -15,10 +15,10 @@ from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Operation, Route, nothing_found
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.operations.views import Input, Revised
-from memory_butler.surfaces.calls import call, nothing_found
+from memory_butler.surfaces.calls import call
 from memory_butler.surfaces.errors import explain_validation
 from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.logs import get_logger
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.journal.opened import embedder
 from memory_butler.surfaces.cli.journal.terminal import note
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from memory_butler.config import Settings
     from memory_butler.inference.language_models.port import LanguageModel
     from memory_butler.journal.maintenance.run import Proposal
+
+log = get_logger()
 
 _SETTLING_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 10.0
@@ -90,9 +93,7 @@ class Tending:
             except asyncio.CancelledError:
                 return
             except MemoryButlerError as error:
-                import structlog  # not above: whoever asks for help waits for no imports
-
-                structlog.get_logger().info("upkeep of a journal waits", code=error.code)
+                log.info("upkeep of a journal waits", code=error.code)
 
     def _embed(self) -> None:
         from memory_butler.journal.meaning import embed_new
