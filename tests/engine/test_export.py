@@ -21,7 +21,7 @@ from memory_butler.engine.recall import search
 from memory_butler.engine.reembed import embed_imported
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import embeddings
-from memory_butler.store.transaction import open_pool, prepare_connection
+from memory_butler.store.transaction import open_pool, prepare_connection, transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -92,12 +92,10 @@ async def live(memory: Memory, principal: Principal, clock: Clock) -> None:
         ("items", {"namespace": ["a", "b"], "key": "k", "value": {"big": 1}}),
         ("rule_applications", {"rule_id": rule, "outcome": "helpful", "context": {"x": None}}),
     ):
-        async with memory.pool.acquire() as connection, connection.transaction():
-            setting = "SELECT set_config('butler.tenant_id', $1, true)"
-            await connection.execute(setting, principal.tenant)
+        async with transaction(memory.pool, principal.tenant) as tx:
             names = ", ".join(row)
             values = ", ".join(f"${place}" for place in range(2, len(row) + 2))
-            await connection.execute(
+            await tx.connection.execute(
                 f"INSERT INTO {table} (tenant_id, {names}) VALUES ($1, {values})",
                 principal.tenant,
                 *row.values(),

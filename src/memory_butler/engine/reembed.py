@@ -26,6 +26,8 @@ BATCH: Final = 256
 # How often a server looks for what an import left: nobody misses it by meaning sooner, and the
 # question reads three indexes that are nearly always empty.
 _LOOK_SECONDS: Final = 5.0
+# Up to so much longer the longer nothing was imported: each look asks every machine of a cluster.
+_REST_FACTOR: Final = 12
 _FIRST: Final = UUID(int=0)
 
 log = get_logger()
@@ -78,17 +80,20 @@ async def embedding_imported(
 
 
 async def _keep_embedding(memory: Memory, look_seconds: float) -> None:
+    pause = look_seconds
     while True:
         try:
             if await unembedded(memory) and (done := await embed_imported(memory)):
                 log.info("embedded what was imported", memories=done)
+                pause = look_seconds
                 continue  # the import may still be going on
         except MemoryButlerError as error:
             log.warning("what was imported waits to be embedded", reason=str(error))
         except Exception:
             # Whatever it is: the next look may go better, and a server should not end for it.
             log.exception("what was imported could not be embedded")
-        await asyncio.sleep(look_seconds)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _REST_FACTOR * look_seconds)
 
 
 async def _embed(memory: Memory, tenants: list[str], find: _Find, progress: Progress) -> int:

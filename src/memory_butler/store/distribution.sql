@@ -78,6 +78,9 @@ SELECT coalesce(string_agg(line, E'\n' ORDER BY line), '') FROM (
     ) right_of (told)
     WHERE c.relkind = 'v' AND c.relnamespace = to_regnamespace('memory_history') AND told IS NOT NULL
     UNION ALL
+    SELECT 'role ' || rolname || ' that may move rows' FROM pg_roles
+    WHERE rolname = current_database() || '_owner' AND rolbypassrls
+    UNION ALL
     SELECT 'schema ' || nspname || ' for the server' FROM pg_namespace
     WHERE nspname IN ('public', 'memory_history') AND has_schema_privilege(current_database() || '_runtime', oid, 'USAGE')
     UNION ALL
@@ -94,6 +97,10 @@ SELECT coalesce(string_agg(line, E'\n' ORDER BY line), '') FROM (
       AND NOT EXISTS (SELECT FROM pg_depend d
                       WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
 ) had
+
+-- name: moves
+-- Whether the owner may write the parts of tables that move.
+SELECT rolbypassrls FROM pg_roles WHERE rolname = current_database() || '_owner'
 
 -- name: extensions
 -- Of which no table has a column: those come with the table.

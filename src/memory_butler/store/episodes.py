@@ -155,13 +155,25 @@ async def cleanup_counts(tx: Transaction, now: datetime) -> CleanupCounts:
 async def delete_expired(tx: Transaction, now: datetime, limit: int) -> list[UUID]:
     """Delete up to `limit` expired episodes, the longest expired first; their ids."""
     found = await tx.connection.fetch(SQL["delete_expired"], tx.tenant, now, limit)
-    return [row["id"] for row in found]
+    return await _unlinked(tx, [row["id"] for row in found])
 
 
 async def delete_oldest_consolidated(tx: Transaction, limit: int) -> list[UUID]:
     """Delete up to `limit` consolidated episodes, the oldest first; their ids."""
     found = await tx.connection.fetch(SQL["delete_oldest_consolidated"], tx.tenant, limit)
-    return [row["id"] for row in found]
+    return await _unlinked(tx, [row["id"] for row in found])
+
+
+async def unlink(tx: Transaction, deleted: Sequence[UUID]) -> None:
+    """Have no fact and no rule name a deleted episode as its source."""
+    for name in ("unlink_facts", "unlink_rules"):
+        await tx.connection.execute(SQL[name], tx.tenant, list(deleted))
+
+
+async def _unlinked(tx: Transaction, deleted: list[UUID]) -> list[UUID]:
+    if deleted:
+        await unlink(tx, deleted)
+    return deleted
 
 
 async def count(tx: Transaction) -> int:

@@ -83,6 +83,13 @@ WITH doomed AS (
 )
 DELETE FROM episodes USING doomed WHERE tenant_id = $1 AND id = doomed_id RETURNING id
 
+-- name: unlink_facts
+-- What a foreign key does on one machine; Citus takes none that sets a column to NULL.
+UPDATE facts SET source_episode_id = NULL WHERE tenant_id = $1 AND source_episode_id = ANY($2)
+
+-- name: unlink_rules
+UPDATE rules SET source_episode_id = NULL WHERE tenant_id = $1 AND source_episode_id = ANY($2)
+
 -- name: count
 SELECT count(*)::integer FROM episodes WHERE tenant_id = $1
 

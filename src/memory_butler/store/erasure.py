@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from memory_butler.domain.steps import ITEM_KINDS, ItemKind
+from memory_butler.store import episodes
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
@@ -123,6 +124,8 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
         list(doomed.rules),
         list(doomed.entities),
     )
+    await episodes.unlink(tx, doomed.episodes)
+    await tx.connection.execute(SQL["unlink_successors"], tx.tenant, list(doomed.facts))
     return found
 
 

@@ -125,6 +125,9 @@ FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 -- name: erase_memories
 SELECT erase_memories($1, $2, $3, $4, $5, $6)
 
+-- name: unlink_successors
+UPDATE facts SET supersedes_id = NULL WHERE tenant_id = $1 AND supersedes_id = ANY($2)
+
 -- name: erase_tenant
 SELECT erase_tenant($1)
 

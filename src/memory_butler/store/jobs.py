@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import asyncpg
 
+from memory_butler.domain.errors import Unavailable
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import untenanted
@@ -67,8 +68,24 @@ async def forget_before(pool: asyncpg.Pool, moment: datetime) -> None:
         await connection.execute(SQL["forget_before"], moment)
 
 
-async def tenants_with_work(pool: asyncpg.Pool, kind: Work, now: datetime) -> list[str]:
-    """The tenants that a job has to visit."""
-    async with untenanted(pool) as connection:
-        found = await connection.fetch(SQL["tenants_with_work"], kind, now)
-    return [row[0] for row in found]
+async def tenants_with_work(
+    pool: asyncpg.Pool, kind: Work, now: datetime, *, beyond: str = "", most: int | None = None
+) -> list[str]:
+    """The tenants that a job has to visit, in the order of their names, up to so many.
+
+    Those on a machine of a cluster that is away are left out.
+
+    Raises:
+        Unavailable: the database is away.
+    """
+
+    async def asked(*, by_shard: bool) -> list[str]:
+        async with untenanted(pool) as connection:
+            query = SQL["tenants_with_work"]
+            found = await connection.fetch(query, kind, now, beyond, most, by_shard)
+        return [row[0] for row in found]
+
+    try:
+        return await asked(by_shard=False)
+    except Unavailable:
+        return await asked(by_shard=True)

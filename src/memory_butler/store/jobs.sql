@@ -30,4 +30,5 @@ WHERE r.started_at < $1
   AND EXISTS (SELECT FROM job_runs n WHERE n.job = r.job AND n.scheduled_for > r.scheduled_for)
 
 -- name: tenants_with_work
-SELECT tenants_with_work($1, $2)
+-- In the order of their names, beyond $3.
+SELECT tenants_with_work($1, $2, $3, $4, $5)

@@ -233,8 +233,10 @@ async def _open(
     except OUTAGES as error:
         raise _unavailable(error) from error
     except asyncpg.IntegrityConstraintViolationError as error:
+        # A worker of Citus names the constraint of one of its shards, or none.
+        which = error.constraint_name or describe(error)
         raise IntegrityViolation(
-            f"the store refused the change ({error.constraint_name}); nothing was written"
+            f"the store refused the change ({which}); nothing was written"
         ) from error
     except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
         raise  # of what was sent, not of the database: the caller knows what to do

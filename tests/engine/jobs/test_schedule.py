@@ -250,10 +250,10 @@ async def test_a_tick_that_an_outage_cut_off_is_run_again(
     monkeypatch.setattr(schedule, "_RESTART_SECONDS", 0.05)
     find, away = jobs.tenants_with_work, iter([True])
 
-    async def tenants(*given: Any) -> list[str]:
+    async def tenants(*given: Any, **batch: Any) -> list[str]:
         if next(away, False):
             raise ConnectionResetError
-        return await find(*given)
+        return await find(*given, **batch)
 
     monkeypatch.setattr(jobs, "tenants_with_work", tenants)
     await store_fact(memory, principal, "user", "name", "Jo")

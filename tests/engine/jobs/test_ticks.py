@@ -10,6 +10,7 @@ import pytest
 from conftest import NOW, Clock, Connection, Database
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.jobs import ticks
 from memory_butler.engine.jobs.catalogue import BY_NAME
 from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
@@ -60,6 +61,18 @@ async def test_a_sweep_evaluates_every_decaying_fact_and_rule_of_every_tenant(
     assert [row[0] for row in fading] == ["fading"] * 2
     (run,) = await job_runs(admin)
     assert (run["status"], sorted(run["detail"])) == ("succeeded", ["default", "other"])
+
+
+async def test_tenants_are_visited_in_batches_each_once(
+    memory: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ticks, "_BATCH", 2)
+    tenants = [f"tenant-{number}" for number in range(5)]
+    for tenant in reversed(tenants):
+        await store_rule(memory, Principal(tenant, "tester"), "ask first")
+    await store_fact(memory, Principal(tenants[0], "tester"), "user", "name", "Jo")
+    done, failed = await ticks.every_tenant(memory, SWEEP)
+    assert (list(done), failed) == (tenants, False)
 
 
 @pytest.mark.requirement("SCH-03", "CLN-01")

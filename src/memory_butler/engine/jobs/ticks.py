@@ -16,6 +16,8 @@ from memory_butler.telemetry import metrics
 log = get_logger()
 
 _KEPT = timedelta(days=90)
+# Tenants whose names are held at once.
+_BATCH = 1_000
 
 
 async def run_tick(memory: Memory, job: Job, tick: datetime) -> bool:
@@ -76,12 +78,17 @@ async def every_tenant(memory: Memory, job: Job) -> tuple[dict[str, Any], bool]:
     """
     detail: dict[str, Any] = {}
     failed = False
-    for tenant in await jobs.tenants_with_work(memory.pool, job.work, memory.clock()):
-        try:
-            detail[tenant] = await job.run(memory, Principal(tenant, ACTOR))
-        except Exception as error:
-            failed = True
-            # The class only: the text of an unforeseen error may quote what is stored.
-            detail[tenant] = {"error": type(error).__name__}
-            log.exception("a job failed", job=job.name, tenant=tenant)
+    now, beyond = memory.clock(), ""
+    while tenants := await jobs.tenants_with_work(
+        memory.pool, job.work, now, beyond=beyond, most=_BATCH
+    ):
+        for tenant in tenants:
+            try:
+                detail[tenant] = await job.run(memory, Principal(tenant, ACTOR))
+            except Exception as error:
+                failed = True
+                # The class only: the text of an unforeseen error may quote what is stored.
+                detail[tenant] = {"error": type(error).__name__}
+                log.exception("a job failed", job=job.name, tenant=tenant)
+        beyond = tenants[-1]
     return detail, failed

@@ -1,0 +1,16 @@
+"""Tenants with work are asked for in batches."""
+
+from memory_butler.store.migrations.script import run_step
+
+revision = "mem_037"
+down_revision = "mem_035"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    run_step("mem_037_tenants_in_batches.sql")
+
+
+def downgrade() -> None:
+    """Nothing: the first revision takes all away at once."""

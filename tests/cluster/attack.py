@@ -1,0 +1,278 @@
+"""Kill a worker, the coordinator or a server of a cluster while clients write; then add a worker.
+
+    PYTHONPATH=tests python -m cluster.attack --kills 50 --seed 1
+
+Two servers on one cluster, and a client for each of some tenants of both workers: it stores facts
+at the one server until that does not answer, then at the other. Whatever was answered must be there
+at the end, after shards moved to the added worker. The short form is in test_attack.py.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import random
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import httpx
+
+from cli.installation import Installation
+from cluster.citus import Cluster, Node, running
+from memory_butler.config import Settings
+from memory_butler.engine.distribution import distribute
+from memory_butler.engine.tokens import TOKEN_PREFIX
+from memory_butler.store import tokens
+from memory_butler.store.transaction import open_pool
+
+# Of 8 shards on two workers, each of which then has tenants, but for bad luck in one of 128 ways.
+TENANTS: Final = tuple(f"tenant-{number}" for number in range(8))
+SERVERS: Final = 2
+VICTIMS: Final = ("worker", "coordinator", "server")
+# Seconds of work between two kills, until everybody must be answered again, and between attempts.
+_WORK: Final = (0.3, 1.5)
+_AGAIN: Final = 120.0
+_PAUSE: Final = 0.2
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did and found; facts by tenant, seconds until all were answered again."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    stored: dict[str, dict[str, str]] = field(default_factory=dict)
+    refused: int = 0
+    recovery: dict[str, list[float]] = field(default_factory=dict)
+    moved: int = 0
+    longest_refused: float = 0.0
+    lost: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        told = [
+            f"{sum(self.kills.values())} kills ({dict(self.kills)}), "
+            f"{sum(map(len, self.stored.values()))} writes acknowledged, {self.refused} attempts "
+            f"refused or cut off, {len(self.lost)} lost"
+        ]
+        told += [
+            f"until each tenant is answered after killing the {whom}: median "
+            f"{sorted(took)[len(took) // 2]:.1f} s, longest {max(took):.1f} s"
+            for whom, took in self.recovery.items()
+        ]
+        told.append(
+            f"{self.moved} shards moved to an added worker; meanwhile a tenant was refused for "
+            f"{self.longest_refused:.1f} s at most"
+        )
+        return "\n".join([*told, *(f"LOST: {one}" for one in self.lost)])
+
+
+class Servers:
+    """Servers as processes, on ports that they keep, which can be killed and started."""
+
+    def __init__(self, folder: Path, runtime_dsn: str) -> None:
+        self._settings = {"MEMORY_BUTLER_DSN": runtime_dsn, "MEMORY_BUTLER_POOL_SIZE": "4"}
+        self._places = [folder / f"server-{number}" for number in range(SERVERS)]
+        self._processes: dict[int, asyncio.subprocess.Process] = {}
+        self.urls = [""] * SERVERS
+
+    async def start(self, number: int) -> None:
+        place = self._places[number]
+        place.mkdir(exist_ok=True)
+        own = Installation(place, extra=self._settings)
+        with (place / "log").open("ab") as log:
+            self._processes[number] = process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--require-token",
+                stdout=asyncio.subprocess.PIPE, stderr=log, cwd=place, env=own.environment(),
+            )  # fmt: skip
+        assert process.stdout is not None
+        first = await asyncio.wait_for(process.stdout.readline(), _AGAIN)
+        assert first, (place / "log").read_text()
+        self.urls[number] = first.decode().split()[-1]
+
+    async def kill(self, number: int) -> None:
+        self._processes[number].kill()
+        await self._processes[number].wait()
+
+    async def stop(self) -> None:
+        for process in self._processes.values():
+            with suppress(ProcessLookupError):
+                process.terminate()
+        for process in self._processes.values():
+            await process.wait()
+
+
+class Client:
+    """Stores facts of one tenant, one after the other, until it is told to stop."""
+
+    def __init__(self, tenant: str, token: str, servers: Servers, report: Report) -> None:
+        self._tenant, self._servers, self._report = tenant, servers, report
+        self._known = report.stored.setdefault(tenant, {})
+        headers = {"authorization": f"Bearer {token}"}
+        self._http = httpx.AsyncClient(headers=headers, timeout=30, trust_env=False)
+        self._server = 0
+        self.longest_refused = 0.0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        async with self._http:
+            number, refused_since = 0, None
+            while not stop.is_set():
+                if await self._stored(number):
+                    number, refused_since = number + 1, None
+                    continue
+                refused_since = refused_since or time.monotonic()
+                await asyncio.sleep(_PAUSE)
+                self.longest_refused = max(self.longest_refused, time.monotonic() - refused_since)
+
+    async def _stored(self, number: int) -> bool:
+        content = f"fact {number} of {self._tenant}"
+        body = {"subject": f"thing {number}", "predicate": "is", "content": content}
+        url = f"{self._servers.urls[self._server]}/api/memory/facts"
+        try:
+            answer = await self._http.post(url, json=body)
+        except httpx.HTTPError:
+            answer = None
+        if answer is not None and answer.is_success:
+            self._known[answer.json()["id"]] = content
+            return True
+        assert answer is None or answer.status_code >= 500, answer.text
+        self._report.refused += 1
+        self._server = (self._server + 1) % SERVERS
+        return False
+
+
+async def attack(cluster: Cluster, runtime_dsn: str, folder: Path, plan: list[str]) -> Report:
+    """Kill one after the other of the plan, and have each back before the next; then grow."""
+    report, servers, stop = Report(), Servers(folder, runtime_dsn), asyncio.Event()
+    made = await _tokens(runtime_dsn)
+    clients = [Client(tenant, token, servers, report) for tenant, token in made.items()]
+    await asyncio.gather(*map(servers.start, range(SERVERS)))
+    working = [asyncio.create_task(client.run(stop)) for client in clients]
+    chance = random.Random(len(plan))  # noqa: S311 -- to be repeated
+    grown = AsyncExitStack()
+    try:
+        await _all_answered(report, working)
+        for whom in plan:
+            await asyncio.sleep(chance.uniform(*_WORK))
+            began = time.monotonic()
+            if whom == "server":
+                number = chance.randrange(SERVERS)
+                await servers.kill(number)
+                await servers.start(number)
+            else:
+                node = (
+                    cluster.coordinator if whom == "coordinator" else chance.choice(cluster.workers)
+                )
+                node.kill()
+                await asyncio.to_thread(node.start_again)
+            await _all_answered(report, working)
+            report.kills[whom] += 1
+            report.recovery.setdefault(whom, []).append(time.monotonic() - began)
+        for client in clients:
+            client.longest_refused = 0.0
+        report.moved = await _grow(cluster, grown)
+        await _all_answered(report, working)
+        report.longest_refused = max(client.longest_refused for client in clients)
+        stop.set()
+        await asyncio.gather(*working)
+        report.lost = await lost(cluster.coordinator, report)
+    finally:
+        stop.set()
+        await asyncio.gather(*working, return_exceptions=True)
+        await servers.stop()
+        await grown.aclose()
+    return report
+
+
+async def _grow(cluster: Cluster, stack: AsyncExitStack) -> int:
+    """Add a worker and give it its share, while clients write; how many shards of facts it got.
+
+    The worker, and the database with it, goes with the stack.
+    """
+    added = await stack.enter_async_context(cluster.with_another())
+    await distribute(Settings(), cluster.coordinator.dsn())
+    connection = await asyncpg.connect(cluster.coordinator.dsn())
+    try:
+        await connection.execute(
+            "SELECT rebalance_table_shards(shard_transfer_mode:='force_logical')"
+        )
+        moved: int = await connection.fetchval(_SHARES, added.port)
+        return moved
+    finally:
+        await connection.close()
+
+
+_REBALANCE: Final = "SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')"
+_SHARES: Final = """
+SELECT count(*) FROM citus_shards WHERE table_name = 'facts'::regclass AND nodeport = $1
+"""
+
+
+async def _tokens(runtime_dsn: str) -> dict[str, str]:
+    """A new token of each tenant."""
+    made = {tenant: f"{TOKEN_PREFIX}{secrets.token_urlsafe()}" for tenant in TENANTS}
+    pool = await open_pool(runtime_dsn, max_size=1)
+    try:
+        for tenant, token in made.items():
+            hashed = hashlib.sha256(token.encode()).digest()
+            await tokens.create(pool, tenant, "agent", hashed, ["admin"], datetime.now(UTC), None)
+    finally:
+        await pool.close()
+    return made
+
+
+async def _all_answered(report: Report, working: "list[asyncio.Task[None]]") -> None:
+    """Wait until one more write of each tenant was answered."""
+    before = {tenant: len(known) for tenant, known in report.stored.items()}
+    async with asyncio.timeout(_AGAIN):
+        while any(len(report.stored[tenant]) == count for tenant, count in before.items()):
+            for task in working:
+                if task.done():
+                    task.result()
+            await asyncio.sleep(0.05)
+
+
+async def lost(coordinator: Node, report: Report) -> list[str]:
+    """What was acknowledged and is not there, or is changed."""
+    connection = await asyncpg.connect(coordinator.dsn())
+    try:
+        rows = await connection.fetch("SELECT tenant_id, id::text, content FROM facts")
+    finally:
+        await connection.close()
+    there = {(row["tenant_id"], row["id"]): row["content"] for row in rows}
+    return [
+        f"{id} of {tenant}"
+        for tenant, known in report.stored.items()
+        for id, content in known.items()
+        if there.get((tenant, id)) != content
+    ]
+
+
+async def _main(kills: int, seed: int) -> int:
+    chance = random.Random(seed)  # noqa: S311 -- to be repeated
+    plan = [chance.choice(VICTIMS) for _ in range(kills)]
+    folder = Path(tempfile.mkdtemp(prefix="mb-attack-"))
+    try:
+        with running() as cluster:
+            runtime_dsn = await cluster.prepare()
+            await distribute(Settings(), cluster.coordinator.dsn())
+            report = await attack(cluster, runtime_dsn, folder, plan)
+    finally:
+        shutil.rmtree(folder)
+    print(f"seed {seed}: {report}")
+    return 1 if report.lost else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
+    given = parser.parse_args()
+    sys.exit(asyncio.run(_main(given.kills, given.seed)))

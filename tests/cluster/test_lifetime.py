@@ -1,0 +1,52 @@
+"""What a memory does in its life, on a real Citus: tests of one machine, run again there."""
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from conftest import Database
+from engine.consolidation.test_execute import (  # noqa: F401
+    test_an_update_takes_scope_and_entity_from_its_target,
+)
+from engine.lifecycle.test_sweep import test_two_sweeps_at_once_share_the_work  # noqa: F401
+from engine.test_cleanup import (  # noqa: F401
+    test_expired_episodes_go_whatever_their_state_and_their_facts_stay,
+)
+from engine.test_export import (  # noqa: F401
+    other,
+    other_admin,
+    test_into_another_tenant_of_the_same_store,
+    test_out_and_in_again_is_the_same_in_every_table,
+)
+from engine.test_reembed import (  # noqa: F401
+    moved,
+    test_an_interrupted_run_is_taken_up_where_it_stopped,
+    test_every_memory_of_every_tenant_moves_to_the_new_model,
+)
+from engine.test_undo import (  # noqa: F401
+    test_a_merge_gives_every_fact_back_to_its_owner,
+    test_a_run_is_taken_back_as_a_whole_and_its_episodes_wait_again,
+)
+from erasure.test_erasing import (  # noqa: F401
+    kept,
+    test_a_certificate_holds_while_nobody_changes_it,
+    test_a_tenant_goes_whole_and_no_other,
+    test_an_entity_goes_with_those_merged_into_it_and_every_fact,
+    test_an_episode_goes_with_what_was_drawn_from_it_alone,
+)
+from store.tenant_tables import TENANT_TABLES
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def database(distributed: Database) -> AsyncIterator[Database]:
+    """Instead of a clone on one machine; emptied after each test."""
+    yield distributed
+    admin = await asyncpg.connect(distributed.admin_dsn)
+    try:
+        for table in (*TENANT_TABLES, "tokens", "tenants"):
+            await admin.execute(f"DELETE FROM {table}")
+    finally:
+        await admin.close()
