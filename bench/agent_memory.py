@@ -330,15 +330,15 @@ def _measured(given: argparse.Namespace) -> None:
     if "personamem" in given.sets:
         questions = _sample(given.checkout, "queries.json.gz")
         users = list(dict.fromkeys(one["user_id"] for one in questions))[: given.users]
-        asked = [one for one in questions if one["user_id"] in users]
+        wanted = [one for one in questions if one["user_id"] in users]
         documents = [
             document(**one)
             for one in _sample(given.checkout, "documents.json.gz")
             if one["user_id"] in users
         ]
         engine = EmbeddingEngine()
-        results = _of_each(memory, bm25, documents, lambda way: choices(way, asked, engine))
-        results["no memory"] = choices(None, asked, engine)
+        results = _of_each(memory, bm25, documents, lambda way: choices(way, wanted, engine))
+        results["no memory"] = choices(None, wanted, engine)
         _print(f"personamem 32k, {len(users)} users, choices by similarity", ["right"], results)
 
 

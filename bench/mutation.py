@@ -164,7 +164,9 @@ def main() -> None:
         named = sorted({test for one in mutations for test in one.tests})
         shares = [named[number :: given.together] for number in range(given.together)]
         limit = given.seconds * _TIMES_FOR_ALL
-        for code, said in workers.map(lambda *one: _tested(*one, limit), copies, shares):
+        for code, said in workers.map(
+            lambda copy, share: _tested(copy, share, limit), copies, shares
+        ):
             if code != 0:
                 raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
         free: SimpleQueue[Path] = SimpleQueue()
