@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 import threading
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -44,7 +45,9 @@ SAME_VECTORS: Final = {_PRECISION: PRECISION}
 
 settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
+settings.load_profile(_PROFILE)
+NIGHTLY: Final = _PROFILE == "nightly"
 # Of generated histories in a real database, each of which takes a tenth of a second and more.
 HISTORIES = settings().max_examples // 4
 
@@ -74,6 +77,21 @@ def pytest_configure(config: pytest.Config) -> None:
     assert config.cache is not None
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+_seconds: dict[str, float] = defaultdict(float)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The slowest files, of a run of many: what the budget in CONTRIBUTING.md is spent on."""
+    if len(_seconds) > 10:
+        terminalreporter.section("slowest files")
+        for file in sorted(_seconds, key=_seconds.__getitem__, reverse=True)[:10]:
+            terminalreporter.line(f"{_seconds[file]:6.1f} s  {file}")
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Final, TextIO
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["memory_butler.__main__", "memory_butler.app"])
+_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,16 @@ class Forked:
         self.process.kill()
         self.process.join()
 
-    def close(self, seconds: float = 60) -> None:
-        """End it with SIGTERM if it still runs, and forget it.
-
-        Raises ValueError if it did not end in time.
-        """
+    def end(self) -> int:
+        """End it with SIGTERM, if it still runs; its exit code."""
         self.process.terminate()
-        self.process.join(seconds)
+        self.process.join(_SECONDS)
+        assert self.process.exitcode is not None, f"it still runs after {_SECONDS} s"
+        return self.process.exitcode
+
+    def close(self) -> None:
+        """End it, and forget it."""
+        self.end()
         self.process.close()
         self.stdout.close()
 
@@ -44,10 +48,10 @@ def forked(
 ) -> Forked:
     """Start `work(*arguments)`, a function of a module, in a process of its own.
 
-    `environment` is added to that of this process.
+    `environment` is all of the process's own; without it, it has that of this process.
     """
     heard, said = _FORKS.Pipe(duplex=False)
-    whole = os.environ | (environment or {})
+    whole = dict(os.environ if environment is None else environment)
     process = _FORKS.Process(target=_work, args=(said, whole, work, arguments))
     process.start()
     said.close()

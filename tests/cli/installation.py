@@ -1,7 +1,8 @@
-"""An installation of a test's own, and two ways to type commands at it.
+"""An installation of a test's own, and three ways to type commands at it.
 
-`run` starts the real command. `inside` calls the same code in this process, many times faster:
-for what does not depend on being a process.
+`run` and `start` start the real command. `fork` is for what must be a process: it need not import
+the program. `inside` calls the same code in this process, many times faster: for what does not
+depend on being a process.
 """
 
 import contextlib
@@ -20,8 +21,9 @@ from unittest import mock
 import pytest
 
 from conftest import SAME_VECTORS
+from forking import Forked, forked
 from memory_butler import logs
-from memory_butler.__main__ import ADDITIONS
+from memory_butler.__main__ import ADDITIONS, main
 from memory_butler.surfaces.cli import run
 
 COMMAND = Path(sys.executable).with_name("memory-butler")
@@ -78,6 +80,10 @@ class Installation:
             **{**pipes, **options},
         )
 
+    def fork(self, *words: str, log: Path) -> Forked:
+        """The same code in a process of its own, started much faster; the file has its errors."""
+        return forked(_command, words, self.folder, log, environment=self.environment())
+
     def run(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
         """The real command; it must end with `code`."""
         process = self.start(*words)
@@ -107,6 +113,14 @@ class Installation:
             except SystemExit as end:
                 ended = end.code if isinstance(end.code, int) else 0
         return _checked(words, Answer(ended, out.getvalue(), err.getvalue()), code)
+
+
+def _command(words: tuple[str, ...], folder: Path, log: Path) -> None:
+    os.chdir(folder)
+    with log.open("w") as errors:
+        os.dup2(errors.fileno(), 2)
+    sys.argv = [str(COMMAND), *words]
+    main()
 
 
 async def _no_server(*_: Any) -> NoReturn:

@@ -1,6 +1,7 @@
 """A real server process with the demonstration's memory behind it."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +18,7 @@ from memory_butler.engine.opening import open_memory
 @contextmanager
 def server(*arguments: str) -> Iterator[str]:
     """`memory-butler serve` on a free port, its base URL; it ends with the block."""
-    quiet = {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
+    quiet = os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
     process = forked(_serve, *arguments, environment=quiet)
     with closing(process):
         for line in process.stdout:
@@ -47,7 +48,7 @@ def seed(settings: Settings) -> None:
 def seed_apart(dsn: str, data_dir: Path) -> None:
     """The same in a process of its own: one has one embedding engine, of one data directory."""
     place = {"MEMORY_BUTLER_DSN": dsn, "MEMORY_BUTLER_DATA_DIR": str(data_dir)}
-    with closing(forked(_seed, environment=place)) as telling:
+    with closing(forked(_seed, environment=os.environ | place)) as telling:
         telling.process.join()
         assert telling.process.exitcode == 0, "the demonstration was not told; its log is above"
 

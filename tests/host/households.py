@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from mcp.client import Client
 
 from cli.installation import COMMAND, SECONDS, Installation
+from forking import Forked
 
 HERE = Path(__file__).parent
 
@@ -26,7 +26,7 @@ class ButlerProcess:
     """A butler that runs."""
 
     url: str
-    process: "subprocess.Popen[str]"
+    process: Forked
     log: Path
 
     @property
@@ -46,21 +46,14 @@ class ButlerProcess:
 def running(installation: Installation, *words: str) -> Iterator[ButlerProcess]:
     """`memory-butler butler run …` until the block ends; it must then end well."""
     log = installation.folder / f"{re.sub(r'[^a-z0-9]+', '-', '-'.join(words))}.log"
-    with log.open("w") as errors:
-        process = installation.start("butler", "run", *words, stderr=errors)
-    assert process.stdout is not None
-    try:
+    with closing(installation.fork("butler", "run", *words, log=log)) as process:
         for line in process.stdout:
             if line.startswith("  MCP"):
                 break
         else:
             raise AssertionError(log.read_text())
         yield ButlerProcess(line.split()[1], process, log)
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, log.read_text()
+        assert process.end() == 0, log.read_text()
     assert "Traceback" not in log.read_text()
 
 

@@ -2,14 +2,12 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from cli.installation import SECONDS
 from host.conftest import Household
 from host.households import make_butler, running, until
 
@@ -69,8 +67,7 @@ async def test_a_session_that_is_cut_off_leaves_its_episode_and_no_process(
         first = await slow.call("trigger", prompt="Take your time")
         await slow.call("trigger", prompt="And then this")
         until(lambda: pid.exists() and pid.read_text().strip())
-        slow.process.send_signal(signal.SIGTERM)
-        slow.process.wait(SECONDS)
+        slow.process.end()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
     (kept,) = (household.installation.data_dir / "spool" / "slow").glob("*.json")

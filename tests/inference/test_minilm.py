@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from conftest import NIGHTLY
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.inference import embedder
 from memory_butler.inference.embedder import Vectors, get_embedding_engine
@@ -76,7 +77,9 @@ def test_vectors_are_those_of_sentence_transformers(engine: EmbeddingEngine) -> 
     with np.load(REFERENCE) as reference:
         texts: list[str] = json.loads(reference["texts"].tobytes())
         expected: Vectors = reference["vectors"]
-    assert len(texts) >= 500
+    assert len(texts) == len(expected) >= 500
+    if not NIGHTLY:
+        texts, expected = texts[::4], expected[::4]
     found = engine.embed_arrays(texts)
     assert found.dtype == np.float32
     assert found.shape == expected.shape == (len(texts), 384)

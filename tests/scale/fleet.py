@@ -1,6 +1,5 @@
 """Servers as processes of their own on one database, and a client that goes round them."""
 
-import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ import httpx2
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from cli.installation import SECONDS, Installation
+from cli.installation import Installation
+from forking import Forked
 from surfaces.serving import Client
 
 
@@ -20,7 +20,7 @@ from surfaces.serving import Client
 class Fleet:
     """Running servers, and a token of each tenant."""
 
-    processes: "Sequence[subprocess.Popen[str]]"
+    processes: Sequence[Forked]
     urls: tuple[str, ...]
     tokens: Mapping[str, str]
 
@@ -73,9 +73,9 @@ class Roaming(httpx2.AsyncBaseTransport):
 @contextmanager
 def started(
     folder: Path, servers: Sequence[Mapping[str, str]], *flags: str
-) -> "Iterator[tuple[list[subprocess.Popen[str]], tuple[str, ...]]]":
+) -> "Iterator[tuple[list[Forked], tuple[str, ...]]]":
     """A `memory-butler serve` for each of these environments, all answering; stopped at the end."""
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[Forked] = []
     logs = [folder / f"server-{number}.log" for number in range(len(servers))]
     try:
         for log, extra in zip(logs, servers, strict=True):
@@ -83,17 +83,15 @@ def started(
             place = folder / log.stem
             place.mkdir()
             own = Installation(place, extra=dict(extra))
-            with log.open("w") as output:
-                processes.append(own.start("serve", "--port", "0", *flags, stderr=output))
+            processes.append(own.fork("serve", "--port", "0", *flags, log=log))
         urls = []
         for process, log in zip(processes, logs, strict=True):
-            assert process.stdout is not None
             first = process.stdout.readline()
             assert first, log.read_text()
             urls.append(first.split()[-1])
         yield processes, tuple(urls)
     finally:
         for process in processes:
-            process.terminate()
+            process.process.terminate()
         for process in processes:
-            process.communicate(timeout=SECONDS)
+            process.close()

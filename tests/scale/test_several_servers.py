@@ -161,7 +161,6 @@ async def test_the_others_go_on_when_a_server_is_killed(fleet: Fleet, shared: Da
     async with fleet.rest(0) as first, fleet.rest(1) as second:
         stored = (await first.post("/api/memory/rules", json={"content": "Close it"})).json()
         fleet.processes[0].kill()
-        fleet.processes[0].wait()
         found = await second.get(f"/api/memory/rules/{stored['id']}")
         assert found.status_code == 200
     admin = await asyncpg.connect(shared.admin_dsn)
