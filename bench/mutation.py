@@ -163,6 +163,7 @@ def main() -> None:
     with _copies(given.together) as copies, ThreadPoolExecutor(given.together) as workers:
         named = sorted({test for one in mutations for test in one.tests})
         shares = [named[number :: given.together] for number in range(given.together)]
+        shares = [share for share in shares if share]  # without a name pytest would run all tests
         limit = given.seconds * _TIMES_FOR_ALL
         for code, said in workers.map(
             lambda copy, share: _tested(copy, share, limit), copies, shares

@@ -1,5 +1,6 @@
 """Which entities stand in a fact, and which are shown."""
 
+import time
 from uuid import UUID
 
 import pytest
@@ -44,6 +45,19 @@ def test_entities_are_joined_by_the_facts_in_which_both_stand(
     _, edges = draw(ENTITIES, [one], 10)
     assert {(edge.source_id, edge.target_id) for edge in edges} == joined
     assert all((edge.facts, edge.fact_id) == (1, one.id) for edge in edges)
+
+
+def test_many_names_that_begin_alike_cost_a_text_nothing() -> None:
+    """Drawn in a thread, which would keep all others waiting; times are compared with another."""
+
+    def seconds(entities: int) -> float:
+        alike = [Known(UUID(int=number), [f"a x{number}"]) for number in range(entities)]
+        texts = [fact("a " * 250, number=number) for number in range(40)]
+        began = time.thread_time()
+        draw(alike, texts, 1)
+        return time.thread_time() - began
+
+    assert min(seconds(2_000) for _ in range(3)) < 5 * min(seconds(20) for _ in range(3))
 
 
 def test_figures_are_of_all_facts_in_which_an_entity_stands() -> None:

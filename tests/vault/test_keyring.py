@@ -209,7 +209,7 @@ def test_processes_that_want_a_key_at_once_get_the_same(ring: Keyring) -> None:
     ]
     for one in asking:
         one.start()
-    found = [answers.get(timeout=60) for _ in asking]
+    found = [answers.get(timeout=600) for _ in asking]
     for one in asking:
         one.join()
     assert found[0] == found[1] == found[2]

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final
 from uuid import UUID
@@ -12,6 +12,8 @@ from uuid import UUID
 MAX_IN_FACT: Final = 10
 # For each entity that is shown, on average; the strongest are kept.
 EDGES_PER_NODE: Final = 3
+# A longer name is looked for nowhere: each word of a text may begin one, and is followed so far.
+MAX_WORDS: Final = 12
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -95,20 +97,29 @@ def _node(id: UUID, facts: Sequence[Stated]) -> Node:
     return Node(id, len(facts), confidence, min(one.trust for one in facts))
 
 
-_Names = Mapping[tuple[str, ...], set[UUID]]
+@dataclass(slots=True)
+class _Step:
+    """Where names go on with which word, and whose name ends here."""
+
+    on: dict[str, "_Step"] = field(default_factory=dict)
+    ids: set[UUID] = field(default_factory=set)
 
 
-def _by_words(entities: Iterable[Known]) -> dict[str, _Names]:
-    """Names as their words, by the first of these; those that several share, too."""
-    found: dict[str, defaultdict[tuple[str, ...], set[UUID]]] = {}
+def _by_words(entities: Iterable[Known]) -> _Step:
+    """Names word by word; those that several share, too."""
+    first = _Step()
     for one in entities:
         for name in one.names:
-            if words := tuple(_WORD.findall(name)):
-                found.setdefault(words[0], defaultdict(set))[words].add(one.id)
-    return dict(found)
+            words = _WORD.findall(name)
+            if 0 < len(words) <= MAX_WORDS:
+                step = first
+                for word in words:
+                    step = step.on.setdefault(word, _Step())
+                step.ids.add(one.id)
+    return first
 
 
-def _named(text: str, names: Mapping[str, _Names], own: UUID | None) -> Iterator[UUID]:
+def _named(text: str, names: _Step, own: UUID | None) -> Iterator[UUID]:
     """Whom a text names, as written: "Will" is a person, "will" is not.
 
     Of names that begin at the same word the longest counts. One that several share names nobody,
@@ -117,12 +128,15 @@ def _named(text: str, names: Mapping[str, _Names], own: UUID | None) -> Iterator
     words = _WORD.findall(text)
     at = 0
     while at < len(words):
-        begun = names.get(words[at], {})
-        fitting = [name for name in begun if tuple(words[at : at + len(name)]) == name]
-        if fitting:
-            name = max(fitting, key=len)
-            if len(begun[name]) == 1 and own not in begun[name]:
-                yield from begun[name]
-            at += len(name)
-        else:
-            at += 1
+        step: _Step | None = names
+        ids: set[UUID] = set()
+        end = at + 1
+        for place in range(at, min(at + MAX_WORDS, len(words))):
+            step = step.on.get(words[place])
+            if step is None:
+                break
+            if step.ids:
+                ids, end = step.ids, place + 1
+        if len(ids) == 1 and own not in ids:
+            yield from ids
+        at = end

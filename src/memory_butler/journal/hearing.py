@@ -5,7 +5,8 @@ So only what no further text can hide is shown: `settled` says up to where that 
 tags as JSON waits for the end of the reply.
 
 Most parts of a reply are words that go on with what is shown, or stay hidden with what is not. For
-these nothing is read again, so that a reply takes time by its length, not by its square.
+these nothing is read again. Other parts of a long reply wait until it is longer by a sixty-fourth.
+So a reply takes time by its length, not by its square, whatever it consists of.
 """
 
 import re
@@ -22,6 +23,9 @@ from memory_butler.journal.wording import shown_pieces
 Heard = Callable[[Sequence[Piece]], None]
 
 _NAMES: Final = (*DISPLAY_TAGS, *MEMORY_TYPES)
+# The text is read again once it is longer by this part of what it has beyond so many characters.
+_LONGER: Final = 64
+_SHORT: Final = 1_000
 _TAG_SIGNS: Final = re.compile(r"[<>]")
 # Without these a part begins and ends no tag, look-up or JSON.
 _SIGNS: Final = re.compile(r"[<>()\[\]{}`]")
@@ -52,13 +56,18 @@ class Hearing:
         # Where the line begins, or what follows the last tag on it; white space after the piece.
         self._from = 0
         self._gap = ""
+        self._read_from = 0  # so long must the text be to be read again
 
     def hear(self, part: str) -> None:
         """One more part of the reply."""
         self.text += part
         if self._is_draft or self._goes_on(part):
             return
+        if len(self.text) < self._read_from:
+            self._state = "unsure"
+            return
         self._read_again()
+        self._read_from = len(self.text) + max(0, len(self.text) - _SHORT) // _LONGER
 
     def _goes_on(self, part: str) -> bool:
         """Whether nothing but the last piece changes; that is done then."""
