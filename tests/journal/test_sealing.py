@@ -398,7 +398,12 @@ def test_the_index_of_a_sealed_journal_is_unsealed_once_and_erased_with_its_mess
 ) -> None:
     read: list[Path] = []
     opened = Index.opened
-    monkeypatch.setattr(Index, "opened", lambda one: (read.append(one.folder), opened(one))[1])
+
+    def noted(index: Index) -> sqlite3.Connection:
+        read.append(index.folder)
+        return opened(index)
+
+    monkeypatch.setattr(Index, "opened", noted)
     for said in ("Roses by the gate", "Tulips by the shed"):
         with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
             live = LiveJournal(file, now=clock)
