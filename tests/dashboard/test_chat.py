@@ -48,6 +48,21 @@ def open_chat(page: Page, companion: str) -> Locator:
     return page.get_by_label("Message", exact=True)
 
 
+def test_what_was_said_is_searched(page: Page) -> None:
+    page.goto("/chat?companion=default")
+    page.get_by_label("Search the conversation").fill("packing for Ana")
+    found = page.get_by_role("region", name="What was found")
+    expect(found.get_by_text("what should I pack for Ana?").first).to_be_visible()
+    expect(page).to_have_url(re.compile("q=packing"))
+    # The conversation makes room for what was found, and comes back.
+    expect(page.get_by_role("region", name="Conversation")).to_have_count(0)
+    page.get_by_label("Search the conversation").fill("submarine")
+    expect(found.get_by_text("Nothing was found")).to_be_visible()
+    page.get_by_label("Clear the search").click()
+    expect(page.get_by_role("region", name="Conversation")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("q="))
+
+
 def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
     box = open_chat(page, "luna")
     expect(page.get_by_text("The first message creates")).to_be_visible()

@@ -67,6 +67,27 @@ def test_the_package_brings_butlers_that_can_be_read(name: str) -> None:
     assert f"`{name}`" in butler.claude
 
 
+@pytest.mark.requirement("GEN-07")
+@pytest.mark.parametrize(
+    ("added", "hosts"),
+    [
+        ("[modules.memory.schedule]\nenabled = false\n", False),
+        ("[modules.memory]\n[modules.memory.schedule]\nenabled = false\n", False),
+        ("[modules.memory]\n", True),
+        ("[modules.memory]\nembedding_dimensions = 384\n[modules.memory.schedule]\n", True),
+    ],
+)
+def test_leaving_the_schedule_to_heartbeats_loads_no_memory(
+    tmp_path: Path, added: str, hosts: bool
+) -> None:
+    roster.make(tmp_path / "health", "health", "Looks after sleep")
+    file = tmp_path / "health" / "butler.toml"
+    file.write_text(file.read_text() + added)
+    butler = read(tmp_path / "health")
+    assert butler.hosts_memory is hosts
+    assert butler.settings.memory.schedule.enabled is ("false" not in added)
+
+
 @pytest.mark.requirement("SCP-04")
 def test_a_new_butler_is_told_to_pass_its_own_name_as_scope(tmp_path: Path) -> None:
     roster.make(tmp_path / "health", "health", 'Looks "after" sleep')

@@ -163,6 +163,9 @@ def read(folder: Path, **flags: Any) -> Butler:
     modules = {name: document.table("modules", name) for name in document.table("modules")}
     if table.memory is not None:
         modules.setdefault("memory", table.memory)
+    if modules.get("memory", {}).keys() == {"schedule"}:
+        # When the butler does what it plans, and no wish for the memory's tools (GEN-07, C-331).
+        del modules["memory"]
     flags.setdefault("port", table.port)
     if table.db is None:
         flags.setdefault("database", f"butler_{table.name.replace('-', '_')}")

@@ -6,50 +6,62 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
 import { Composer } from "@/pages/chat/Composer";
+import { Found } from "@/pages/chat/Found";
 import { OnItsMind } from "@/pages/chat/OnItsMind";
 import { useConversation } from "@/pages/chat/said";
 import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
 import { undoItem } from "@/pages/journal/corrections";
+import { Message, Pieces } from "@/pages/journal/Message";
 import { companionOption, companions, type JournalEvent } from "@/pages/journal/queries";
 import { useChange } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
-import { Select } from "@/ui/Field";
+import { SearchBox, Select } from "@/ui/Field";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
-import { TimeAgo } from "@/ui/TimeAgo";
 import { toastError } from "@/ui/toasts";
 
 const route = getRouteApi("/chat");
 
 export default function Chat() {
-  const { companion: wanted } = route.useSearch();
+  const { companion: wanted, q } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: known } = useQuery(companions);
   const companion =
     wanted ?? (known?.find(({ name }) => name === "default") ?? known?.[0])?.name ?? "default";
+  const exists = known?.some(({ name }) => name === companion) ?? false;
   return (
     <Page
       title="Chat"
       lead="Talk with a companion that remembers. Your message is kept before the model is asked."
       actions={
-        known &&
-        known.length > 1 && (
-          <Select
-            label="Companion"
-            value={companion}
-            onChange={(name) => void navigate({ search: { companion: name } })}
-            options={known.map(companionOption)}
-          />
-        )
+        <>
+          {exists && (
+            <SearchBox
+              label="Search the conversation"
+              placeholder="Search what was said"
+              value={q ?? ""}
+              onChange={(words) =>
+                void navigate({ search: { companion: wanted, q: words.trim() || undefined } })
+              }
+              className="w-56"
+            />
+          )}
+          {known && known.length > 1 && (
+            <Select
+              label="Companion"
+              value={companion}
+              onChange={(name) => void navigate({ search: { companion: name } })}
+              options={known.map(companionOption)}
+            />
+          )}
+        </>
       }
     >
-      {known ? (
-        <Talk
-          key={companion}
-          companion={companion}
-          exists={known.some(({ name }) => name === companion)}
-        />
+      {known && q && exists ? (
+        <Found companion={companion} question={q} />
+      ) : known ? (
+        <Talk key={companion} companion={companion} exists={exists} />
       ) : (
         <SkeletonRows rows={6} className="h-14" />
       )}
@@ -203,7 +215,7 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
                 one.by_companion ? "items-start" : "items-end text-right",
               )}
             >
-              <Said event={one} companion={companion} />
+              <Message event={one} companion={companion} />
               <Noted
                 note={notes.get(one.id)}
                 busy={change.isPending}
@@ -262,54 +274,6 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
       {exists && <OnItsMind companion={companion} />}
     </div>
   );
-}
-
-function Said({ event, companion }: { event: JournalEvent; companion: string }) {
-  return (
-    <article
-      className={clsx(
-        "max-w-[min(40rem,92%)] rounded-xl border px-4 py-2.5 text-left shadow-card",
-        event.by_companion ? "bg-surface" : "border-transparent bg-accent-soft",
-      )}
-    >
-      <p className="mb-0.5 text-xs text-ink-2">
-        <span className="font-medium text-ink">{event.called}</span> <TimeAgo at={event.ts} />
-      </p>
-      {event.image_path?.startsWith("picture:") && (
-        <img
-          src={`/api/journal/${encodeURIComponent(companion)}/events/${event.id}/picture`}
-          alt={`Picture of message ${event.id}`}
-          loading="lazy"
-          className="my-1 max-h-80 rounded-md"
-        />
-      )}
-      {event.image_path && !event.image_path.startsWith("picture:") && (
-        <p className="text-ink-2 italic">
-          a picture at <Code>{event.image_path}</Code>
-        </p>
-      )}
-      {event.shown.length > 0 ? (
-        <Pieces pieces={event.shown} />
-      ) : (
-        !event.image_path && (
-          <p className="text-ink-2 italic">
-            {event.by_companion ? "thinks, and says nothing" : "keeps something in mind"}
-          </p>
-        )
-      )}
-    </article>
-  );
-}
-
-function Pieces({ pieces }: { pieces: readonly ShownPiece[] }) {
-  return pieces.map(({ kind, text }, index) => (
-    <p
-      key={index}
-      className={clsx("memory-text", (kind === "do" || kind === "narrate") && "italic")}
-    >
-      {text}
-    </p>
-  ));
 }
 
 interface NotedProps {

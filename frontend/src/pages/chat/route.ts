@@ -8,7 +8,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 function filters(search: Record<string, unknown>) {
   const wanted = text(search["companion"]);
-  return given(search, { companion: wanted && NAME.test(wanted) ? wanted : undefined });
+  return given(search, {
+    companion: wanted && NAME.test(wanted) ? wanted : undefined,
+    /** What is searched for in the conversation. */
+    q: text(search["q"]),
+  });
 }
 
 export const chat = createRoute({

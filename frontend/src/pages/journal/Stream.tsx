@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import clsx from "clsx";
 import { MessagesSquare } from "lucide-react";
+import { Message } from "@/pages/journal/Message";
 import { stream, type JournalEvent } from "@/pages/journal/queries";
 import type { JournalSearch } from "@/pages/journal/route";
 import { usePast } from "@/shell/past";
@@ -10,7 +11,6 @@ import { EmptyState } from "@/ui/EmptyState";
 import { SearchBox } from "@/ui/Field";
 import { plural } from "@/ui/format";
 import { SkeletonRows } from "@/ui/Skeleton";
-import { TimeAgo } from "@/ui/TimeAgo";
 
 interface StreamProps {
   companion: string;
@@ -60,7 +60,22 @@ export function Stream({ companion, search: { actor, tag }, onChange }: StreamPr
               key={one.id}
               className={clsx("flex", one.by_companion ? "justify-start" : "justify-end")}
             >
-              <Message event={one} />
+              <Message
+                event={one}
+                companion={companion}
+                beside={one.tags.map((name, index) => (
+                  <Badge key={index}>{name}</Badge>
+                ))}
+              >
+                {isMoreThanShown(one) && (
+                  <details className="mt-1.5 text-sm text-ink-2">
+                    <summary>As it was written</summary>
+                    <p className="memory-text mt-1 rounded-md bg-sunken p-2 font-mono text-xs text-ink">
+                      {one.content}
+                    </p>
+                  </details>
+                )}
+              </Message>
             </li>
           ))}
         </ol>
@@ -73,46 +88,6 @@ export function Stream({ companion, search: { actor, tag }, onChange }: StreamPr
         </div>
       )}
     </>
-  );
-}
-
-function Message({ event }: { event: JournalEvent }) {
-  return (
-    <article
-      className={clsx(
-        "max-w-[min(40rem,92%)] rounded-xl border px-4 py-2.5 shadow-card",
-        event.by_companion ? "bg-surface" : "border-transparent bg-accent-soft",
-      )}
-    >
-      <header className="mb-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-2">
-        <span className="font-medium text-ink">{event.actor ?? "somebody"}</span>
-        <TimeAgo at={event.ts} />
-        {event.tags.map((name, index) => (
-          <Badge key={index}>{name}</Badge>
-        ))}
-        {event.image_path && <Badge tone="accent">image</Badge>}
-      </header>
-      {event.shown.length === 0 ? (
-        <p className="text-ink-2 italic">thinks, and says nothing</p>
-      ) : (
-        event.shown.map(({ kind, text }, index) => (
-          <p
-            key={index}
-            className={clsx("memory-text", (kind === "do" || kind === "narrate") && "italic")}
-          >
-            {text}
-          </p>
-        ))
-      )}
-      {isMoreThanShown(event) && (
-        <details className="mt-1.5 text-sm text-ink-2">
-          <summary>As it was written</summary>
-          <p className="memory-text mt-1 rounded-md bg-sunken p-2 font-mono text-xs text-ink">
-            {event.content}
-          </p>
-        </details>
-      )}
-    </article>
   );
 }
 

@@ -79,6 +79,22 @@ export function latest(companion: string) {
   });
 }
 
+/** Messages of the whole conversation that are about something, best match first. */
+export function found(companion: string, question: string) {
+  return queryOptions({
+    queryKey: ["journal", companion, "found", question],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/journal/{companion}/search", {
+          signal,
+          params: { path: { companion }, query: { question } },
+        }),
+      ),
+    select: (data) => data.found,
+    placeholderData: keepPreviousData,
+  });
+}
+
 export function mind(companion: string, past?: Known) {
   return queryOptions({
     queryKey: ["journal", companion, "mind", past?.known_at],

@@ -29,8 +29,8 @@ _OF_A_PICTURE: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",
     "cross-origin-resource-policy": "same-origin",
-    # Its number is never given to another one; what was erased is gone after an hour.
-    "cache-control": "private, max-age=3600",
+    # What was erased is to be gone at once, from the browser too; a machine's own server is near.
+    "cache-control": "no-store",
 }
 
 

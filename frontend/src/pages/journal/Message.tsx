@@ -1,0 +1,67 @@
+import clsx from "clsx";
+import type { ReactNode } from "react";
+import type { Schemas } from "@/api/client";
+import type { JournalEvent } from "@/pages/journal/queries";
+import { Code } from "@/ui/EmptyState";
+import { TimeAgo } from "@/ui/TimeAgo";
+
+interface MessageProps {
+  event: JournalEvent;
+  companion: string;
+  /** Beside the speaker and the time. */
+  beside?: ReactNode;
+  /** Below what was said. */
+  children?: ReactNode;
+}
+
+/** A message as the conversation shows it: who, when, the picture, what was said and done. */
+export function Message({ event, companion, beside, children }: MessageProps) {
+  return (
+    <article
+      className={clsx(
+        "max-w-[min(40rem,92%)] rounded-xl border px-4 py-2.5 text-left shadow-card",
+        event.by_companion ? "bg-surface" : "border-transparent bg-accent-soft",
+      )}
+    >
+      <p className="mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-2">
+        <span className="font-medium text-ink">{event.called}</span> <TimeAgo at={event.ts} />
+        {beside}
+      </p>
+      {event.image_path?.startsWith("picture:") && (
+        <img
+          src={`/api/journal/${encodeURIComponent(companion)}/events/${event.id}/picture`}
+          alt={`Picture of message ${event.id}`}
+          loading="lazy"
+          className="my-1 max-h-80 rounded-md"
+        />
+      )}
+      {event.image_path && !event.image_path.startsWith("picture:") && (
+        <p className="text-ink-2 italic">
+          a picture at <Code>{event.image_path}</Code>
+        </p>
+      )}
+      {event.shown.length > 0 ? (
+        <Pieces pieces={event.shown} />
+      ) : (
+        !event.image_path && (
+          <p className="text-ink-2 italic">
+            {event.by_companion ? "thinks, and says nothing" : "keeps something in mind"}
+          </p>
+        )
+      )}
+      {children}
+    </article>
+  );
+}
+
+/** What was said, and in italics what was done. */
+export function Pieces({ pieces }: { pieces: readonly Schemas["ShownPiece"][] }) {
+  return pieces.map(({ kind, text }, index) => (
+    <p
+      key={index}
+      className={clsx("memory-text", (kind === "do" || kind === "narrate") && "italic")}
+    >
+      {text}
+    </p>
+  ));
+}
