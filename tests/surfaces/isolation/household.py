@@ -90,6 +90,7 @@ class Tenant:
             "name": f"Ana {self.marker}",
             "namespace": ["users", "ana"],
             "without": self.ids["fact"][:1],
+            "parts": list(range(256)),
         }
         own |= {"names": [{"namespace": ["users", "ana"], "key": "garden"}], "memory_type": "fact"}
         own |= dict.fromkeys(texts, f"green tea {self.marker}")

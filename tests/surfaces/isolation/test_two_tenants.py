@@ -213,11 +213,12 @@ async def test_every_operation_over_every_surface(street: Street, clock: Clock) 
     assert never.keys() == NEVER_DONE.keys(), never
 
 
-# Their answers are numbers, or names that every household has: the owner's differ from those of a
-# tenant that has nothing, and are the same for two who have the same.
+# Their answers are numbers, digests, or names that every household has: the owner's differ from
+# those of a tenant that has nothing, and their numbers are the same for two who have the same.
 FIGURES: Final = {
     "memory_stats",
     "memory_trends",
+    "memory_exchange_state",
     "butler_stats",
     "butlers_list",
     "journal_companions",
