@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from conftest import Database
+from conftest import Connection, Database
 from engine.consolidation.test_execute import (  # noqa: F401
     test_an_update_takes_scope_and_entity_from_its_target,
 )
@@ -35,6 +35,12 @@ from erasure.test_erasing import (  # noqa: F401
     test_an_entity_goes_with_those_merged_into_it_and_every_fact,
     test_an_episode_goes_with_what_was_drawn_from_it_alone,
 )
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
+from memory_butler.store import dump, nearest_index
 from store.tenant_tables import TENANT_TABLES
 
 pytestmark = pytest.mark.anyio
@@ -50,3 +56,29 @@ async def database(distributed: Database) -> AsyncIterator[Database]:
             await admin.execute(f"DELETE FROM {table}")
     finally:
         await admin.close()
+
+
+async def test_a_backup_is_refused_with_what_to_do_instead(database: Database) -> None:
+    with pytest.raises(ConfigurationError, match=r"Back up each of its machines .* export"):
+        async with dump.one_moment(database.admin_dsn):
+            pass
+
+
+async def test_an_index_of_vectors_is_built_on_every_shard(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    stored, _ = await store_fact(memory, principal, "user", "likes", "green tea")
+    await nearest_index.build(admin, "facts", 1)
+    try:
+        on_shards = await admin.fetch(
+            "SELECT result FROM run_command_on_shards('facts', $$"
+            "SELECT count(*) FROM pg_indexes WHERE tablename = '%s' AND indexdef LIKE '%%hnsw%%'$$)"
+        )
+        assert {row["result"] for row in on_shards} == {"1"}
+        assert [one.built for one in await nearest_index.states(admin) if one.table == "facts"] == [
+            True
+        ]
+        (hit,) = await recall(memory, principal, "which tea?")
+        assert hit.row["id"] == stored
+    finally:
+        await nearest_index.drop(admin, "facts")

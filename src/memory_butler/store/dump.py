@@ -23,6 +23,7 @@ from memory_butler.domain.errors import (
 )
 from memory_butler.store import sections
 from memory_butler.store.embedded_programs import binaries
+from memory_butler.store.queries import load
 from memory_butler.store.schema import Roles, quoted
 from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
@@ -78,11 +79,17 @@ async def one_moment(admin_dsn: str) -> AsyncIterator[Moment]:
     """The whole database as of now, while others write on.
 
     Raises:
-        ConfigurationError: the login may not act as the owner, or there is no schema yet.
+        ConfigurationError: the login may not act as the owner, there is no schema yet, or the
+            database is a cluster, whose machines have no moment in common.
         Unavailable: the database went away, or the disk is full.
     """
     owner = Roles.of(database_of(admin_dsn)).owner
     async with connected(admin_dsn) as connection:
+        if await connection.fetchval(load("distribution")["has_citus"]):
+            raise ConfigurationError(
+                "a Citus cluster cannot be dumped as of one moment. Back up each of its machines "
+                "by PostgreSQL's own means (docs/scaling.md), or a tenant by `memory-butler export`"
+            )
         try:
             await connection.execute(f"SET ROLE {quoted(owner)}; {sections.TEXT_FORMAT}")
         except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidParameterValueError) as error:
