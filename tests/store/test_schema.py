@@ -31,6 +31,7 @@ _MADE = {
     "mem_033": "df655bdce0df332b",
     "mem_034": "d469ba1a61e19425",
     "mem_035": "31a73e94a4dc14bd",
+    "mem_036": "6212922cdc0054df",
 }
 
 TIMESTAMP = "timestamp with time zone"
