@@ -31,7 +31,7 @@ _MADE = {
     "mem_033": "df655bdce0df332b",
     "mem_034": "d469ba1a61e19425",
     "mem_035": "31a73e94a4dc14bd",
-    "mem_037": "5e3f888c09d45b50",
+    "mem_036": "c894474b6edc04ee",
 }
 
 TIMESTAMP = "timestamp with time zone"

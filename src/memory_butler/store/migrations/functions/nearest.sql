@@ -71,10 +71,10 @@ BEGIN
                 ('x' || left(reach, 8))::bit(32)::bigint / 4294967296.0, 1e-9)::double precision;
             SELECT greatest(c.reltuples, in_all) INTO of_everybody
             FROM pg_class c WHERE c.oid = 'public.{table}'::regclass;
-            ef_search := greatest(
-                least(10 * depth, 1000),
-                CASE WHEN of_everybody > 500000 THEN 1000 WHEN of_everybody > 50000 THEN 400
-                     ELSE 200 END);
+            ef_search := least(1000, CASE
+                WHEN of_everybody > 500000 THEN 1000
+                WHEN of_everybody > 50000 THEN greatest(400, 10 * depth)
+                ELSE greatest(200, 4 * depth) END);
             walk := greatest(ef_search, 2 * depth * of_everybody / (in_all * fitting / seen));
             -- Microseconds, measured: 0.2 to pass a row by, 1 to compare it, 7 for a step in the graph.
             IF walk < 20000 AND 7 * walk < 0.2 * in_all + in_all * fitting / seen THEN

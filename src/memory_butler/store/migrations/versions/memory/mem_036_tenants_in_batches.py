@@ -2,14 +2,14 @@
 
 from memory_butler.store.migrations.script import run_step
 
-revision = "mem_037"
+revision = "mem_036"
 down_revision = "mem_035"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    run_step("mem_037_tenants_in_batches.sql")
+    run_step("mem_036_tenants_in_batches.sql")
 
 
 def downgrade() -> None:
