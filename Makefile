@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs screenshots bench bench-check
+.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
 .PHONY: years companion-year clean
 
@@ -61,6 +61,10 @@ check: client  ## linters, types, import contracts and plain English only
 
 docs: $(READY)  ## write the generated pages under docs/
 	$(BIN)/python tools/make_docs.py
+
+site: $(READY)  ## the documentation as a site, into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/uv tool run --quiet --from mkdocs==1.6.1 --with mkdocs-material==9.8.2 \
+	    mkdocs build --quiet --strict
 
 lock: $(READY)  ## resolve the dependencies again
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header \

@@ -19,6 +19,8 @@ def test_the_beginning_of_an_id_is_enough(installation: Installation, of: tuple[
     for length in (8, 11, 35):
         shown = installation.inside("get", "fact", fact[:length], "--json", *of).json
         assert shown["memory"]["id"] == fact
+    plural = installation.inside("get", "facts", fact[:8], "--json", *of).json
+    assert plural["memory"]["id"] == fact
     assert installation.inside("rules", "show", rule[:8].upper(), *of).out
     found = installation.inside("entities", "get", ana["id"][:8], "--json", *of).json
     assert found["entity"]["id"] == ana["id"]
@@ -34,7 +36,8 @@ def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     elsewhere = installation.inside("get", "fact", fact[:8], "--tenant", "nobody", code=4).err
     assert elsewhere == f"error: there is no fact whose id begins with {fact[:8]}\n"
     assert "memory_id" in installation.inside("get", "fact", fact[:7], *of, code=3).err
-    assert "memory_id" in installation.inside("get", "fact", "not-an-id", *of, code=3).err
+    told = installation.inside("get", "fact", "not-an-id", *of, code=3).err
+    assert told.startswith("error: memory_id: must be a UUID, such as")
     words = ("store-episode", "Tea", "--episode-id", fact[:8])
     assert "episode_id" in installation.inside(*words, *of, code=3).err
 

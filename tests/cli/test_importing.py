@@ -105,6 +105,7 @@ def test_interrupted(
     assert process.returncode == code
     assert out == ""
     assert "Traceback" not in err
+    assert ("The same command again goes on" in err) == (number == signal.SIGINT)
 
 
 REFERRING = (

@@ -17,10 +17,10 @@ from memory_butler.domain.entities import EntityType
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.trust import TrustName
+from memory_butler.engine.complaints import complaints
 
 # Four times the largest content, because JSON may write a character as six.
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
-_MAX_COMPLAINTS: Final = 3
 
 # Any UUID would do, and it must never change: the ids of all imported memories follow from it.
 _NAMESPACE: Final = UUID("7d1c0b5e-3f0a-4c53-9b53-0f6f6a0f4c11")
@@ -58,7 +58,7 @@ class EpisodeLine(_MemoryLine):
     kind: Literal["episode"]
     content: str = Field(description="What happened.")
     butler: str = Field(description="The agent in whose session it happened.")
-    session_id: UUID | None = Field(None, description="The session.")
+    session_id: UUID | None = Field(None, description="The session, a UUID.")
     importance: float = Field(5.0, description="1 (trivial) to 10 (life-changing).")
     occurred_at: datetime | None = Field(None, description="When; now when left out.")
     speaker: str | None = Field(None, description="Who said it.")
@@ -201,14 +201,4 @@ def _parse(number: int, data: bytes | None) -> AnyLine | BadLine:
     try:
         return _PARSER.validate_json(data)
     except ValidationError as error:
-        return BadLine(number, _explain(error))
-
-
-def _explain(error: ValidationError) -> str:
-    """What is wrong, key by key, without the values."""
-    complaints = [
-        f"{'.'.join(str(part) for part in one['loc'][1:]) or 'the line'}: {one['msg']}"
-        for one in error.errors(include_input=False, include_url=False, include_context=False)
-    ]
-    more = len(complaints) - _MAX_COMPLAINTS
-    return "; ".join([*complaints[:_MAX_COMPLAINTS], *([f"and {more} more"] if more > 0 else [])])
+        return BadLine(number, complaints(error, "the line", below=1))

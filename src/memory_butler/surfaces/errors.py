@@ -1,12 +1,8 @@
 """The error codes, mapped once for every surface."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import MemoryButlerError
-
-if TYPE_CHECKING:  # the help of the command line shows the exit codes, and must come at once
-    from pydantic import ValidationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +31,3 @@ BY_CODE: dict[str, Mapping] = {
 def mapping(error: MemoryButlerError) -> Mapping:
     """What an error is on each surface."""
     return BY_CODE[error.code]
-
-
-# Enough for a model to mend its call; a page of complaints would not help it more.
-_MAX_COMPLAINTS = 5
-
-
-def explain_validation(error: "ValidationError") -> str:
-    """What is wrong with an input, key by key, without repeating the values."""
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    complaints = [
-        f"{'.'.join(str(part) for part in one['loc']) or 'input'}: {one['msg']}"
-        for one in found[:_MAX_COMPLAINTS]
-    ]
-    if len(found) > _MAX_COMPLAINTS:
-        complaints.append(f"and {len(found) - _MAX_COMPLAINTS} more")
-    return "; ".join(complaints)

@@ -35,13 +35,13 @@ from memory_butler import __version__
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.complaints import complaints
 from memory_butler.engine.memory import Memory
 from memory_butler.logs import get_logger
 from memory_butler.operations.lean import rounded
 from memory_butler.operations.operation import STRUCTURED, Operation, Toolset
 from memory_butler.operations.registry import of_toolsets
 from memory_butler.surfaces.calls import call
-from memory_butler.surfaces.errors import explain_validation
 
 log = get_logger()
 
@@ -162,7 +162,7 @@ async def answer(
         given = operation.input_model.model_validate(arguments)
         output = await call(operation, memory, principal, given)
     except ValidationError as error:
-        return _refusal(f"invalid_input: {explain_validation(error)}")
+        return _refusal(f"invalid_input: {complaints(error, 'input')}")
     except MemoryButlerError as error:
         return _refusal(f"{error.code}: {error}")
     except Exception:

@@ -40,6 +40,7 @@ _IN_MEMORY_BYTES = 64 * 1024 * 1024
 # How often to ask how far a server is with embedding.
 _LOOK_SECONDS = 0.5
 _OWN = "jsonl"
+_GOES_ON = "Interrupted. The same command again goes on where it stopped, and stores nothing twice."
 
 
 def import_(
@@ -117,7 +118,10 @@ def import_(
             allow_secrets=allow_secrets,
             wait=wait,
         )
-        report = complete(work)
+        try:
+            report = complete(work)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_GOES_ON) from None
     for line in report.bad_lines:
         at = f"{line.file}, line {line.number}" if line.file else f"line {line.number}"
         complain(f"{at}: {line.reason}")

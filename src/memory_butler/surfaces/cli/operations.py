@@ -20,7 +20,6 @@ from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
 from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.place import AsJson, Place, located, with_memory
-from memory_butler.surfaces.errors import explain_validation
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -227,6 +226,7 @@ def _run(
     from memory_butler.operations.operation import nothing_found
 
     fields = operation.input_model.model_fields
+    given = {name: _chosen(name, fields[name].annotation, value) for name, value in given.items()}
     # An id that may be left out may also be one that is not there yet, as of a new episode.
     needed = {name: value for name, value in given.items() if fields[name].is_required()}
     asked = _input(operation, named, place, {**given, **ids.completed(place, needed)})
@@ -253,6 +253,8 @@ def _input(
 ) -> "BaseModel":
     from pydantic import ValidationError
 
+    from memory_butler.engine.complaints import complaints
+
     fields = operation.input_model.model_fields
     values: dict[str, Any] = {}
     for name, value in given.items():
@@ -260,10 +262,6 @@ def _input(
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
             value = _json(_option(name, named), value)
-        elif get_origin(_kind(fields[name].annotation)) is Literal:
-            value = _SYNONYMS.get((name, value)) or _as_listed(
-                value, get_args(_kind(fields[name].annotation))
-            )
         elif _kind(fields[name].annotation) is datetime:
             option = _option(name, named)
             now = datetime.now(UTC)
@@ -277,12 +275,18 @@ def _input(
         checked: BaseModel = operation.input_model.model_validate(values)
         return checked
     except ValidationError as error:
-        raise InvalidInput(explain_validation(error)) from None
+        raise InvalidInput(complaints(error, "input")) from None
 
 
-def _as_listed(word: str, words: tuple[str, ...]) -> str:
-    """One of the words, however it joins its parts: `decay-sweep` is `decay_sweep`."""
-    return next((one for one in words if one.replace("_", "-") == word.replace("_", "-")), word)
+def _chosen(name: str, annotation: Any, value: Any) -> Any:
+    """The value; of a choice of words the one that is meant: `decay-sweep`, `facts`."""
+    kind = _kind(annotation)
+    if get_origin(kind) is not Literal or not isinstance(value, str):
+        return value
+    words = {one.replace("_", "-"): one for one in get_args(kind)}
+    typed = value.replace("_", "-")
+    meant = words.get(typed) or words.get(typed.removesuffix("s"))
+    return _SYNONYMS.get((name, value)) or meant or value
 
 
 def _json(option: str, text: str) -> Any:

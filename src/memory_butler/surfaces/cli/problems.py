@@ -28,7 +28,9 @@ def reporting(*, debug: bool) -> Iterator[None]:
             traceback.print_exc()
         complain(f"error: {error}")
         code = mapping(error).exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupted:
+        if said := ". ".join(str(one) for one in interrupted.args):
+            complain(said)
         code = INTERRUPTED
     except Exception as error:
         if debug:

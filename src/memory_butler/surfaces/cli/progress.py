@@ -34,12 +34,12 @@ def _plural(unit: str) -> str:
 
 
 def _plain(unit: str) -> Told:
-    said = 0.0
+    said, reached = 0.0, -1
 
     def say(done: int, total: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= _PLAIN_SECONDS:
-            said = time.monotonic()
+        nonlocal said, reached
+        if done != reached and time.monotonic() - said >= _PLAIN_SECONDS:
+            said, reached = time.monotonic(), done
             print(f"{unit} {done} of {total}", file=sys.stderr, flush=True)
 
     return say

@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute
 from memory_butler import __version__
 from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.complaints import complaints
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route, nothing_found
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.operations.views import Input, Revised
 from memory_butler.surfaces.calls import call
-from memory_butler.surfaces.errors import explain_validation
 from memory_butler.surfaces.rest.problems import MEANINGS, PROBLEM_JSON, Problem
 
 # What the guard may answer on every route, whatever the route says.
@@ -244,7 +244,7 @@ def _input(
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise InvalidInput(explain_validation(error)) from None
+        raise InvalidInput(complaints(error, "input")) from None
 
 
 def _entity_tag(header: str) -> str | None:

@@ -1,0 +1,50 @@
+"""What is said of an input that is wrong."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from memory_butler.engine.complaints import complaints
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    id: UUID
+    age: int = 0
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+PETS = TypeAdapter[Cat | Dog](Annotated[Cat | Dog, Field(discriminator="kind")])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("{}", "the line: kind is missing"),
+        ('{"kind": "cow"}', "the line: kind must be one of 'cat', 'dog'"),
+        (
+            '{"kind": "cat", "id": "7"}',
+            "id: must be a UUID, such as 3f0c9d6e-5a41-4b6b-9d0e-2f1c7a8b9e10",
+        ),
+        ('{"kind": "cat"}', "id: Field required"),
+        ("no json", "the line: Invalid JSON: expected ident at line 1 column 2"),
+    ],
+)
+def test_it_speaks_of_the_input_and_not_of_the_program(given: str, told: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        PETS.validate_json(given)
+    assert complaints(caught.value, "the line", below=1) == told
+
+
+def test_of_many_complaints_the_first_are_told() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(list[int]).validate_python(["secret"] * 7)
+    told = complaints(caught.value, "input")
+    assert told.startswith("0: Input should be a valid integer")
+    assert told.endswith("; and 2 more")
+    assert "secret" not in told
