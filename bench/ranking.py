@@ -191,7 +191,7 @@ def _parts(
     inherits = deep.CONTEXT_WORDS / (deep.CONTEXT_WORDS + lengths)
     speakers = deep.named_speakers(question, (turn.speaker for turn in turns))
     named = np.array([turn.speaker in speakers for turn in turns])
-    of_self = np.array([bool(_OF_SELF.search(turn.text)) for turn in turns])
+    of_self = np.array([bool(_OF_SELF.search(turn.text[:500])) for turn in turns])
     spread = likely_spread(float(similarities.std()), count)
     return (
         np.stack(

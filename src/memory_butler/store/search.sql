@@ -61,7 +61,7 @@ count(*)::integer AS seen, max(s.id::text) AS reach,
 -- name: bearing_episode
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
-       m.content ~* $10::text AS of_self
+       left(m.content, 500) ~* $10::text AS of_self
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
