@@ -15,6 +15,7 @@ each set weighing alike. Periods are left out: their words stand in the indexed 
 
 import argparse
 import asyncio
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,13 +33,14 @@ from bench.datasets import DEFAULT_DATA, SETS, Conversation, Turn
 from bench.metrics import paired_difference, score
 from memory_butler.domain import deep
 from memory_butler.domain.episodes import search_text
+from memory_butler.domain.relevance import PERSONAL_WORDS, likely_spread
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded
 
 Array = npt.NDArray[np.float64]
 
 PARTS = {
-    "meaning": 1.0,
+    "meaning": deep.NEARNESS,
     "words": 1.0,
     "neighbours": deep.NEIGHBOUR,
     "session": deep.SESSION,
@@ -46,11 +48,22 @@ PARTS = {
     "length": deep.LENGTH,
     "speaker": deep.SPEAKER,
     "reply": deep.REPLY,
+    "first_person": deep.FIRST_PERSON,
 }
-ORDER = (("meaning", "words"), ("neighbours", "session"), "coverage", "length", "speaker", "reply")
+ORDER = (
+    ("meaning", "words"),
+    ("neighbours", "session"),
+    "coverage",
+    "length",
+    "speaker",
+    "reply",
+    "first_person",
+)
 DEPTH = 100
 NEXT = 2  # turns are beside each other within so many
 STEPS = 400
+
+_OF_SELF = re.compile(rf"\b({'|'.join(PERSONAL_WORDS)})\b", re.IGNORECASE)
 
 # ts_rank of one word that stands n times in a text, all of weight D.
 _TS_RANK = 0.1 * np.cumsum([1 / (n + 1) ** 2 for n in range(256)]) / 1.64493406685
@@ -178,10 +191,12 @@ def _parts(
     inherits = deep.CONTEXT_WORDS / (deep.CONTEXT_WORDS + lengths)
     speakers = deep.named_speakers(question, (turn.speaker for turn in turns))
     named = np.array([turn.speaker in speakers for turn in turns])
+    of_self = np.array([bool(_OF_SELF.search(turn.text[:500])) for turn in turns])
+    spread = likely_spread(float(similarities.std()), count)
     return (
         np.stack(
             [
-                meaning / best,
+                np.maximum(0.0, similarities) / spread,
                 by_words / best,
                 inherits * around / best,
                 inherits * talks / (talks[candidates].max(initial=0.0) or 1.0),
@@ -189,6 +204,7 @@ def _parts(
                 np.minimum(1.0, lengths / deep.ENOUGH_WORDS),
                 inherits * named,
                 inherits * follows,
+                of_self,
             ],
             axis=1,
         ),

@@ -1,6 +1,7 @@
 """The deep score: every part, what they sum to, and what a memory inherits."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,8 @@ evidence = st.builds(
     coverage=unit,
     by_named=st.booleans(),
     asks=st.booleans(),
+    of_self=st.booleans(),
+    nearness=st.floats(-10, 10),
 )
 
 
@@ -109,7 +112,12 @@ def test_a_session_adds_as_much_as_the_best_and_a_name_and_a_period_half_of_it()
     assert [scores[n].total for n in (1, 2, 3, 4)] == [1.0, 0.5, 0.5, 0.5]
 
 
-_TURN: Evidence[str] = Evidence(similarity=0.5, words=20, told=True)
+_TURN: Evidence[str] = Evidence(similarity=0.5, nearness=5.0, words=20, told=True)
+
+
+def _said(similarity: float, words: int, **more: Any) -> Evidence[str]:
+    """An episode of a store whose cosines spread by 0.1."""
+    return Evidence(similarity, nearness=similarity / 0.1, words=words, told=True, **more)
 
 
 def _order(candidates: dict[str, Evidence[str]]) -> list[str]:
@@ -126,6 +134,18 @@ def test_a_turn_of_few_words_comes_after_one_that_says_something() -> None:
     assert _order(turns) == ["says", "thanks"]
 
 
+def test_a_turn_that_tells_of_its_speaker_comes_first() -> None:
+    scores = deep_scores({"other": _TURN, "own": replace(_TURN, of_self=True)})
+    assert scores["own"].total > scores["other"].total
+    assert [id for id, score in scores.items() if score.first_person > 0] == ["own"]
+
+
+def test_a_turn_counts_by_its_cosine_though_the_vectors_did_not_find_it() -> None:
+    unfound = replace(_TURN, similarity=None)
+    nearer = replace(_TURN, similarity=None, nearness=6.0)
+    assert _order({"unfound": unfound, "nearer": nearer}) == ["nearer", "unfound"]
+
+
 def test_who_is_named_comes_first_and_a_turn_after_a_question() -> None:
     assert _order({"other": _TURN, "named": replace(_TURN, by_named=True)})[0] == "named"
     turns = {
@@ -140,10 +160,10 @@ def test_who_is_named_comes_first_and_a_turn_after_a_question() -> None:
 
 def test_a_long_turn_beside_a_better_one_comes_after_what_another_turn_says() -> None:
     turns = {
-        "asks": Evidence(0.9, words=300, told=True, after=["answers", "thanks"]),
-        "answers": Evidence(0.8, words=300, told=True, before=["asks"]),
-        "elsewhere": Evidence(0.82, words=300, told=True),
-        "far": Evidence(0.1, words=300, told=True),
+        "asks": _said(0.9, words=300, after=["answers", "thanks"]),
+        "answers": _said(0.8, words=300, before=["asks"]),
+        "elsewhere": _said(0.82, words=300),
+        "far": _said(0.1, words=300),
     }
     scores = deep_scores(turns)
     assert _order(turns) == ["asks", "elsewhere", "answers", "far"]
@@ -153,20 +173,20 @@ def test_a_long_turn_beside_a_better_one_comes_after_what_another_turn_says() ->
 
 def test_short_turns_beside_each_other_stay_together() -> None:
     turns = {
-        "asks": Evidence(0.9, words=6, told=True, after=["answers"]),
-        "answers": Evidence(0.8, words=6, told=True, before=["asks"]),
-        "elsewhere": Evidence(0.79, words=6, told=True),
+        "asks": _said(0.9, words=6, after=["answers"]),
+        "answers": _said(0.8, words=6, before=["asks"]),
+        "elsewhere": _said(0.79, words=6),
     }
-    assert _order(turns) == ["asks", "answers", "elsewhere"]
+    assert _order(turns)[-1] == "elsewhere"
 
 
 def test_what_stands_beside_a_turn_that_gave_way_gives_up_nothing_for_it() -> None:
     # "middle" comes after "best"; "last" is beside "middle" alone, and better than it by then.
     turns = {
-        "best": Evidence(0.9, words=300, told=True, after=["middle"]),
-        "middle": Evidence(0.601, words=300, told=True),
-        "last": Evidence(0.66, words=300, told=True, before=["middle"]),
-        "far": Evidence(0.1, words=300, told=True),
+        "best": _said(0.9, words=300, after=["middle"]),
+        "middle": _said(0.601, words=300),
+        "last": _said(0.66, words=300, before=["middle"]),
+        "far": _said(0.1, words=300),
     }
     scores = deep_scores(turns)
     assert [id for id, score in scores.items() if score.beside < 0] == ["middle"]

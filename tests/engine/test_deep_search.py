@@ -89,6 +89,7 @@ async def test_every_part_of_a_score_is_shown_and_sums_to_it(
         "length",
         "speaker",
         "reply",
+        "first_person",
         "beside",
         "named",
         "period",
@@ -99,6 +100,22 @@ async def test_every_part_of_a_score_is_shown_and_sums_to_it(
     assert [hit.place for hit in hits] == sorted((hit.place for hit in hits), reverse=True)
     assert {hit.memory_type for hit in hits} == {"episode", "fact", "rule"}
     assert hits[0].memory_type != "episode"
+
+
+async def test_a_turn_tells_of_its_speaker_by_the_words_for_oneself(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = await _talk(
+        memory,
+        principal,
+        "My cello is from Cremona",
+        "Unser Cello ist alt",
+        "A cello costs a fortune",
+        "Iris plays the cello, so does Noam",
+    )
+    hits = await search(memory, principal, "cello", types=["episode"], mode="deep")
+    found = _by_id(hits)
+    assert [bool(found[id].explain()["first_person"]) for id in ids] == [True, True, False, False]
 
 
 async def test_a_session_is_no_way_to_what_is_expired_or_of_another_butler_or_tenant(

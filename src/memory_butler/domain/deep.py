@@ -14,7 +14,8 @@ Document Retrieval", SIGIR 1994). And it counts more if it has many of the quest
 question names who says it, and if it follows a question. The more words it has itself, the less all
 this says, as in Dirichlet smoothing: `mu / (words + mu)` (Zhai and Lafferty, "A Study of Smoothing
 Methods for Language Models", SIGIR 2001). A turn of few words ("Thanks, you too!") rarely answers
-anything.
+anything; one that is about its speaker ("I", "our") does more often. Its own meaning counts by its
+cosine itself, in standard deviations of the store's cosines, found by the vectors or not.
 
 A long message and the one that answers it say much the same, so the worse of two turns side by side
 gives up a little for the sake of what other turns say (greedily, as in Carbonell and Goldstein,
@@ -38,11 +39,13 @@ CONTEXT_WORDS: Final = 100.0  # mu: a memory of so many different words inherits
 NEIGHBOUR: Final = 0.75  # of what the turn next to it has itself
 STEP: Final = 0.5  # of that, for each further step away
 SESSION: Final = 1.0  # for the best session
-COVERAGE: Final = 1.5  # for all words of the question
+NEARNESS: Final = 0.2  # for each standard deviation of its cosine
+COVERAGE: Final = 1.25  # for all words of the question
 LENGTH: Final = 1.25  # for a turn of `ENOUGH_WORDS` different words or more
 ENOUGH_WORDS: Final = 20
 SPEAKER: Final = 0.4  # for who is named by the question
 REPLY: Final = 0.25  # for a turn after a question
+FIRST_PERSON: Final = 0.3  # for a turn that is about its speaker
 BESIDE: Final = 0.1  # of the best episode's score, taken from a long turn beside a better one
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
@@ -62,8 +65,9 @@ class Evidence(Generic[Id]):
     `before` and `after` are the turns of its session next to it, the nearest first. `words` counts
     its different words, `session_rank` how well the words of the question fit its whole session.
     `coverage` is the share of the question's words that it has, 0.0 to 1.0; `told` says that it is
-    something said or done (an episode), `by_named` that the question names who said it, and `asks`
-    that it holds a question.
+    something said or done (an episode), `by_named` that the question names who said it, `asks`
+    that it holds a question, and `of_self` that it is about its speaker. `nearness` is its cosine
+    to the question, whichever retriever found it, in standard deviations of the store's cosines.
     """
 
     similarity: float | None = None
@@ -78,6 +82,8 @@ class Evidence(Generic[Id]):
     coverage: float = 0.0
     by_named: bool = False
     asks: bool = False
+    of_self: bool = False
+    nearness: float = 0.0
 
 
 class DeepScore(NamedTuple):
@@ -95,6 +101,7 @@ class DeepScore(NamedTuple):
     length: float = 0.0
     speaker: float = 0.0
     reply: float = 0.0
+    first_person: float = 0.0
     beside: float = 0.0
     named: float = 0.0
     period: float = 0.0
@@ -153,7 +160,9 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     for id, one in candidates.items():
         inherits = CONTEXT_WORDS / (CONTEXT_WORDS + one.words)
         scores[id] = DeepScore(
-            meaning=meaning.get(id, 0.0) / best,
+            meaning=(
+                NEARNESS * max(0.0, one.nearness) if one.told else meaning.get(id, 0.0) / best
+            ),
             words=words.get(id, 0.0) / best,
             neighbours=inherits * NEIGHBOUR * lifts[id] / best,
             session=inherits * SESSION * one.session_rank / best_session,
@@ -161,6 +170,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
             length=LENGTH * min(1.0, one.words / ENOUGH_WORDS) * one.told,
             speaker=inherits * SPEAKER * (one.by_named and one.told),
             reply=inherits * REPLY * (id in replies),
+            first_person=FIRST_PERSON * (one.of_self and one.told),
             named=POINTED_AT * one.named,
         )
     told = [id for id, one in candidates.items() if one.told]

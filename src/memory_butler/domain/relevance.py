@@ -138,9 +138,17 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
 
 def _by_chance(asked: Asked) -> float:
     """By how much the best of this store is nearer than that of a usual one, by chance alone."""
-    seen, prior = asked.sampled, PRIOR_MEMORIES
-    variance = (seen * asked.spread**2 + prior * UNRELATED_SPREAD**2) / (seen + prior)
-    return math.sqrt(variance) * (_of_maximum(asked.memories) - _of_maximum(USUAL_SIZE))
+    spread = likely_spread(asked.spread, asked.sampled)
+    return spread * (_of_maximum(asked.memories) - _of_maximum(USUAL_SIZE))
+
+
+def likely_spread(spread: float, sampled: int) -> float:
+    """The standard deviation of a store's cosines, of which a sample shows this one.
+
+    A small sample says little of it: the usual one stands in.
+    """
+    variance = sampled * spread**2 + PRIOR_MEMORIES * UNRELATED_SPREAD**2
+    return math.sqrt(variance / (sampled + PRIOR_MEMORIES))
 
 
 def _of_maximum(memories: int) -> float:
@@ -158,7 +166,8 @@ def _strength(asked: Asked, one: Bearing) -> float:
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _READ: Final = 4000  # characters of a prompt: what comes later is material, not question
 
-_PERSONAL_WORDS: Final = frozenset(
+# Of who asks, or of who tells.
+PERSONAL_WORDS: Final = frozenset(
     """
     i my mine myself we us our ours ourselves ich mich mir mein meine meinen meinem meiner wir uns
     unser unsere je moi mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra io mio mia miei
@@ -223,7 +232,7 @@ def is_personal(question: str) -> bool:
     """
     words = frozenset(_words(question))
     others = bool(words & _OTHERS)
-    if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
+    if words & PERSONAL_WORDS or (words & _PEOPLE and not others):
         return True
     return others and not names_in(question)
 

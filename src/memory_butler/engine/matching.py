@@ -19,6 +19,7 @@ from memory_butler.domain.relevance import (
     is_pleasantry,
     is_question,
     is_task,
+    likely_spread,
     names_in,
     probability,
     weakened,
@@ -353,10 +354,13 @@ def _evidence(
     asked: Question,
     period: Period | None,
     found: Sequence[Match],
-    looked: tuple[Around, Mapping[UUID, Borne]] | None,
+    looked: tuple[Around, dict[UUID, Borne]] | None,
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
-    words, borne = (looked[0].words, looked[1]) if looked else (frozenset[str](), {})
+    words, borne, spread = frozenset[str](), dict[UUID, Borne](), 1.0
+    if looked is not None:
+        around, borne = looked
+        words, spread = around.words, likely_spread(around.spread, around.sampled)
     named = named_speakers(asked.text, (one.speaker for one in borne.values()))
     evidence = {}
     for match in found:
@@ -375,5 +379,7 @@ def _evidence(
             coverage=len(own.words & words) / len(words) if own and words else 0.0,
             by_named=own is not None and own.speaker in named,
             asks=own is not None and own.asks,
+            of_self=own is not None and own.of_self,
+            nearness=(own.similarity or 0.0) / spread if own else 0.0,
         )
     return evidence

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period
+from memory_butler.domain.relevance import PERSONAL_WORDS
 from memory_butler.domain.rules import Maturity
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
@@ -23,6 +24,8 @@ READ_BY_WORDS: Final = 25
 WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
 
 SAMPLED: Final = 256  # memories around a question, by the queries named bearing
+
+_OF_SELF: Final = rf"\m({'|'.join(sorted(PERSONAL_WORDS))})\M"
 
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
@@ -265,13 +268,15 @@ async def _found(
 class Borne:
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
-    `speaker` said it, and it `asks` if it holds a question; of an episode alone.
+    `speaker` said it, it `asks` if it holds a question, and it is `of_self` if it is about its
+    speaker; of an episode alone.
     """
 
     similarity: float | None
     words: frozenset[str]
     speaker: str | None
     asks: bool
+    of_self: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +327,7 @@ async def bearings(
             wanted.now,
             [id for ids in found.values() for id in ids],
             wanted.version_id,
+            _OF_SELF,
         )
     if not records:
         return None
@@ -337,7 +343,13 @@ async def bearings(
         sampled=sampled,
     )
     return around, {
-        row["id"]: Borne(row["similarity"], frozenset(row["shared"]), row["speaker"], row["asks"])
+        row["id"]: Borne(
+            row["similarity"],
+            frozenset(row["shared"]),
+            row["speaker"],
+            row["asks"],
+            row["of_self"],
+        )
         for row in records
     }
 

@@ -60,7 +60,8 @@ count(*)::integer AS seen, max(s.id::text) AS reach,
 
 -- name: bearing_episode
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
-       strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks
+       strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
+       left(m.content, 500) ~* $10::text AS of_self
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
@@ -73,7 +74,8 @@ CROSS JOIN (
 JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_fact
-SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks
+SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
+       $10::text IS NULL AS of_self
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
@@ -87,7 +89,8 @@ CROSS JOIN (
 JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_rule
-SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks
+SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
+       $10::text IS NULL AS of_self
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
