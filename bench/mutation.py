@@ -165,7 +165,9 @@ def main() -> None:
         shares = [named[number :: given.together] for number in range(given.together)]
         shares = [share for share in shares if share]  # without a name pytest would run all tests
         limit = given.seconds * _TIMES_FOR_ALL
-        for code, said in workers.map(lambda *one: _tested(*one, limit), copies, shares):
+        for code, said in workers.map(
+            lambda copy, share: _tested(copy, share, limit), copies, shares
+        ):
             if code != 0:
                 raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
         free: SimpleQueue[Path] = SimpleQueue()

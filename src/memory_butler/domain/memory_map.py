@@ -128,13 +128,14 @@ def _named(text: str, names: _Step, own: UUID | None) -> Iterator[UUID]:
     words = _WORD.findall(text)
     at = 0
     while at < len(words):
-        step: _Step | None = names
+        step = names
         ids: set[UUID] = set()
         end = at + 1
         for place in range(at, min(at + MAX_WORDS, len(words))):
-            step = step.on.get(words[place])
-            if step is None:
+            further = step.on.get(words[place])
+            if further is None:
                 break
+            step = further
             if step.ids:
                 ids, end = step.ids, place + 1
         if len(ids) == 1 and own not in ids:
