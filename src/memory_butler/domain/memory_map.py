@@ -132,9 +132,10 @@ def _named(text: str, names: _Step, own: UUID | None) -> Iterator[UUID]:
         ids: set[UUID] = set()
         end = at + 1
         for place in range(at, min(at + MAX_WORDS, len(words))):
-            if words[place] not in step.on:
+            further = step.on.get(words[place])
+            if further is None:
                 break
-            step = step.on[words[place]]
+            step = further
             if step.ids:
                 ids, end = step.ids, place + 1
         if len(ids) == 1 and own not in ids:
