@@ -276,6 +276,8 @@ async def test_a_picture_is_kept_shown_to_the_model_and_shown_again(
         assert (answer.headers["content-type"], answer.content) == ("image/png", picture.data)
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "sandbox" in answer.headers["content-security-policy"]
+        # An erased picture does not stay in the browser.
+        assert answer.headers["cache-control"] == "no-store"
         missing = await client.get(f"/api/journal/luna/events/{logged['event_id'] + 1}/picture")
         assert missing.status_code == 404
         refused = await client.post(
