@@ -320,8 +320,8 @@ def _measured(given: argparse.Namespace) -> None:
     print(f"Machine: {machine()}")
     for name in [one for one in given.sets if one in SETS]:
         conversations = some(list(SETS[name](given.data)), given.conversations, given.questions)
-        asked = sum(len(one.questions) for one in conversations)
-        _tell(f"{name}: {len(conversations)} conversations, {asked} questions")
+        count = sum(len(one.questions) for one in conversations)
+        _tell(f"{name}: {len(conversations)} conversations, {count} questions")
         documents = [one for each in conversations for one in _documents(each, document)]
         ask = partial(evidence, conversations=conversations)
         results = _of_each(memory, bm25, documents, ask)
