@@ -18,14 +18,15 @@ export function forgetItem(companion: string, id: number): Change {
 /** Puts another text in the place of an item's. */
 export function editItem(companion: string, id: number, content: string): Change {
   return async () => {
-    const { changed } = await answer(
+    const { changed, secrets } = await answer(
       api.POST("/api/journal/{companion}/mind/edit", {
         params: { path: { companion } },
-        body: { item_id: id, content },
+        body: { item_id: id, content, allow_secrets: false },
       }),
     );
     const now = changed.at(-1)?.id ?? id;
-    return { said: "Changed on its mind.", undo: undoItem(companion, now) };
+    const said = secrets ? `Changed on its mind. ${secrets}` : "Changed on its mind.";
+    return { said, undo: undoItem(companion, now) };
   };
 }
 
