@@ -39,7 +39,7 @@ EXCEPTIONS: Final = {
 BY_HAND: Final = set(
     "serve demo mcp connect disconnect doctor butler import export write-rules sync pull push "
     "peers scan-secrets erase verify journal reembed reindex-words backup restore-backup keys "
-    "audit distribute index psql db-url db model version".split()
+    "audit distribute index psql db-url db version".split()
 )
 
 
