@@ -33,7 +33,7 @@ from bench.datasets import DEFAULT_DATA, SETS, Conversation, Turn
 from bench.metrics import paired_difference, score
 from memory_butler.domain import deep
 from memory_butler.domain.episodes import search_text
-from memory_butler.domain.relevance import PERSONAL_WORDS, likely_spread
+from memory_butler.domain.relevance import likely_mean, likely_spread
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded
 
@@ -63,7 +63,7 @@ DEPTH = 100
 NEXT = 2  # turns are beside each other within so many
 STEPS = 400
 
-_OF_SELF = re.compile(rf"\b({'|'.join(PERSONAL_WORDS)})\b", re.IGNORECASE)
+_OF_SELF = re.compile(rf"\b({deep.TELLER_WORDS})\b")
 
 # ts_rank of one word that stands n times in a text, all of weight D.
 _TS_RANK = 0.1 * np.cumsum([1 / (n + 1) ** 2 for n in range(256)]) / 1.64493406685
@@ -192,11 +192,12 @@ def _parts(
     speakers = deep.named_speakers(question, (turn.speaker for turn in turns))
     named = np.array([turn.speaker in speakers for turn in turns])
     of_self = np.array([bool(_OF_SELF.search(turn.text[:500])) for turn in turns])
+    mean = likely_mean(float(similarities.mean()), count)
     spread = likely_spread(float(similarities.std()), count)
     return (
         np.stack(
             [
-                np.maximum(0.0, similarities) / spread,
+                np.maximum(0.0, similarities - mean) / spread,
                 by_words / best,
                 inherits * around / best,
                 inherits * talks / (talks[candidates].max(initial=0.0) or 1.0),
@@ -204,7 +205,7 @@ def _parts(
                 np.minimum(1.0, lengths / deep.ENOUGH_WORDS),
                 inherits * named,
                 inherits * follows,
-                of_self,
+                of_self * (np.minimum(1.0, own / best / deep.FOUND) if own.any() else 1.0),
             ],
             axis=1,
         ),

@@ -140,6 +140,16 @@ def test_a_turn_that_tells_of_its_speaker_comes_first() -> None:
     assert [id for id, score in scores.items() if score.first_person > 0] == ["own"]
 
 
+def test_in_a_small_store_a_short_note_comes_before_turns_about_their_speakers() -> None:
+    """ "Boiler serviced by Meyer" beside long turns with "I", asked who repaired the heating."""
+    note = _said(0.45, words=5)
+    for others in range(1, 8):
+        turns = {f"turn {n}": _said(0.02 * n, words=25, of_self=True) for n in range(others)}
+        plain = {id: replace(turn, of_self=False) for id, turn in turns.items()}
+        with_self, without = _order({"note": note, **turns}), _order({"note": note, **plain})
+        assert with_self.index("note") == without.index("note")
+
+
 def test_a_turn_counts_by_its_cosine_though_the_vectors_did_not_find_it() -> None:
     unfound = replace(_TURN, similarity=None)
     nearer = replace(_TURN, similarity=None, nearness=6.0)

@@ -14,8 +14,9 @@ Document Retrieval", SIGIR 1994). And it counts more if it has many of the quest
 question names who says it, and if it follows a question. The more words it has itself, the less all
 this says, as in Dirichlet smoothing: `mu / (words + mu)` (Zhai and Lafferty, "A Study of Smoothing
 Methods for Language Models", SIGIR 2001). A turn of few words ("Thanks, you too!") rarely answers
-anything; one that is about its speaker ("I", "our") does more often. Its own meaning counts by its
-cosine itself, in standard deviations of the store's cosines, found by the vectors or not.
+anything; one that is about its speaker ("I", "our") does more often, where it has half as much of
+its own as the best. Its own meaning counts by its cosine itself, in standard deviations above the
+mean of the store's cosines, found by the vectors or not.
 
 A long message and the one that answers it say much the same, so the worse of two turns side by side
 gives up a little for the sake of what other turns say (greedily, as in Carbonell and Goldstein,
@@ -45,13 +46,22 @@ LENGTH: Final = 1.25  # for a turn of `ENOUGH_WORDS` different words or more
 ENOUGH_WORDS: Final = 20
 SPEAKER: Final = 0.4  # for who is named by the question
 REPLY: Final = 0.25  # for a turn after a question
-FIRST_PERSON: Final = 0.3  # for a turn that is about its speaker
+FIRST_PERSON: Final = 0.3  # for a turn that is about its speaker, if it was found itself:
+FOUND: Final = 0.5  # with so much of what the best memory has itself it gets all of that
 BESIDE: Final = 0.1  # of the best episode's score, taken from a long turn beside a better one
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
 LEAST: Final = 0.01  # for the best episode, where none stands out
 
 Id = TypeVar("Id", bound=Hashable)
+
+# By which a text is about its speaker, as a pattern, with its case: no word that is common in
+# another language ("i" is the Italian article and the Polish "and", "us" is the US in capitals).
+TELLER_WORDS: Final = (
+    "I|[Mm]y|[Mm]yself|[Mm]ine|[Mm]e|[Ww]e|[Oo]urs?|[Oo]urselves|[Ii]ch|[Mm]ich|[Mm]ir"
+    "|[Mm]eine?[mnrs]?|[Ww]ir|[Uu]nsere?[mnrs]?|[Jj]e|[Mm]oi|[Nn]ous|[Nn]otre|[Yy]o|[Nn]osotros"
+    "|[Nn]uestr[oa]s?|[Nn]ostr[oaie]|[Mm]inhas?|[Nn]ossos?"
+)
 
 _WORD: Final = re.compile(r"\w+")
 # Words that begin a speaker's name and stand in many a question.
@@ -67,7 +77,8 @@ class Evidence(Generic[Id]):
     `coverage` is the share of the question's words that it has, 0.0 to 1.0; `told` says that it is
     something said or done (an episode), `by_named` that the question names who said it, `asks`
     that it holds a question, and `of_self` that it is about its speaker. `nearness` is its cosine
-    to the question, whichever retriever found it, in standard deviations of the store's cosines.
+    to the question, whichever retriever found it, in standard deviations above the mean of the
+    store's cosines.
     """
 
     similarity: float | None = None
@@ -153,6 +164,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     words = _standing_out(ranks, max(len(ranks), len(similarities)))
     own = {id: meaning.get(id, 0.0) + words.get(id, 0.0) for id in candidates}
     best = max(own.values(), default=0.0) or 1.0
+    tells_apart = any(own.values())
     lifts = _lifts(candidates, own)
     replies = _replies(candidates)
     best_session = max((one.session_rank for one in candidates.values()), default=0.0) or 1.0
@@ -170,14 +182,16 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
             length=LENGTH * min(1.0, one.words / ENOUGH_WORDS) * one.told,
             speaker=inherits * SPEAKER * (one.by_named and one.told),
             reply=inherits * REPLY * (id in replies),
-            first_person=FIRST_PERSON * (one.of_self and one.told),
+            first_person=FIRST_PERSON
+            * (min(1.0, own[id] / best / FOUND) if tells_apart else 1.0)
+            * (one.of_self and one.told),
             named=POINTED_AT * one.named,
         )
     told = [id for id, one in candidates.items() if one.told]
     most = max((scores[id].total for id in told), default=0.0) or 1.0
     # Where no retriever tells anything apart, what surrounds them still does; and where only facts
     # or rules stand out, it still orders the episodes behind them.
-    least = LEAST if any(own.values()) else POINTED_AT
+    least = LEAST if tells_apart else POINTED_AT
     unit = max(least, max((own[id] for id in told), default=0.0) / best) / most
     scores |= {id: scores[id].times(unit) for id in told}
     scores = {

@@ -142,6 +142,14 @@ def _by_chance(asked: Asked) -> float:
     return spread * (_of_maximum(asked.memories) - _of_maximum(USUAL_SIZE))
 
 
+def likely_mean(mean: float, sampled: int) -> float:
+    """The mean of a store's cosines, of which a sample shows this one; unrelated texts have 0.
+
+    A small sample says little of it, and may hold the answer alone.
+    """
+    return mean * sampled / (sampled + PRIOR_MEMORIES)
+
+
 def likely_spread(spread: float, sampled: int) -> float:
     """The standard deviation of a store's cosines, of which a sample shows this one.
 
@@ -166,8 +174,8 @@ def _strength(asked: Asked, one: Bearing) -> float:
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _READ: Final = 4000  # characters of a prompt: what comes later is material, not question
 
-# Of who asks, or of who tells.
-PERSONAL_WORDS: Final = frozenset(
+# Of who asks.
+_PERSONAL_WORDS: Final = frozenset(
     """
     i my mine myself we us our ours ourselves ich mich mir mein meine meinen meinem meiner wir uns
     unser unsere je moi mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra io mio mia miei
@@ -232,7 +240,7 @@ def is_personal(question: str) -> bool:
     """
     words = frozenset(_words(question))
     others = bool(words & _OTHERS)
-    if words & PERSONAL_WORDS or (words & _PEOPLE and not others):
+    if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
         return True
     return others and not names_in(question)
 

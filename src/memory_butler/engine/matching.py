@@ -19,6 +19,7 @@ from memory_butler.domain.relevance import (
     is_pleasantry,
     is_question,
     is_task,
+    likely_mean,
     likely_spread,
     names_in,
     probability,
@@ -357,10 +358,12 @@ def _evidence(
     looked: tuple[Around, dict[UUID, Borne]] | None,
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
-    words, borne, spread = frozenset[str](), dict[UUID, Borne](), 1.0
+    words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
     if looked is not None:
         around, borne = looked
-        words, spread = around.words, likely_spread(around.spread, around.sampled)
+        words = around.words
+        mean = likely_mean(around.mean, around.sampled)
+        spread = likely_spread(around.spread, around.sampled)
     named = named_speakers(asked.text, (one.speaker for one in borne.values()))
     evidence = {}
     for match in found:
@@ -380,6 +383,6 @@ def _evidence(
             by_named=own is not None and own.speaker in named,
             asks=own is not None and own.asks,
             of_self=own is not None and own.of_self,
-            nearness=(own.similarity or 0.0) / spread if own else 0.0,
+            nearness=((own.similarity or 0.0) - mean) / spread if own else 0.0,
         )
     return evidence

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from memory_butler.domain.deep import TELLER_WORDS
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period
-from memory_butler.domain.relevance import PERSONAL_WORDS
 from memory_butler.domain.rules import Maturity
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
@@ -25,7 +25,7 @@ WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wh
 
 SAMPLED: Final = 256  # memories around a question, by the queries named bearing
 
-_OF_SELF: Final = rf"\m({'|'.join(sorted(PERSONAL_WORDS))})\M"
+_OF_SELF: Final = rf"\m({TELLER_WORDS})\M"
 
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
@@ -284,14 +284,15 @@ class Around:
     """A question as a store takes it, and the store as the question finds it.
 
     `words` are the question's telling words, stemmed, `names` those of them that are names;
-    `memories` an estimate of how many the caller may see; `spread` the standard deviation of the
-    cosines of `sampled` of them.
+    `memories` an estimate of how many the caller may see; `mean` and `spread` are the mean and
+    the standard deviation of the cosines of `sampled` of them.
     """
 
     words: frozenset[str]
     names: frozenset[str]
     names_entity: bool
     memories: int
+    mean: float
     spread: float
     sampled: int
 
@@ -339,6 +340,7 @@ async def bearings(
         names=frozenset(first["names"]),
         names_entity=first["names_entity"],
         memories=sum(_estimated(part["seen"], part["reach"]) for part in parts),
+        mean=sum(part["seen"] * part["mean"] for part in parts) / max(1, sampled),
         spread=sum(part["seen"] * part["spread"] for part in parts) / max(1, sampled),
         sampled=sampled,
     )

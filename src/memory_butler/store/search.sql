@@ -51,17 +51,19 @@ CASE WHEN a.terms IS NULL
      THEN ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector)))
      ELSE ARRAY(SELECT term::text FROM unnest(a.terms) AS t (term) WHERE m.search_vector @@ term)
 END AS shared,
-a.words, a.names, a.names_entity, s.seen, s.reach, s.spread
+a.words, a.names, a.names_entity, s.seen, s.reach, s.mean, s.spread
 
 -- fragment: around
 count(*)::integer AS seen, max(s.id::text) AS reach,
+       coalesce(1 - avg(s.embedding <=> $1::vector)
+           FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS mean,
        coalesce(stddev_pop(s.embedding <=> $1::vector)
            FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS spread
 
 -- name: bearing_episode
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
-       left(m.content, 500) ~* $10::text AS of_self
+       left(m.content, 500) ~ $10::text AS of_self
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
