@@ -22,11 +22,12 @@ from memory_butler.journal.erasing import erase_journal, erase_messages
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.fragments import DropFragment, PutEdge, PutFragment
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.search import INDEX, SEALED_INDEX, Index
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.search import INDEX, SEALED_INDEX, search
 from memory_butler.journal.snapshots import copy_all
 from memory_butler.journal.texts import AMBIENT
 from memory_butler.vault import keyring
-from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.keyring import Keyring, no_keys
 from memory_butler.vault.master import LocalMaster
 
 MASTER = LocalMaster(b"m" * 32)
@@ -309,7 +310,7 @@ _WORKER = """
 import sys, time
 from pathlib import Path
 from memory_butler.journal import converting, file, sealing
-from memory_butler.vault.keyring import Keyring
+from memory_butler.vault.keyring import Keyring, no_keys
 from memory_butler.vault.master import LocalMaster
 
 path, folder, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
@@ -395,30 +396,68 @@ def test_the_index_is_kept_sealed_and_made_again_where_it_is_damaged(
         assert live.search("zymurgy") == found
 
 
-def test_the_index_of_a_sealed_journal_is_unsealed_once_and_erased_with_its_messages(
+def test_what_is_erased_during_a_search_is_not_written_down_again(
     tmp_path: Path, ring: Keyring, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[Path] = []
-    opened = Index.opened
+    monkeypatch.setattr("memory_butler.journal.search._KEPT_EVERY", 1)
+    for keys in (lambda: ring, no_keys):
+        for first in (True, False):
+            folder = tmp_path / f"{keys is no_keys}{first}"
+            with (
+                JournalFile.open(folder, "ana", "mira", keys) as file,
+                JournalFile.open(folder, "ana", "mira", keys) as other,
+            ):
+                live = LiveJournal(file, now=clock)
+                live.log("Tulips by the shed", "user")
+                if not first:
+                    assert live.search("tulips")
+                live.log("A zymurgy by the gate", "user")
+                live.log("Roses by the door", "user")
+                with file.reading() as db:
+                    assert events.newest_id(db) == 3
+                    erase_messages(other, 2, 2)
+                    # It sees what it saw, and keeps none of it.
+                    (hit,) = search(db, file.index, "zymurgy", JournalPolicy())
+                    assert hit.event.id == 2
+                    names = {one.name for one in file.texts_dir.iterdir()}
+                    assert SEALED_INDEX not in names
+                    if keys is no_keys:
+                        assert b"zymurg" not in (file.texts_dir / INDEX).read_bytes()
+                assert live.search("zymurgy") == ()
+                assert len(live.search("tulips")) == 1
 
-    def noted(index: Index) -> sqlite3.Connection:
-        read.append(index.folder)
-        return opened(index)
 
-    monkeypatch.setattr(Index, "opened", noted)
-    for said in ("Roses by the gate", "Tulips by the shed"):
-        with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
-            live = LiveJournal(file, now=clock)
-            live.log(said, "user")
-            assert [one.event.content for one in live.search(said.split()[0])] == [said]
-    # Kept for whoever opens the journal next, and what was said since is added.
-    assert len(read) == 1
+def test_an_index_ahead_of_an_older_snapshot_is_kept(
+    tmp_path: Path, ring: Keyring, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.journal.search._KEPT_EVERY", 1)
+    with (
+        JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file,
+        JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as other,
+    ):
+        live = LiveJournal(other, now=clock)
+        live.log("Tulips by the shed", "user")
+        with file.reading() as db:
+            assert events.newest_id(db) == 1
+            live.log("Tulips by the gate", "user")
+            assert len(live.search("tulips")) == 2
+            kept = (file.texts_dir / SEALED_INDEX).stat()
+            (hit,) = search(db, file.index, "tulips", JournalPolicy())
+            assert hit.event.id == 1
+            assert (file.texts_dir / SEALED_INDEX).stat() == kept
+
+
+def test_a_search_keeps_nothing_of_a_deleted_journal(
+    tmp_path: Path, ring: Keyring, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.journal.search._KEPT_EVERY", 1)
     with JournalFile.open(tmp_path, "ana", "mira", lambda: ring) as file:
-        live = LiveJournal(file, now=clock)
-        erase_messages(file, 1, 1)
-        assert live.search("roses") == ()
-        assert len(live.search("tulips")) == 1
-    assert len(read) == 2
+        LiveJournal(file, now=clock).log("A zymurgy by the gate", "user")
+        with file.reading() as db:
+            assert events.newest_id(db) == 1
+            erase_journal(file.path)
+            assert len(search(db, file.index, "zymurgy", JournalPolicy())) == 1
+        assert list(file.path.parent.iterdir()) == []
 
 
 def test_a_new_master_key_leaves_journals_as_they_are(

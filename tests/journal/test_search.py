@@ -91,7 +91,9 @@ def test_what_has_little_of_the_question_gives_way_to_its_meaning() -> None:
     assert ranked({1: 1.0, 20: 0.4}, near)[0] == 1
     assert ranked({1: 0.2, 20: 0.1}, near)[0] == 10
     # Where nothing else tells two apart, what stands beside them does.
-    assert ranked({1: 1.0, 6: 1.0, 7: 0.5}, {}) == [6, 1, 7]
+    assert ranked({1: 1.0, 6: 1.0, 7: 0.5}, {}) == [6, 7, 1]
+    # Of equal ones the newest comes first.
+    assert ranked({1: 1.0, 6: 1.0}, {}) == [6, 1]
 
 
 def test_the_words_of_a_question_weigh_by_how_rare_they_are(

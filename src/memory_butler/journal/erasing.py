@@ -23,7 +23,7 @@ from memory_butler.journal.file import BUSY_SECONDS, JournalFile, claimed
 from memory_butler.journal.items import to_text
 from memory_butler.journal.meaning import forget_messages
 from memory_butler.journal.queries import load
-from memory_butler.journal.search import forget
+from memory_butler.journal.search import alone, begin_generation, forget
 from memory_butler.journal.texts import AMBIENT
 
 SQL = load("erasing")
@@ -103,6 +103,7 @@ def _erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
             db.execute(SQL["lower_marks"])
         for _, sql in triggers:
             db.execute(sql)
+        begin_generation(db)
     (file.texts_dir / AMBIENT).unlink(missing_ok=True)
     forget(file.texts_dir)
     forget_messages(file.texts_dir, first, last)
@@ -180,10 +181,11 @@ def _unlink(path: Path) -> bool:
     for side in _SIDES:
         path.with_name(path.name + side).unlink(missing_ok=True)
     folder = path.with_suffix("")
-    if folder.is_dir():
-        for text in folder.iterdir():
-            if text.is_file():
-                text.unlink()
-        with suppress(OSError):  # somebody's own folder in it stays
-            folder.rmdir()
+    with alone(folder) as is_there:
+        if is_there:
+            for text in folder.iterdir():
+                if text.is_file():
+                    text.unlink()
+            with suppress(OSError):  # somebody's own folder in it stays
+                folder.rmdir()
     return there

@@ -29,7 +29,7 @@ from memory_butler.journal.past import seen
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import text_of
 from memory_butler.journal.sealing import SEALED_VERSION, Progress, Sealing
-from memory_butler.journal.search import Index
+from memory_butler.journal.search import Index, begin_generation
 from memory_butler.vault.keyring import KeySource, no_keys
 
 # JSCH-17, C-290: versions of plain files are even, for the odd one after each is its sealed one.
@@ -223,6 +223,7 @@ class JournalFile:
             if text := texts.read_texts(self.texts_dir).ambient:
                 state.put(db, state.AMBIENT, text, datetime.now(UTC))
             sealing.seal_rows(db, self._sealing, keyring, progress)
+            begin_generation(db)
         return True
 
     def unseal(self, progress: Progress = sealing.silent) -> bool:
@@ -235,6 +236,7 @@ class JournalFile:
             if text is not None:
                 texts.write_ambient(self.texts_dir, text)
                 state.drop(db, state.AMBIENT)
+            begin_generation(db)
         return True
 
     def _cannot_open(self, error: Exception) -> Unavailable:

@@ -3,19 +3,24 @@
 Words are found by their stems (C-168); `meaning.py` has the vectors (C-273). The index of words is
 made of the log alone and lies in a file of its own, so that it can be thrown away: it is caught up
 by every search, and made anew after an erasure. It holds what the conversation shows: neither
-thinking nor secrets. That of a sealed journal is searched in this process's memory, where it stays
-for the next search, and its file is sealed as a whole, because it holds the words in clear.
+thinking nor secrets. That of a sealed journal is searched in this process's memory, for as long as
+one search takes, and its file is sealed as a whole, because it holds the words in clear.
+
+A search may still see what is erased meanwhile. So an erasure gives the journal a new generation
+in its transaction, and the index has that of its words: under a lock that erasing takes, too, the
+index is written only while the journal in its file is of the generation that is seen.
 """
 
+import fcntl
+import os
+import secrets
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from math import log1p, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 from cryptography.exceptions import InvalidTag
 
@@ -47,17 +52,25 @@ MAX_WORDS: Final = 12
 # Messages that are indexed in one transaction.
 _BATCH: Final = 1_000
 _BUSY_SECONDS: Final = 10.0
-# Messages that a sealed index may lag behind in its file: so many are indexed again in some 50 ms,
-# once a process.
+# Messages that a sealed index may lag behind in its file: so many are indexed again in some 50 ms.
 _KEPT_EVERY: Final = 200
 # So many messages of a question are ranked, the newest; by FTS5's own BM25.
 MAX_RANKED: Final = 1_000
+_GENERATIONS: Final = 2**31 - 1
+_EVENTS: Final = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('events', 'sealed_events')"
+)
+# What seals and opens lies in a connection of its own; the numbers of messages are plain.
+_NEWEST: Final = {
+    "events": "SELECT coalesce(max(id), 0) FROM events",
+    "sealed_events": "SELECT coalesce(max(id), 0) FROM sealed_events",
+}
 _SOME: Final = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
 _BEST: Final = """
     SELECT rowid, -place FROM (
         SELECT rowid, rank AS place FROM words WHERE words MATCH ? AND rowid <= ?
         ORDER BY rowid DESC LIMIT ?
-    ) ORDER BY place LIMIT ?
+    ) ORDER BY place, rowid DESC LIMIT ?
 """
 _CREATE: Final = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5"
@@ -114,70 +127,18 @@ class Index:
         """The index as it was kept last, or an empty one."""
         if self.cipher is None:
             return _open(self.folder / INDEX)
-        index = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        index = _in_memory()
         # One that is not what was kept is made anew.
         with suppress(OSError, InvalidTag, ValueError):
             sealed = (self.folder / SEALED_INDEX).read_bytes()
             index.deserialize(self.cipher.open(sealed, SEALED_INDEX))
-        for statement in _CREATE:
-            index.execute(statement)
         return index
 
-    @contextmanager
-    def shared(self) -> Iterator[sqlite3.Connection]:
-        """The index for reading and catching up: of a sealed journal the one in this process's
-        memory, for one thread at a time."""
-        if self.cipher is None:
-            with closing(self.opened()) as index:
-                yield index
-            return
-        held = _held_of(self.cipher, self.folder)
-        with held.lock:
-            # Another process has kept a later one, or erased what was said.
-            if held.index is None or held.of != self._in_file():
-                held.close()
-                held.of, held.index = self._in_file(), self.opened()
-                held.kept = _until(held.index)
-            yield held.index
-            added = _until(held.index) - held.kept
-            if added >= (_KEPT_EVERY if held.of else 1):
-                with replaced(self.folder / SEALED_INDEX) as file:
-                    file.write(self.cipher.seal(held.index.serialize(), SEALED_INDEX))
-                held.of, held.kept = self._in_file(), _until(held.index)
-
-    def _in_file(self) -> tuple[int, int, int] | None:
-        """Which sealed index lies in the folder; None: none does."""
-        try:
-            found = (self.folder / SEALED_INDEX).stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-@dataclass(slots=True)
-class _Held:
-    """The index of a sealed journal in memory: 9 MB of 100,000 messages.
-
-    `of` says of which file it was read, and `kept` up to which message that goes.
-    """
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    index: sqlite3.Connection | None = None
-    of: tuple[int, int, int] | None = None
-    kept: int = 0
-
-    def close(self) -> None:
-        if self.index is not None:
-            self.index.close()
-            self.index = None
-
-
-# They go with their cipher, which a keyring holds; a copy of a journal has the same one.
-_held: WeakKeyDictionary[Cipher, dict[Path, _Held]] = WeakKeyDictionary()
-
-
-def _held_of(cipher: Cipher, folder: Path) -> _Held:
-    return _held.setdefault(cipher, {}).setdefault(folder, _Held())
+    def keep(self, index: sqlite3.Connection) -> None:
+        """Keep the index of a sealed journal; a plain one is its own file."""
+        if self.cipher is not None:
+            with replaced(self.folder / SEALED_INDEX) as file:
+                file.write(self.cipher.seal(index.serialize(), SEALED_INDEX))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +203,8 @@ def search(
 
 
 def ranked(by_words: Mapping[int, float], near: Mapping[int, float]) -> list[int]:
-    """The ids of messages by their scores for words (0 to 1) and meaning (cosine), the best first.
+    """The ids of messages by their scores for words (0 to 1) and meaning (cosine), the best first;
+    of equal ones the newest.
 
     What stands next to a match counts too: an answer is seldom in the words of its question. C-330
     has the measurements.
@@ -256,7 +218,7 @@ def ranked(by_words: Mapping[int, float], near: Mapping[int, float]) -> list[int
         id: score + _NEIGHBOUR * max(scores.get(id - 1, 0.0), scores.get(id + 1, 0.0))
         for id, score in scores.items()
     }
-    return sorted(beside, key=lambda id: (-beside[id], id))
+    return sorted(beside, key=lambda id: (-beside[id], -id))
 
 
 def _near(kept: Index, question: str, limit: int, end: int) -> list[meaning.Near]:
@@ -275,22 +237,50 @@ def caught_up(
 ) -> Iterator[sqlite3.Connection]:
     """The index with what has reached the log since the last time, up to the id `until`.
 
-    Looking at the past keeps nothing: what was said since is hidden there.
+    What a snapshot shows that others have erased since is indexed in memory alone. Looking at the
+    past keeps nothing: what was said since is hidden there.
     """
     end = events.newest_id(db)
-    if is_past(db):
-        with closing(kept.opened()) as index:
+    until = end if until is None else min(until, end)
+    with ExitStack() as opened:
+        index = opened.enter_context(closing(kept.opened()))
+        if is_past(db):
             if kept.cipher is not None:
-                _catch_up(index, db, end if until is None else min(until, end), policy)
-            yield index
-        return
-    with kept.shared() as index:
-        if _until(index) > end:
-            # The journal was replaced by an older copy.
-            forget(kept.folder)
-            _begin_anew(index)
-        _catch_up(index, db, end if until is None else min(until, end), policy)
+                _catch_up(index, db, until, policy)
+        elif _generation(index) != _generation(db) or not until <= _until(index) <= end:
+            index = _mended(opened, index, db, kept, policy, until)
         yield index
+
+
+def _mended(
+    opened: ExitStack,
+    index: sqlite3.Connection,
+    db: sqlite3.Connection,
+    kept: Index,
+    policy: JournalPolicy,
+    until: int,
+) -> sqlite3.Connection:
+    """An index that has what the journal has: this one with what it lacks, or a new one.
+
+    Only that of the journal as it stands in its file is kept.
+    """
+    with alone(kept.folder) as is_there:
+        generation, newest = _on_disk(db) if is_there else (None, 0)
+        if generation != _generation(db) or newest < events.newest_id(db):
+            # Somebody has erased, deleted or replaced what is seen here.
+            index = opened.enter_context(closing(_in_memory()))
+            _catch_up(index, db, until, policy)
+            return index
+        if _generation(index) != generation or _until(index) > newest:
+            index.close()
+            _remove(kept.folder)
+            index = opened.enter_context(closing(kept.opened()))
+            index.execute(f"PRAGMA user_version = {generation}")
+        had = _until(index)
+        _catch_up(index, db, until, policy)
+        if _until(index) - had >= _KEPT_EVERY:
+            kept.keep(index)
+    return index
 
 
 def is_past(db: sqlite3.Connection) -> bool:
@@ -301,15 +291,69 @@ def is_past(db: sqlite3.Connection) -> bool:
 
 def forget(folder: Path) -> None:
     """Throw the index away; the next search makes it anew."""
+    with alone(folder):
+        _remove(folder)
+
+
+def begin_generation(db: sqlite3.Connection) -> None:
+    """Within a transaction that takes words from the journal: no index of before counts any more.
+
+    After it comes `forget`: by then a search that still sees the words writes none of them down.
+    """
+    db.execute(f"PRAGMA user_version = {secrets.randbelow(_GENERATIONS) + 1}")
+
+
+def _remove(folder: Path) -> None:
     for side in ("", "-wal", "-shm", "-journal"):
         (folder / f"{INDEX}{side}").unlink(missing_ok=True)
     (folder / SEALED_INDEX).unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Nobody else writes the index meanwhile, or takes it away; whether its folder is there."""
+    try:
+        lock = os.open(folder / ".search.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield True
+    finally:
+        os.close(lock)
+
+
+def _generation(db: sqlite3.Connection) -> int:
+    """Of a journal, as it is seen, or of its index: 0 until something is erased."""
+    return int(db.execute("PRAGMA main.user_version").fetchone()[0])
+
+
+def _on_disk(db: sqlite3.Connection) -> tuple[int | None, int]:
+    """The generation and the newest id of a journal as others see it by now; None: it is gone."""
+    path = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    if not path.exists():
+        return None, 0
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as now:
+        now.execute("BEGIN")
+        table = now.execute(_EVENTS).fetchone()
+        if table is None:
+            return None, 0
+        newest = now.execute(_NEWEST[table[0]]).fetchone()[0]
+        return _generation(now), int(newest)
 
 
 def said(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, on one line for each piece."""
     pieces = shown_of(event, policy)
     return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
+
+
+def _in_memory() -> sqlite3.Connection:
+    index = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in _CREATE:
+        index.execute(statement)
+    return index
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -321,13 +365,6 @@ def _open(path: Path) -> sqlite3.Connection:
     for statement in _CREATE:
         connection.execute(statement)
     return connection
-
-
-def _begin_anew(index: sqlite3.Connection) -> None:
-    for table in ("words", "indexed"):
-        index.execute(f"DROP TABLE {table}")
-    for statement in _CREATE:
-        index.execute(statement)
 
 
 def _catch_up(

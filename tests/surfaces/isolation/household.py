@@ -215,7 +215,7 @@ def move_in(tenant: Tenant, data_dir: Path) -> None:
     item = {"namespace": ["users", "ana"], "key": "garden", "value": {"is": tenant.marker}}
     tell("items_put", items=[item])
     tell("items_append", namespace=["users", "ana"], values=[{"is": tenant.marker}])
-    tell("journal_log", companion="ada", content=f"Hello! <plan>{text}</plan>")
+    tell("journal_log", companion="ada", content=f"Hello, {text}! <plan>{text}</plan>")
     tell("token_create", "token", name=f"for {tenant.marker}")
     tell("events_list", "event")
     with opened(
