@@ -1,12 +1,13 @@
 """Logs: one line an event on standard error, so that standard output stays for answers and MCP.
 
 structlog brings rich and a hundred modules: it is imported with the first line that is logged, for
-which most commands never have a reason.
+which most commands never have a reason. A line below the level imports nothing.
 """
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, Literal, cast
+import threading
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 if TYPE_CHECKING:
     import structlog
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 Level = Literal["debug", "info", "warning", "error"]
 Format = Literal["auto", "console", "json"]
 
+_LEVELS: Final = {**logging.getLevelNamesMapping(), "EXCEPTION": logging.ERROR}
+
 # What `configure` was asked for and structlog has not been told yet.
 _waiting: "tuple[Level, Format] | None" = None
+_telling: Final = threading.RLock()
+# Below it nothing imports structlog; where it is imported, it has its own level.
+_threshold = logging.WARNING
 
 
 def configure(level: Level, format: Format = "auto") -> None:
@@ -24,14 +30,15 @@ def configure(level: Level, format: Format = "auto") -> None:
 
     `auto` is `console`, lines for people, where standard error is a terminal, and `json` elsewhere.
     """
-    global _waiting
-    _waiting = (level, format)
-    if "structlog" in sys.modules:
-        _tell_structlog()
+    global _waiting, _threshold
+    with _telling:
+        _waiting, _threshold = (level, format), _LEVELS[level.upper()]
+        if "structlog" in sys.modules:
+            _tell_structlog()
     # Libraries speak only of what is wrong, and in the same form: one line an event.
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(format))
-    threshold = max(logging.getLevelNamesMapping()[level.upper()], logging.WARNING)
+    threshold = max(_threshold, logging.WARNING)
     logging.basicConfig(level=threshold, handlers=[handler], force=True)
     # During an outage the pool would report each of its attempts with a traceback of many lines;
     # the outage itself is told by whoever meets it.
@@ -47,10 +54,17 @@ class _Logger:
     """Stands for structlog's logger until something is logged."""
 
     def __getattr__(self, method: str) -> Any:
+        below = _LEVELS.get(method.upper(), _threshold) < _threshold
+        if below and "structlog" not in sys.modules:
+            return _say_nothing
         import structlog
 
         _tell_structlog()
         return getattr(structlog.get_logger(), method)
+
+
+def _say_nothing(*_: object, **__: object) -> None:
+    """What a line below the level does."""
 
 
 class _Formatter(logging.Formatter):
@@ -76,20 +90,23 @@ class _Formatter(logging.Formatter):
 
 
 def _tell_structlog() -> None:
+    """Configure it once; whoever logs meanwhile waits, or its defaults would write to stdout."""
     global _waiting
     if _waiting is None:
         return
     import structlog
 
-    (level, form), _waiting = _waiting, None
-    structlog.configure(
-        processors=[*_shared(), _renderer(form)],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.getLevelNamesMapping()[level.upper()]
-        ),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=False,
-    )
+    with _telling:
+        if _waiting is None:
+            return
+        level, form = _waiting
+        structlog.configure(
+            processors=[*_shared(), _renderer(form)],
+            wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level.upper()]),
+            logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+            cache_logger_on_first_use=False,
+        )
+        _waiting = None
 
 
 def _shared() -> "list[structlog.typing.Processor]":

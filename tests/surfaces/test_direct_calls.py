@@ -1,7 +1,9 @@
 """A call of a tool answers the same bytes directly as by the SDK's whole way."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -11,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -22,8 +25,11 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
+from structlog.testing import capture_logs
 
 from memory_butler.surfaces.direct_calls import DirectCalls
+from memory_butler.surfaces.http import MAX_BODY_BYTES, mcp_routes
+from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -36,6 +42,8 @@ async def _list(_: ServerRequestContext[Any], __: PaginatedRequestParams | None)
 async def _call(
     context: ServerRequestContext[Any], params: CallToolRequestParams
 ) -> CallToolResult:
+    if params.name == "broken":
+        raise RuntimeError("zebrafinch")
     if params.name != "echo":
         raise MCPError(INVALID_PARAMS, f"unknown tool {params.name!r}")
     assert context.request is not None
@@ -51,14 +59,14 @@ class Both:
     """The same server by both ways; `whole` counts what went the whole way of the direct one."""
 
     def __init__(self, whole: httpx.AsyncClient, direct: httpx.AsyncClient) -> None:
-        self._whole, self._direct = whole, direct
+        self._whole, self.direct = whole, direct
         self.whole = 0
 
     async def say(self, body: bytes, headers: dict[str, str], method: str = "POST") -> Any:
         """What both answer, which is one thing."""
         answers = [
             await client.request(method, "/mcp", content=body, headers=headers)
-            for client in (self._whole, self._direct)
+            for client in (self._whole, self.direct)
         ]
         by_sdk, directly = ((one.status_code, one.content) for one in answers)
         assert directly == by_sdk
@@ -155,3 +163,53 @@ async def test_all_else_goes_the_sdks_way(both: Both, body: bytes, headers: dict
 async def test_another_method_of_http_goes_the_sdks_way(both: Both) -> None:
     assert (await both.say(b"", _HEADERS, "DELETE")).status_code == 405
     assert both.whole == 1
+
+
+async def test_a_bug_is_answered_under_the_id_of_its_call(both: Both) -> None:
+    """Else a client takes it for a broken connection; the log alone has the cause."""
+    with capture_logs() as lines:
+        body = json.dumps(_called("x-1", name="broken"))
+        answer = await both.direct.post("/mcp", content=body, headers=_HEADERS)
+    assert answer.status_code == 200
+    said = answer.json()
+    assert (said["id"], said["error"]["code"]) == ("x-1", INTERNAL_ERROR)
+    assert "zebrafinch" not in answer.text
+    assert [(one["event"], one["exc_info"]) for one in lines] == [("a call of a tool failed", True)]
+    assert both.whole == 0
+
+
+async def test_a_body_that_breaks_off_or_is_too_long_is_no_bug(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (
+        b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    port = int(served.url.rpartition(":")[2])
+    _, write = await asyncio.open_connection("127.0.0.1", port)
+    write.write(head + b'5\r\n{"jso\r\n')
+    await write.drain()
+    await asyncio.sleep(0.1)
+    write.close()
+    await write.wait_closed()
+    read, write = await asyncio.open_connection("127.0.0.1", port)
+    write.write(head + b"%x\r\n%b\r\n" % (MAX_BODY_BYTES + 1, b"x" * (MAX_BODY_BYTES + 1)))
+    status = await asyncio.wait_for(read.readline(), 30)
+    write.close()
+    assert status.split()[1:2] == [b"413"]
+    async with served.rest() as rest:
+        assert (await rest.get("/healthz")).status_code == 200
+    assert "Exception in ASGI application" not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+@asynccontextmanager
+async def _lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+    yield {"pool": 1}
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_server_with_a_lifespan_of_its_own_goes_the_sdks_way(own: bool) -> None:
+    server = Server[Any]("it", lifespan=_lifespan) if own else Server[Any]("it")
+    ways = [one.app for one in mcp_routes(server) if isinstance(one, Route)]
+    assert [isinstance(one, DirectCalls) for one in ways] == [not own]

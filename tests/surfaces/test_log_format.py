@@ -49,3 +49,55 @@ def test_a_terminal_is_for_people_unless_asked_otherwise(format: str, is_json: b
         os.close(terminal)
     assert first.startswith("{") == is_json
     assert "server_started" in first
+
+
+_BELOW = """
+import sys
+from memory_butler import logs
+if len(sys.argv) > 1:
+    logs.configure(sys.argv[1])
+logs.get_logger().info("below", of=1)
+assert not {"structlog", "rich"} & set(sys.modules)
+logs.get_logger().warning("above")
+assert "structlog" in sys.modules
+logs.get_logger().info("below", of=2)
+"""
+
+
+@pytest.mark.parametrize("configured", [[], ["warning"]])
+def test_a_line_below_the_level_imports_nothing(configured: list[str]) -> None:
+    """A process that dropped its rights may not be able to read the packages."""
+    done = subprocess.run(
+        [sys.executable, "-c", _BELOW, *configured], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "above" in done.stdout + done.stderr
+    if configured:
+        assert done.stdout == ""
+        assert "below" not in done.stderr
+
+
+_AT_ONCE = """
+import threading, time
+from memory_butler import logs
+logs.configure("info", "json")
+import structlog
+told = structlog.configure
+def slowly(**settings):
+    time.sleep(0.3)
+    told(**settings)
+structlog.configure = slowly
+log = logs.get_logger()
+both = [threading.Thread(target=lambda: log.info("said")) for _ in range(2)]
+for one in both: one.start()
+for one in both: one.join()
+"""
+
+
+def test_the_first_lines_of_two_threads_keep_off_standard_output() -> None:
+    """There MCP speaks."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AT_ONCE], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
+    assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["said", "said"]

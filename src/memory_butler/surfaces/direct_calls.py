@@ -20,13 +20,24 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import DEFAULT_NEGOTIATED_VERSION, JSONRPCError, JSONRPCResponse
+from mcp_types import (
+    DEFAULT_NEGOTIATED_VERSION,
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCResponse,
+)
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memory_butler.logs import get_logger
+
+log = get_logger()
+
 _JSON: Final = "application/json"
+_BUG: Final = "memory failed in a way it should not; the log has the details"
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 
 
@@ -44,7 +55,10 @@ class DirectCalls:
         if version is None:
             await self._otherwise(scope, receive, send)
             return
-        body = await request.body()
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return  # nobody waits any more, or was told already that it is too large
         called = _plain_call(body)
         if called is None:
             await self._otherwise(scope, _again(body, receive), send)
@@ -68,7 +82,9 @@ class DirectCalls:
         except Exception as error:
             told = handler_exception_to_error_data(error)
             if told is None:
-                raise  # a bug: the tool itself answers whatever else goes wrong
+                # A bug. Without the id of its call a client takes it for a broken connection.
+                log.exception("a call of a tool failed")
+                told = ErrorData(code=INTERNAL_ERROR, message=_BUG)
             return JSONRPCError(jsonrpc="2.0", id=id, error=told)
         return JSONRPCResponse(jsonrpc="2.0", id=id, result=result)
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from fastapi import FastAPI
 from mcp.server import MCPServer, Server
 from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import lifespan as no_lifespan
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
@@ -117,8 +118,8 @@ def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
         # The guard has checked Host and Origin for every route already.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    if not isinstance(server, Server):
-        return list(app.routes)
+    if not isinstance(server, Server) or server.lifespan is not no_lifespan:
+        return list(app.routes)  # what its lifespan made only the SDK's way brings along
     return [
         Route(one.path, DirectCalls(server, one.app)) if isinstance(one, Route) else one
         for one in app.routes
