@@ -66,14 +66,9 @@ async def connect(tx: Transaction) -> None:
     await tx.connection.execute(SQL["connect"], tx.tenant)
 
 
-async def taken_away(tx: Transaction) -> set[UUID]:
-    """The facts that were erased here, or stored here and undone."""
-    return {row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)}
-
-
-async def gone(tx: Transaction) -> list[UUID]:
-    """The facts that are not to come back anywhere, those that were erased elsewhere among them."""
-    return [row["id"] for row in await tx.connection.fetch(SQL["gone"], tx.tenant)]
+async def taken_away(tx: Transaction) -> list[UUID]:
+    """The facts that were erased here, or stored here and undone, and are not here again."""
+    return [row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)]
 
 
 async def emptied(tx: Transaction) -> datetime | None:

@@ -80,25 +80,18 @@ WHERE tenant_id = $1 AND supersedes_id IS NULL AND validity <> 'waiting'
   AND EXISTS (SELECT FROM facts older WHERE older.tenant_id = $1
               AND older.id = (facts.metadata->'exchange'->>'supersedes')::uuid)
 
--- fragment: taken_away
--- What was erased, and what was stored here and undone.
-SELECT (jsonb_array_elements_text(report->'facts'))::uuid AS id FROM erasures
-WHERE tenant_id = $1 AND jsonb_typeof(report->'facts') = 'array'
-UNION
-SELECT (e.payload->>'memory_id')::uuid FROM memory_events u
-JOIN memory_events e ON e.tenant_id = $1 AND e.step = (u.payload->>'undone')::uuid
-WHERE u.tenant_id = $1 AND u.event_type = 'change_undone' AND e.event_type = 'fact_created'
-  AND NOT e.payload ? 'exchange' AND e.payload->>'memory_id' IS NOT NULL
-
 -- name: taken_away
-{taken_away}
-
--- name: gone
--- What is not to come back anywhere.
-{taken_away}
-UNION
-SELECT id FROM facts
-WHERE tenant_id = $1 AND metadata->'exchange' ? 'gone' AND validity = 'retracted'
+-- What was erased here, or stored here and undone, unless the change was repeated.
+SELECT away.id FROM (
+    SELECT (jsonb_array_elements_text(report->'facts'))::uuid AS id FROM erasures
+    WHERE tenant_id = $1 AND jsonb_typeof(report->'facts') = 'array'
+    UNION
+    SELECT (e.payload->>'memory_id')::uuid FROM memory_events u
+    JOIN memory_events e ON e.tenant_id = $1 AND e.step = (u.payload->>'undone')::uuid
+    WHERE u.tenant_id = $1 AND u.event_type = 'change_undone' AND e.event_type = 'fact_created'
+      AND NOT e.payload ? 'exchange' AND e.payload->>'memory_id' IS NOT NULL
+) away
+WHERE NOT EXISTS (SELECT FROM facts f WHERE f.tenant_id = $1 AND f.id = away.id)
 ORDER BY 1
 
 -- name: emptied

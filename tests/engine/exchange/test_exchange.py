@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -14,8 +14,9 @@ from memory_butler.engine.curate import confirm_memory, forget_memory, restore_m
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, taking
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import keep, store_fact
 from memory_butler.engine.undo import undo_change
+from memory_butler.engine.writing import new_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 
@@ -310,3 +311,28 @@ async def test_a_confirmation_is_kept_where_the_other_side_restores(
     for place in pair:
         ((_, _, _, validity, _, at, _),) = (await place.facts(admin)).values()
         assert (validity, at) == ("active", confirmed["last_confirmed_at"])
+
+
+async def test_what_is_repeated_after_undoing_stays(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    """An import gives the same ids each time."""
+    one, other = pair
+    id = uuid4()
+    for repeated in (False, True):
+        clock.advance(minutes=1)
+        said = new_fact(one.memory, "Ana", "home", "Lives in Porto", id=id)
+        await keep(one.memory, one.principal, said)
+        clock.advance(minutes=1)
+        await other.pull(one)
+        clock.advance(minutes=1)
+        if not repeated:
+            await undo_change(one.memory, one.principal)
+            clock.advance(minutes=1)
+            assert (await other.pull(one)).gone == 1
+    for _ in range(2):
+        clock.advance(minutes=1)
+        await one.pull(other)
+        await other.pull(one)
+    for place in pair:
+        assert await place.active(admin) == {("Ana", "home"): "Lives in Porto"}

@@ -24,7 +24,7 @@ async def state(memory: Memory, principal: Principal) -> Signed:
     """Digests of the parts of the facts, by their numbers, and the facts that are gone for good."""
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         parts = await store.digests(tx)
-        gone = await store.gone(tx)
+        gone = await store.taken_away(tx)
     said = {
         "kind": "state",
         "parts": {str(part): digest for part, digest in parts.items()},

@@ -101,7 +101,7 @@ async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
     done = Taken()
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         there = await imports.existing(tx, [one.id for one in sent])
-        away = await store.taken_away(tx)
+        away = set(await store.taken_away(tx))
         emptied = await store.emptied(tx)
     wanted: list[_Wanted] = []
     for one in sent:
@@ -268,8 +268,8 @@ class _Batch:
         its key.
         """
         mark = row["metadata"].get(MARK)
-        if mark is not None and "gone" in mark:
-            return False
+        if mark is not None and mark.get("gone", self._peer.key) != self._peer.key:
+            return False  # of what it took away, only the same installation has a later word
         mine = State(row["validity"], _changed(row), row["valid_until"], row["last_confirmed_at"])
         newer = is_newer(sent.state, mine)
         confirmed = _latest(mine.confirmed, sent.state.confirmed)
@@ -384,7 +384,8 @@ class _Batch:
     async def _set(self, tx: Transaction, row: Row, state: State, waiting: Any) -> None:
         await versions.keep(tx, "fact", [row["id"]], self._now)
         metadata = {key: one for key, one in row["metadata"].items() if key not in _OF_STATE}
-        metadata[MARK] = metadata.get(MARK, {}) | self._mark(state.since)
+        mark = {name: one for name, one in metadata.get(MARK, {}).items() if name != "gone"}
+        metadata[MARK] = mark | self._mark(state.since)
         metadata = _marked(metadata, state.validity, waiting)
         await store.set_state(tx, row["id"], state, metadata, self._now)
         self._note_waiting(row["id"], state.validity, waiting)
