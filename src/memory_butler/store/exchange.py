@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain.exchange import State
+from memory_butler.domain.trust import Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -22,7 +23,7 @@ class Place(NamedTuple):
 
 
 async def digests(tx: Transaction) -> dict[int, str]:
-    """By part, 0 to 255, a SHA-256 of the ids and states of its facts; empty parts lack."""
+    """By part, 0 to 255, a SHA-256 of its facts' ids, states and words; empty parts lack."""
     found = await tx.connection.fetch(SQL["digests"], tx.tenant)
     return {row["part"]: row["digest"] for row in found}
 
@@ -59,6 +60,11 @@ async def set_state(
         metadata,
         now,
     )
+
+
+async def raise_trust(tx: Transaction, id: UUID, trust: Trust) -> None:
+    """Trust a fact as somebody does who said the same."""
+    await tx.connection.execute(SQL["raise_trust"], tx.tenant, id, trust)
 
 
 async def connect(tx: Transaction) -> None:
