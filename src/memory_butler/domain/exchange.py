@@ -1,9 +1,10 @@
 """How two installations agree on facts that either changed: pure, and the same on both sides.
 
-What a fact says never changes. What changes of it is one state, which the latest change decides; of
-two at the same time, or of one that the other led to, the higher rank. So the order in which
-installations meet does not matter, nor how often (a join semilattice). Of several facts that hold
-one key, the one that wins is the greatest of a total order.
+What a fact says never changes; one id with other words is another fact. What changes of it is one
+state, which the latest change decides; of two at the same time, or of one that the other led to,
+the higher rank. So the order in which installations meet does not matter, nor how often (a join
+semilattice). Of several facts that hold one key, the one that wins is the greatest of a total
+order.
 """
 
 from collections.abc import Mapping
@@ -93,6 +94,19 @@ def _order(state: State) -> tuple[datetime, int, float]:
 
 def _moment(moment: datetime | None) -> float:
     return 0.0 if moment is None else moment.timestamp()
+
+
+def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an exchange noted of a fact; None: nothing, or somebody stored something else there."""
+    mark = metadata.get(MARK)
+    if not isinstance(mark, dict):
+        return None
+    try:
+        moments = [mark["at"], mark["since"], mark.get("made", mark["at"])]
+        zoned = [datetime.fromisoformat(one).tzinfo is not None for one in moments]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return mark if all(zoned) else None
 
 
 def changed_since(

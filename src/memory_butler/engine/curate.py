@@ -7,6 +7,7 @@ from uuid import UUID
 from memory_butler.domain.episodes import expires_at
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.events import EventType
+from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
@@ -123,7 +124,8 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
         now = memory.clock()
         target = row["metadata"].get("waiting", {}).get("target")
         replaced = [one.id for one in await facts.active_of(tx, key)]
-        if target is not None and UUID(target) not in replaced:
+        # What another installation named may be anything: there, its key alone says what gives way.
+        if target is not None and UUID(target) not in replaced and MARK not in row["metadata"]:
             old = await facts.for_update(tx, UUID(target))
             replaced += [old["id"]] if old is not None and old["validity"] == "active" else []
         await versions.keep(tx, "fact", [id], now)

@@ -15,6 +15,7 @@ import asyncpg
 from memory_butler.domain.episodes import ConsolidationStatus, expires_at
 from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey, validity_period
 from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.links import Item
@@ -137,7 +138,7 @@ def new_fact(
         ),
         created_at=now,
         tags=inputs.tags(tags),
-        metadata=inputs.metadata(metadata),
+        metadata={name: one for name, one in inputs.metadata(metadata).items() if name != MARK},
         trust=_trust(trust),
     )
 

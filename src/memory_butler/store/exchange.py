@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain.exchange import State
+from memory_butler.domain.trust import Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -22,7 +23,7 @@ class Place(NamedTuple):
 
 
 async def digests(tx: Transaction) -> dict[int, str]:
-    """By part, 0 to 255, a SHA-256 of the ids and states of its facts; empty parts lack."""
+    """By part, 0 to 255, a SHA-256 of its facts' ids, states and words; empty parts lack."""
     found = await tx.connection.fetch(SQL["digests"], tx.tenant)
     return {row["part"]: row["digest"] for row in found}
 
@@ -61,19 +62,19 @@ async def set_state(
     )
 
 
+async def raise_trust(tx: Transaction, id: UUID, trust: Trust) -> None:
+    """Trust a fact as somebody does who said the same."""
+    await tx.connection.execute(SQL["raise_trust"], tx.tenant, id, trust)
+
+
 async def connect(tx: Transaction) -> None:
     """Name what facts replaced, where that came later than they did."""
     await tx.connection.execute(SQL["connect"], tx.tenant)
 
 
-async def taken_away(tx: Transaction) -> set[UUID]:
-    """The facts that were erased here, or stored here and undone."""
-    return {row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)}
-
-
-async def gone(tx: Transaction) -> list[UUID]:
-    """The facts that are not to come back anywhere, those that were erased elsewhere among them."""
-    return [row["id"] for row in await tx.connection.fetch(SQL["gone"], tx.tenant)]
+async def taken_away(tx: Transaction) -> list[UUID]:
+    """The facts that were erased here, or stored here and undone, and are not here again."""
+    return [row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)]
 
 
 async def emptied(tx: Transaction) -> datetime | None:

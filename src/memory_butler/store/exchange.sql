@@ -2,6 +2,13 @@
 -- Facts that may compete for one key lie together, on every installation alike.
 sha256(convert_to(subject_key || chr(31) || predicate_key, 'UTF8'))
 
+-- fragment: mark
+-- What an exchange noted of a fact; anybody may have stored something else by that name.
+CASE WHEN pg_input_is_valid(metadata #>> '{exchange,at}', 'timestamptz')
+      AND pg_input_is_valid(metadata #>> '{exchange,since}', 'timestamptz')
+      AND coalesce(pg_input_is_valid(metadata #>> '{exchange,made}', 'timestamptz'), true)
+     THEN metadata->'exchange' END
+
 -- fragment: known_since
 -- Since when it is what it is: whatever else of it changed meanwhile.
 coalesce((SELECT max(v.known_until) FROM memory_versions v
@@ -12,7 +19,7 @@ coalesce((SELECT max(v.known_until) FROM memory_versions v
 
 -- fragment: sent
 -- What was erased on another installation is forgotten here, and not passed on.
-NOT coalesce(metadata->'exchange' ? 'gone', false)
+NOT coalesce({mark} ? 'gone', false)
 
 -- name: digests
 -- Of each part of the facts, what tells whether it is the same elsewhere. Decay is each side's own.
@@ -21,7 +28,9 @@ FROM (
     SELECT get_byte({place}, 0) AS part, id,
            concat_ws(' ', id, CASE validity WHEN 'expired' THEN 'active' ELSE validity END,
                      coalesce(extract(epoch FROM valid_until)::text, '-'),
-                     coalesce(extract(epoch FROM last_confirmed_at)::text, '-')) AS line
+                     coalesce(extract(epoch FROM last_confirmed_at)::text, '-'),
+                     encode(sha256(convert_to(concat_ws(chr(31), subject, predicate, content, scope),
+                                              'UTF8')), 'hex')) AS line
     FROM facts WHERE tenant_id = $1 AND {sent}
 ) lines
 GROUP BY part ORDER BY part
@@ -30,7 +39,7 @@ GROUP BY part ORDER BY part
 -- The oldest of a key first, so that what a fact replaced comes before it.
 WITH wanted AS (
     SELECT id AS wanted_id, {place} AS place,
-           coalesce((metadata->'exchange'->>'made')::timestamptz, created_at) AS made
+           coalesce(({mark}->>'made')::timestamptz, created_at) AS made
     FROM facts WHERE tenant_id = $1 AND {sent} AND get_byte({place}, 0) = ANY($2::integer[])
 ), listed AS (
     SELECT wanted_id, place, made FROM wanted
@@ -72,33 +81,34 @@ SET validity = $3, valid_until = $4, last_confirmed_at = $5, metadata = $6,
     retired_at = CASE WHEN $3 = 'active' THEN NULL ELSE coalesce(retired_at, $7) END
 WHERE tenant_id = $1 AND id = $2
 
--- name: connect
--- Facts of which the one that they replaced came later than they.
-UPDATE facts SET supersedes_id = (metadata->'exchange'->>'supersedes')::uuid
-WHERE tenant_id = $1 AND supersedes_id IS NULL AND validity <> 'waiting'
-  AND metadata->'exchange'->>'supersedes' IS NOT NULL
-  AND EXISTS (SELECT FROM facts older WHERE older.tenant_id = $1
-              AND older.id = (facts.metadata->'exchange'->>'supersedes')::uuid)
+-- name: raise_trust
+UPDATE facts SET trust = $3 WHERE tenant_id = $1 AND id = $2
 
--- fragment: taken_away
--- What was erased, and what was stored here and undone.
-SELECT (jsonb_array_elements_text(report->'facts'))::uuid AS id FROM erasures
-WHERE tenant_id = $1 AND jsonb_typeof(report->'facts') = 'array'
-UNION
-SELECT (e.payload->>'memory_id')::uuid FROM memory_events u
-JOIN memory_events e ON e.tenant_id = $1 AND e.step = (u.payload->>'undone')::uuid
-WHERE u.tenant_id = $1 AND u.event_type = 'change_undone' AND e.event_type = 'fact_created'
-  AND NOT e.payload ? 'exchange' AND e.payload->>'memory_id' IS NOT NULL
+-- name: connect
+-- Facts of which the one that they replaced came later than they; of the same key, and not one that
+-- is trusted more (`outranks`).
+UPDATE facts SET supersedes_id = older.id
+FROM facts older
+WHERE facts.tenant_id = $1 AND facts.supersedes_id IS NULL AND facts.validity <> 'waiting'
+  AND facts.metadata #>> '{exchange,supersedes}' IS NOT NULL
+  AND older.tenant_id = $1 AND older.id::text = facts.metadata #>> '{exchange,supersedes}'
+  AND older.id <> facts.id
+  AND older.scope = facts.scope AND older.predicate_key = facts.predicate_key
+  AND (older.subject_key = facts.subject_key OR older.entity_id = facts.entity_id)
+  AND facts.trust >= least(older.trust, 4)
 
 -- name: taken_away
-{taken_away}
-
--- name: gone
--- What is not to come back anywhere.
-{taken_away}
-UNION
-SELECT id FROM facts
-WHERE tenant_id = $1 AND metadata->'exchange' ? 'gone' AND validity = 'retracted'
+-- What was erased here, or stored here and undone, unless the change was repeated.
+SELECT away.id FROM (
+    SELECT (jsonb_array_elements_text(report->'facts'))::uuid AS id FROM erasures
+    WHERE tenant_id = $1 AND jsonb_typeof(report->'facts') = 'array'
+    UNION
+    SELECT (e.payload->>'memory_id')::uuid FROM memory_events u
+    JOIN memory_events e ON e.tenant_id = $1 AND e.step = (u.payload->>'undone')::uuid
+    WHERE u.tenant_id = $1 AND u.event_type = 'change_undone' AND e.event_type = 'fact_created'
+      AND NOT e.payload ? 'exchange' AND e.payload->>'memory_id' IS NOT NULL
+) away
+WHERE NOT EXISTS (SELECT FROM facts f WHERE f.tenant_id = $1 AND f.id = away.id)
 ORDER BY 1
 
 -- name: emptied

@@ -3,19 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
 from memory_butler.engine.conflicts import Choice, list_conflicts, settle
-from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
+from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, taking
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import keep, store_fact
 from memory_butler.engine.undo import undo_change
+from memory_butler.engine.writing import new_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 
@@ -310,3 +311,173 @@ async def test_a_confirmation_is_kept_where_the_other_side_restores(
     for place in pair:
         ((_, _, _, validity, _, at, _),) = (await place.facts(admin)).values()
         assert (validity, at) == ("active", confirmed["last_confirmed_at"])
+
+
+async def test_what_is_repeated_after_undoing_stays(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    """An import gives the same ids each time."""
+    one, other = pair
+    id = uuid4()
+    for repeated in (False, True):
+        clock.advance(minutes=1)
+        said = new_fact(one.memory, "Ana", "home", "Lives in Porto", id=id)
+        await keep(one.memory, one.principal, said)
+        clock.advance(minutes=1)
+        await other.pull(one)
+        clock.advance(minutes=1)
+        if not repeated:
+            await undo_change(one.memory, one.principal)
+            clock.advance(minutes=1)
+            assert (await other.pull(one)).gone == 1
+    for _ in range(2):
+        clock.advance(minutes=1)
+        await one.pull(other)
+        await other.pull(one)
+    for place in pair:
+        assert await place.active(admin) == {("Ana", "home"): "Lives in Porto"}
+
+
+@pytest.fixture
+def three(memory: Memory, tmp_path: Path) -> tuple[Replica, Replica, Replica]:
+    """One's own two installations, and somebody else's, who is believed less and has all facts."""
+    mine, relay, other = replicas(memory, tmp_path, 3, "relayed")
+    for place in (mine, relay):
+        place.accept(other, "imported")
+    return mine, relay, other
+
+
+async def test_nobody_is_believed_more_by_way_of_another(
+    three: tuple[Replica, Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    mine, relay, other = three
+    relay.accept(mine, "imported")
+    id = await _say(clock, mine, "Lives in Porto", trust="user_said")
+    clock.advance(minutes=1)
+    await relay.pull(mine)
+    await other.pull(relay)
+    clock.advance(minutes=1)
+    await forget_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    assert (await relay.pull(other)).changed == 1
+    clock.advance(minutes=1)
+    assert (await mine.pull(relay)).kept == 1
+    clock.advance(minutes=1)
+    await erase(other.memory, other.principal, Target(memory=("fact", id)))
+    clock.advance(minutes=1)
+    await relay.pull(other)
+    await mine.pull(relay)
+    assert await mine.active(admin) == {("Ana", "home"): "Lives in Porto"}
+
+
+async def test_who_tells_a_fact_first_does_not_decide_it(
+    three: tuple[Replica, Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    mine, relay, other = three
+    words = await _say(clock, mine, "Lives in Porto", trust="user_said")
+    state = await _say(clock, mine, "Has a dog", "pet", trust="user_said")
+    clock.advance(minutes=1)
+    await other.pull(mine)
+    await admin.execute(
+        "UPDATE facts SET content = 'Lives in Faro' WHERE tenant_id = $1 AND id = $2",
+        other.principal.tenant,
+        words,
+    )
+    clock.advance(minutes=1)
+    await forget_memory(other.memory, other.principal, "fact", state)
+    clock.advance(minutes=1)
+    await relay.pull(other)
+    assert await relay.active(admin) == {("Ana", "home"): "Lives in Faro"}
+    expected = {("Ana", "home"): "Lives in Porto", ("Ana", "pet"): "Has a dog"}
+    for _ in range(2):
+        clock.advance(minutes=1)
+        await relay.pull(mine)
+        assert await relay.active(admin) == expected
+        clock.advance(minutes=1)
+        await mine.pull(relay)
+        await relay.pull(other)
+        await mine.pull(other)
+        assert await mine.active(admin) == await relay.active(admin) == expected
+    assert {row[6] for row in (await relay.facts(admin)).values() if row[3] == "active"} == {5}
+
+
+async def test_what_is_trusted_less_names_nothing_of_another_key_as_replaced(
+    three: tuple[Replica, Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    mine, _, other = three
+    home = await _say(clock, mine, "Lives in Porto", trust="user_said")
+    clock.advance(minutes=1)
+    await other.pull(mine)
+    after = await _say(clock, other, "Has a dog", "pet")
+    waits = await _say(clock, other, "Rows a boat", "sport")
+    await admin.execute(
+        "UPDATE facts SET supersedes_id = $3 WHERE tenant_id = $1 AND id = $2",
+        other.principal.tenant,
+        after,
+        home,
+    )
+    await admin.execute(
+        "UPDATE facts SET validity = 'waiting', retired_at = now(),"
+        " metadata = jsonb_build_object('waiting', jsonb_build_object('target', $3::text))"
+        " WHERE tenant_id = $1 AND id = $2",
+        other.principal.tenant,
+        waits,
+        str(home),
+    )
+    clock.advance(minutes=1)
+    assert (await mine.pull(other)).new == 2
+    replaced = await admin.fetch(
+        "SELECT id FROM facts WHERE tenant_id = $1 AND supersedes_id IS NOT NULL",
+        mine.principal.tenant,
+    )
+    assert replaced == []
+    assert (await list_conflicts(mine.memory, mine.principal, 10, 0))[0] == 0
+    await accept_fact(mine.memory, mine.principal, waits)
+    assert ("Ana", "home") in await mine.active(admin)
+
+
+@pytest.mark.parametrize("stored", ["NYSE", {"made": "x"}, {"gone": 1}, {"at": "now", "since": 3}])
+async def test_a_word_of_the_users_own_is_no_mark(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock, stored: Any
+) -> None:
+    one, other = pair
+    id = await _say(clock, one, "Trades shares", "work")
+    await admin.execute(
+        "UPDATE facts SET metadata = $3 WHERE tenant_id = $1 AND id = $2",
+        one.principal.tenant,
+        id,
+        {"exchange": stored},
+    )
+    clock.advance(minutes=1)
+    assert (await other.pull(one)).new == 1
+    clock.advance(minutes=1)
+    await forget_memory(other.memory, other.principal, "fact", id)
+    clock.advance(minutes=1)
+    assert (await one.pull(other)).changed == 1
+    # A new fact is stored without it.
+    assert new_fact(one.memory, "Ana", "work", "x", metadata={"exchange": stored}).metadata == {}
+
+
+async def test_a_damaged_fact_keeps_back_no_other(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    page, _ = await giving.facts(one.memory, one.principal, ALL)
+    (sound,) = packs.opened(page)["facts"]
+    marked = sound | {"metadata": {"forgotten": True, "echo_of": "x", "colour": "red"}}
+    said = {"kind": "facts", "facts": [{}, sound | {"since": "x"}, None, marked]}
+    done = await taking.take(
+        other.memory, other.principal, packs.signed(one.memory, one.principal.tenant, said)
+    )
+    assert (done.new, done.refused) == (1, 3)
+    kept = await admin.fetchval(
+        "SELECT metadata - 'exchange' FROM facts WHERE tenant_id = $1", other.principal.tenant
+    )
+    assert kept == {"colour": "red"}
+    many = packs.signed(
+        one.memory, one.principal.tenant, said | {"facts": [None] * (packs.PACK_FACTS + 1)}
+    )
+    with pytest.raises(InvalidInput, match="at most"):
+        await taking.take(other.memory, other.principal, many)

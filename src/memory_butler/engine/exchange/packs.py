@@ -6,14 +6,14 @@ whatever validity. docs/sync.md has the format.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
-from memory_butler.domain.exchange import MARK, State, changed_since
+from memory_butler.domain.exchange import State, changed_since, mark_of
 from memory_butler.domain.facts import VALIDITIES, Validity
 from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.engine.edits import MARKS
@@ -69,8 +69,8 @@ def signed(memory: Memory, tenant: str, said: Mapping[str, Any]) -> Signed:
     return Signed(text, signer.sign(text.encode()).hex())
 
 
-def opened(given: Signed) -> dict[str, Any]:
-    """What a statement says, once its signature holds; `key` is who signed.
+def opened(given: Signed, check: Callable[[str], object] = str) -> dict[str, Any]:
+    """What a statement says, once `check` has let its `key` pass and its signature holds.
 
     Raises:
         InvalidInput: it is no statement of a format that is known here, or was changed.
@@ -83,6 +83,7 @@ def opened(given: Signed) -> dict[str, Any]:
         number, key = said["format"], bytes.fromhex(said["key"])
         if number != FORMAT:
             raise InvalidInput(f"it has format {number}, this version reads {FORMAT}")
+        check(said["key"])
         Ed25519PublicKey.from_public_bytes(key).verify(
             bytes.fromhex(given.signature), given.statement.encode()
         )
@@ -99,7 +100,7 @@ def opened(given: Signed) -> dict[str, Any]:
 def as_sent(row: Row) -> dict[str, Any]:
     """A fact of the store as a statement has it."""
     noted = row["metadata"]
-    mark = noted.get(MARK)
+    mark = mark_of(noted)
     supersedes = row["supersedes_id"] or (mark or {}).get("supersedes")
     entity = None
     if row["canonical_name"] is not None:
@@ -151,9 +152,10 @@ def read_fact(given: Any, most: Trust) -> Sent:
                 "permanence",
                 "source_butler",
                 "tags",
-                "metadata",
             )
         }
+        # What these mean is for each installation to find out.
+        own = {name: one for name, one in given["metadata"].items() if name not in MARKS}
         begin = _sure(given["valid_from"])
         if until is not None and until <= begin:
             raise InvalidInput("a fact in it ends before it begins")
@@ -166,7 +168,7 @@ def read_fact(given: Any, most: Trust) -> Sent:
             None if given["waiting"] is None else _waiting(given["waiting"]),
             None if given["entity"] is None else dict(given["entity"]),
             min(1.0, max(0.0, float(given["confidence"]))),
-            says | {"valid_from": begin},
+            says | {"metadata": own, "valid_from": begin},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"a fact in it is damaged ({type(error).__name__})") from error

@@ -5,11 +5,12 @@ nothing that is trusted more than the peer is (C-210).
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
 from memory_butler.domain.events import EventType
@@ -21,6 +22,7 @@ from memory_butler.domain.exchange import (
     changed_since,
     is_newer,
     loser,
+    mark_of,
 )
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.domain.principals import Principal
@@ -28,12 +30,12 @@ from memory_butler.domain.trust import Trust, outranks
 from memory_butler.engine import writing
 from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
 from memory_butler.engine.exchange import peers
-from memory_butler.engine.exchange.packs import Sent, Signed, opened, own_key, read_fact
+from memory_butler.engine.exchange.packs import PACK_FACTS, Sent, Signed, opened, own_key, read_fact
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import screened
+from memory_butler.engine.screening import apart, screened
 from memory_butler.inference import languages
-from memory_butler.store import entities, events, facts, imports, links, versions
+from memory_butler.store import entities, events, facts, links, versions
 from memory_butler.store import exchange as store
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -50,6 +52,7 @@ _EVENTS: Final[dict[Validity, EventType]] = {
     "superseded": "fact_superseded",
     "retracted": "fact_retracted",
 }
+_SAYS: Final = ("subject", "predicate", "content", "scope")
 # Marks in the metadata that go with a state, and are made anew for the next.
 _OF_STATE: Final = ("forgotten", "waiting", "status")
 
@@ -62,10 +65,11 @@ class Taken:
         new: facts that were not here.
         changed: facts that are in another state now.
         conflicts: facts that wait beside one that was said elsewhere at the same time.
-        kept: facts that stay as they are, as they are trusted more than the peer.
+        kept: facts that stay as they are: they are trusted more than what came, or have the same id
+            and other words.
         gone: facts that were erased there, and are forgotten here.
-        refused: facts that were not stored, since they were erased or undone here, or are refused
-            by a setting of this installation.
+        refused: facts that were not stored, since they were erased or undone here, are damaged, or
+            are refused by a setting of this installation.
     """
 
     new: int = 0
@@ -89,30 +93,13 @@ async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
         PermissionDenied: nobody has accepted the key that signed it.
         Conflict: the clock of the other installation is ahead.
     """
-    said = opened(given)
-    peer = _peer(memory, principal, said["key"])
-    if said.get("kind") == "state":
-        return await _take_gone(memory, principal, peer, _ids(said))
-    if said.get("kind") != "facts" or not isinstance(said.get("facts"), list):
-        raise InvalidInput("it is no statement of an exchange")
-    read = (read_fact(one, peer.trust) for one in said["facts"])
-    sent = list({one.id: one for one in read}.values())
-    await _wait_for(memory, _latest(*(_newest(one) for one in sent)))
     done = Taken()
-    async with memory.reading(principal.tenant, on_primary=True) as tx:
-        there = await imports.existing(tx, [one.id for one in sent])
-        away = await store.taken_away(tx)
-        emptied = await store.emptied(tx)
-    wanted: list[_Wanted] = []
-    for one in sent:
-        if one.id in there:
-            wanted.append(_Wanted(one))
-        elif one.id in away or (emptied is not None and one.made <= emptied):
-            done.refused += 1
-        else:
-            made = await _made(memory, principal, peer, one)
-            done.refused += made is None
-            wanted += [] if made is None else [made]
+    # In a thread: megabytes of JSON take tens of milliseconds, in which others want to be served.
+    peer, said, sent = await asyncio.to_thread(_read, memory, principal, given, done)
+    if said["kind"] == "state":
+        return await _take_gone(memory, principal, peer, _ids(said))
+    await _wait_for(memory, _latest(*(_newest(one) for one in sent)))
+    wanted = await _wanted(memory, principal, peer, sent, done)
     for begin in range(0, len(wanted), BATCH):
         taking = _Batch(memory, principal, peer)
         async with transaction(memory.pool, principal.tenant) as tx:
@@ -123,6 +110,72 @@ async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
         async with transaction(memory.pool, principal.tenant) as tx:
             await store.connect(tx)
     return done
+
+
+def _read(
+    memory: Memory, principal: Principal, given: Signed, done: Taken
+) -> tuple[Peer, dict[str, Any], list[Sent]]:
+    """Who says what; a fact that is damaged is left out, and the others are taken."""
+    said = opened(given, lambda key: _peer(memory, principal, key))
+    peer = _peer(memory, principal, said["key"])
+    if said.get("kind") == "state":
+        return peer, said, []
+    given_facts = said.get("facts")
+    if said.get("kind") != "facts" or not isinstance(given_facts, list):
+        raise InvalidInput("it is no statement of an exchange")
+    if len(given_facts) > PACK_FACTS:
+        raise InvalidInput(f"it has {len(given_facts):,} facts, at most {PACK_FACTS:,} are taken")
+    read: dict[UUID, Sent] = {}
+    for one in given_facts:
+        try:
+            fact = read_fact(one, peer.trust)
+            read[fact.id] = fact
+        except InvalidInput:
+            done.refused += 1
+    return peer, said, list(read.values())
+
+
+async def _wanted(
+    memory: Memory, principal: Principal, peer: Peer, sent: Sequence[Sent], done: Taken
+) -> "list[_Wanted]":
+    """What is to be taken of some facts, found and checked before anything is locked."""
+    renamed = {
+        one.id: replace(one, id=uuid5(one.id, chr(31).join(_words(one.says)))) for one in sent
+    }
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        ids = [one.id for one in (*sent, *renamed.values())]
+        there = {row["id"]: row for row in await facts.of_any_state(tx, ids)}
+        away = set(await store.taken_away(tx))
+        emptied = await store.emptied(tx)
+    wanted: list[_Wanted] = []
+    for given in sent:
+        one, row, same = given, there.get(given.id), True
+        if row is not None and _words(row) != _words(one.says):
+            made = await _made(memory, principal, peer, one)
+            same = (
+                made is not None
+                and made.new is not None
+                and _words(row) == _words({name: getattr(made.new, name) for name in _SAYS})
+            )
+            if not same and outranks(one.trust, Trust(row["trust"])):
+                # Somebody who is believed less told this id first, with other words.
+                one, same = renamed[given.id], True
+                row = there.get(one.id)
+            done.kept += not same
+        if row is not None:
+            wanted.append(_Wanted(one, same=same))
+        elif one.id in away or (emptied is not None and one.made <= emptied):
+            done.refused += 1
+        else:
+            made = await _made(memory, principal, peer, one)
+            done.refused += made is None
+            wanted += [] if made is None else [made]
+    return list({one.sent.id: one for one in wanted}.values())
+
+
+def _words(says: Mapping[str, Any]) -> tuple[str, ...]:
+    """What makes two facts of one id the same."""
+    return tuple(str(says[name]) for name in _SAYS)
 
 
 def _newest(sent: Sent) -> datetime | None:
@@ -166,19 +219,23 @@ async def _wait_for(memory: Memory, latest: datetime | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A fact to be taken; what is `new`, and how it is found, where it is not here yet."""
+    """A fact to be taken; what is `new`, and how it is found, where it is not here yet.
+
+    `same`: the words that this installation has by its id are these.
+    """
 
     sent: Sent
     new: NewFact | None = None
     entity: NewEntity | None = None
     words: str = ""
+    same: bool = True
 
 
 async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) -> _Wanted | None:
     """A new fact, checked and screened like whatever comes in; None: it cannot be stored here."""
     try:
         checked = writing.new_fact(memory, id=sent.id, trust=sent.trust.label, **sent.says)
-        clean = screened(memory, principal, checked)
+        clean = await apart(partial(screened, memory, principal, checked), checked.content)
         entity = None if sent.entity is None else new_entity(**sent.entity)
         if entity is not None and peer.trust < Trust.AGENT_INFERRED:
             # A name that others may have chosen must not take over what is said of somebody.
@@ -227,7 +284,9 @@ class _Batch:
         for one in wanted:
             row = there.get(one.sent.id)
             if row is not None:
-                comers += [(one, row)] if await self._merge(tx, one.sent, row) else []
+                comers += [(one, row)] if await self._merge(tx, one, row) else []
+            elif one.new is None:
+                continue  # erased since it was looked for
             elif one.sent.state.validity == "active":
                 comers.append((one, None))
             else:
@@ -235,13 +294,17 @@ class _Batch:
         comers.sort(key=lambda one: (one[0].sent.state.since, one[0].sent.id))
         for one, row in comers:
             await self._claim(tx, one, row, keys[one.sent.id])
+        ends = [id for pair in self._waiting for id in pair]
+        at = {row["id"]: _key_of(row) for row in await facts.of_any_state(tx, ends)} if ends else {}
         for lost, won in self._waiting:
+            if won == lost or at.get(won) != at[lost]:
+                continue  # not here, or not about the same
             await links.insert(tx, ("fact", lost), ("fact", won), "contradicts", self._now)
         await events.record(tx, self._principal.actor, self._happened, self._now)
 
     async def _key(self, tx: Transaction, one: _Wanted, row: Row | None) -> FactKey:
         if row is not None:
-            return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+            return _key_of(row)
         assert one.new is not None  # noqa: S101 -- it was not here when the batch was made
         entity_id = await self._entity(tx, one)
         return FactKey.of(one.new.scope, one.new.predicate, one.new.subject, entity_id)
@@ -257,32 +320,43 @@ class _Batch:
         name = (one.entity.canonical_name, one.entity.entity_type)
         if name not in self._entities:
             row = await insert_entity(tx, self._principal, one.entity, self._now)
-            row = row or await entities.named(tx, *name)
-            assert row is not None  # noqa: S101 -- its name was found taken
+            if row is None:
+                named = await entities.named(tx, *name)
+                assert named is not None  # noqa: S101 -- its name was found taken
+                row = await entities.share(tx, named["id"]) or named
             merged_into = (row["metadata"] or {}).get("merged_into")
             self._entities[name] = row["id"] if merged_into is None else UUID(merged_into)
         return self._entities[name]
 
-    async def _merge(self, tx: Transaction, sent: Sent, row: Row) -> bool:
+    async def _merge(self, tx: Transaction, one: _Wanted, row: Row) -> bool:
         """Merge the state of a fact that is here; whether it is to be active, which is decided by
         its key.
         """
-        mark = row["metadata"].get(MARK)
-        if mark is not None and "gone" in mark:
-            return False
+        sent, mark = one.sent, mark_of(row["metadata"])
+        if mark is not None and mark.get("gone", self._peer.key) != self._peer.key:
+            return False  # of what it took away, only the same installation has a later word
         mine = State(row["validity"], _changed(row), row["valid_until"], row["last_confirmed_at"])
         newer = is_newer(sent.state, mine)
         confirmed = _latest(mine.confirmed, sent.state.confirmed)
-        if outranks(Trust(row["trust"]), self._peer.trust):
+        known = Trust(row["trust"])
+        if outranks(known, sent.trust):
             self.done.kept += newer
             return False
+        if one.same and sent.trust > known:
+            # The same fact, from whoever is believed more: nobody who is believed less decides it.
+            if outranks(sent.trust, known) and mark is not None:
+                brought = row["known_since"] == datetime.fromisoformat(mark["at"])
+                newer = newer or (brought and _differs(sent.state, mine))
+            await versions.keep(tx, "fact", [row["id"]], self._now)
+            await store.raise_trust(tx, row["id"], sent.trust)
+            row["trust"] = sent.trust
         if newer and sent.state.validity == "active":
             return True
         if newer:
             await self._set(tx, row, replace(sent.state, confirmed=confirmed), sent.waiting)
         elif confirmed != mine.confirmed:
             await versions.keep(tx, "fact", [row["id"]], self._now)
-            metadata = {key: one for key, one in row["metadata"].items() if key != "status"}
+            metadata = {key: val for key, val in row["metadata"].items() if key != "status"}
             state = replace(mine, confirmed=confirmed)
             await store.set_state(tx, row["id"], state, metadata, self._now)
             self._tell("memory_confirmed", row["id"])
@@ -317,10 +391,10 @@ class _Batch:
             confirmed = _latest(row["last_confirmed_at"], state.confirmed)
             await self._set(tx, row, replace(state, confirmed=confirmed), waiting)
         if state.validity == "active":
-            older = None if row is None else sent.supersedes
-            if older is not None and await facts.exists(tx, older):
-                await facts.set_supersedes(tx, sent.id, older)  # what waited here replaced it there
             trust = sent.trust if row is None else Trust(row["trust"])
+            older = None if row is None else await self._older(tx, sent, key)
+            if older is not None:
+                await facts.set_supersedes(tx, sent.id, older)  # what waited here replaced it there
             self._held[key].append(facts.Holder(sent.id, self._now, trust))
 
     async def _comer(self, tx: Transaction, sent: Sent, row: Row | None) -> Claim:
@@ -335,6 +409,15 @@ class _Batch:
     async def _holder(self, tx: Transaction, row: Row) -> Claim:
         ancestors = await store.ancestors(tx, row["id"])
         return Claim(row["id"], row["content"], Trust(row["trust"]), _changed(row), ancestors)
+
+    async def _older(self, tx: Transaction, sent: Sent, key: FactKey) -> UUID | None:
+        """What a fact replaced, where it is here and the sender may say so of it."""
+        if sent.supersedes is None or sent.supersedes == sent.id:
+            return None
+        for row in await facts.of_any_state(tx, [sent.supersedes]):
+            if _key_of(row) == key and not outranks(Trust(row["trust"]), sent.trust):
+                return sent.supersedes
+        return None  # it may come later, or was erased
 
     async def _yield(self, tx: Transaction, row: Row, how: Validity, winner: Sent) -> None:
         """Take a fact back that was active. It does so since it was: a later word decides again."""
@@ -355,9 +438,8 @@ class _Batch:
     ) -> None:
         sent, new = one.sent, one.new
         assert new is not None  # noqa: S101 -- the caller asked
-        older = sent.supersedes
-        if state.validity == "waiting" or (older is not None and not await facts.exists(tx, older)):
-            older = None  # it may come later, or was erased; what waits has replaced nothing
+        # What waits has replaced nothing.
+        older = None if state.validity == "waiting" else await self._older(tx, sent, key)
         mark = new.metadata[MARK] | self._mark(state.since)
         metadata = _marked(new.metadata | {MARK: mark}, state.validity, waiting)
         fact = replace(
@@ -384,7 +466,9 @@ class _Batch:
     async def _set(self, tx: Transaction, row: Row, state: State, waiting: Any) -> None:
         await versions.keep(tx, "fact", [row["id"]], self._now)
         metadata = {key: one for key, one in row["metadata"].items() if key not in _OF_STATE}
-        metadata[MARK] = metadata.get(MARK, {}) | self._mark(state.since)
+        known = mark_of(metadata) or {}
+        mark = {name: one for name, one in known.items() if name != "gone"}
+        metadata[MARK] = mark | self._mark(state.since)
         metadata = _marked(metadata, state.validity, waiting)
         await store.set_state(tx, row["id"], state, metadata, self._now)
         self._note_waiting(row["id"], state.validity, waiting)
@@ -405,6 +489,14 @@ class _Batch:
         self._happened.append((event, payload))
 
 
+def _key_of(row: Row) -> FactKey:
+    return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+
+
+def _differs(theirs: State, mine: State) -> bool:
+    return (theirs.validity, theirs.valid_until) != (mine.validity, mine.valid_until)
+
+
 def _marked(metadata: dict[str, Any], validity: Validity, waiting: Any) -> dict[str, Any]:
     if validity == "retracted":
         return metadata | {"forgotten": True}
@@ -414,7 +506,7 @@ def _marked(metadata: dict[str, Any], validity: Validity, waiting: Any) -> dict[
 
 
 def _changed(row: Row) -> datetime:
-    return changed_since(row["known_since"], row["created_at"], row["metadata"].get(MARK))
+    return changed_since(row["known_since"], row["created_at"], mark_of(row["metadata"]))
 
 
 async def _take_gone(
@@ -428,7 +520,7 @@ async def _take_gone(
             happened: list[events.Event] = []
             now = memory.clock()
             for row in there.values():
-                mark = row["metadata"].get(MARK, {})
+                mark = mark_of(row["metadata"]) or {}
                 if "gone" in mark:
                     continue
                 if outranks(Trust(row["trust"]), peer.trust):
