@@ -1,5 +1,6 @@
 """`memory-butler journal`: a stranger talks, quits, comes back, and is remembered."""
 
+import asyncio
 import json
 import os
 import pty
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,10 @@ from dashboard.talker import Talker, talker
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.introduction import Introduction, introduce, introduction_of
 from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.tags import Piece
+from memory_butler.journal_config import JournalConfig
+from memory_butler.surfaces.cli.journal.chat import _Talk
+from memory_butler.surfaces.cli.journal.terminal import Writing
 
 # Written by hand, in place of a model's replies.
 FIRST_DAY = """\
@@ -251,11 +258,24 @@ def test_a_secret_that_is_typed_is_masked_before_it_is_kept(home: Installation) 
         script(home, NEXT_DAY),
         stdin=f"I push with {token}.\n/pin the token {token}\n/edit token\nit is {token}\n/mind\n",
     )
-    assert said.err.count("(Masked before it was stored: 1 × GitHub token.)") == 3
+    masked = "Masked before it was stored: 1 × GitHub token."
+    assert said.err.count(f"({masked})") == 2
+    assert said.err.count(f"({masked} /keep says it again as it was.)") == 1
     assert "pin: it is [masked: GitHub token, …q7R8]" in said.err
     whole = b"".join(path.read_bytes() for path in home.data_dir.rglob("default.sqlite*"))
     assert b"[masked: GitHub token" in whole
     assert token.encode() not in whole
+
+
+def test_what_was_masked_is_kept_when_one_asks_for_it(home: Installation) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    talk = f"I push with {token}.\n/keep\n/keep\n"
+    said = home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin=talk)
+    assert "(Stored as it is, and marked: 1 × GitHub token.)" in said.err
+    assert "Nothing of your last message was masked." in said.err
+    with JournalFile.open(home.data_dir, "default", "default") as file:
+        typed = [one.content for one in LiveJournal(file).events() if one.actor == "user"]
+    assert typed == ["I push with [masked: GitHub token, …q7R8].", f"I push with {token}."]
 
 
 def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> None:
@@ -505,6 +525,57 @@ def test_a_draft_that_looks_something_up_goes_from_the_screen(
     terminal.expect("thinking …", again=True)
     terminal.expect("assistant: You never said.\x1b[0m\r\n", again=True)
     terminal.expect('(looked up: search("roses"))', again=True)
+
+
+def test_a_terminal_that_clears_nothing_gets_no_codes(
+    home: Installation, terminal: Terminal
+) -> None:
+    terminal.expect("> ")
+    terminal.type("Hello, I am Ana\n")
+    terminal.expect("Good morning, Ana!")
+    terminal.type("/quit\n")
+    assert terminal.end() == 0
+    # Line editing has its own.
+    assert not re.search(r"\x1b\[\d*[mKJA]", terminal.seen)
+
+
+def test_a_draft_that_has_left_the_window_is_told_to_be_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("memory_butler.surfaces.cli.journal.terminal._obeys", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "3")
+    with Writing(lambda pieces: [(one.text, False) for one in pieces]) as writing:
+        for lines in (3, 4):
+            writing.show([Piece("say", "word")] * lines)
+            writing.show([])
+            out = capsys.readouterr().out
+            assert ("(draft taken back)" in out) is (lines > 3)
+            assert ("\x1b[J" in out) is (lines <= 3)
+
+
+def test_a_second_interrupt_ends_what_does_not_heed_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def heedless(*_: object, **_also: object) -> None:
+        for _time in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(SECONDS)
+
+    monkeypatch.setattr("memory_butler.journal.conversation.reply", heedless)
+    memory = SimpleNamespace(journal=JournalConfig())
+    talk: Any = SimpleNamespace(
+        settings=SimpleNamespace(memory=memory),
+        companion=SimpleNamespace(live=None, policy=None),
+        memory=None,
+    )
+    model: Any = None
+    writing: Any = SimpleNamespace(streams=False)
+    stop = asyncio.Event()
+    with asyncio.Runner() as runner, pytest.raises(asyncio.CancelledError):
+        runner.run(_Talk._reply(talk, model, writing, stop))
+    assert stop.is_set()
 
 
 def test_killed_in_the_middle_nothing_that_was_said_is_lost(

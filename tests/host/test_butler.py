@@ -75,6 +75,8 @@ def test_the_package_brings_butlers_that_can_be_read(name: str) -> None:
         ("[modules.memory]\n[modules.memory.schedule]\nenabled = false\n", False),
         ("[modules.memory]\n", True),
         ("[modules.memory]\nembedding_dimensions = 384\n[modules.memory.schedule]\n", True),
+        ("[butler.memory]\nembedding_dimensions = 384\n[modules.memory.schedule]\n", True),
+        ("[butler.memory.schedule]\nenabled = false\n", False),
     ],
 )
 def test_leaving_the_schedule_to_heartbeats_loads_no_memory(
@@ -85,6 +87,7 @@ def test_leaving_the_schedule_to_heartbeats_loads_no_memory(
     file.write_text(file.read_text() + added)
     butler = read(tmp_path / "health")
     assert butler.hosts_memory is hosts
+    assert butler.schedules_only is not hosts
     assert butler.settings.memory.schedule.enabled is ("false" not in added)
 
 

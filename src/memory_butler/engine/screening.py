@@ -116,7 +116,12 @@ async def apart(screen: Callable[[], Made], text: str) -> Made:
 
 
 def screened_text(
-    trust: TrustConfig, principal: Principal, text: str, *, allow_secrets: bool = False
+    trust: TrustConfig,
+    principal: Principal,
+    text: str,
+    *,
+    allow_secrets: bool = False,
+    keep_it: str = KEEP_IT,
 ) -> tuple[str, str | None]:
     """A text that is no memory, such as a reason, and what was found in it (see `told`).
 
@@ -130,20 +135,20 @@ def screened_text(
     clean = sieve.text(text)
     if mode == "refuse":
         sieve.refuse()
-    return clean, told({NOTE: sieve.note})
+    return clean, told({NOTE: sieve.note}, keep_it)
 
 
-def told(metadata: Mapping[str, Any]) -> str | None:
+def told(metadata: Mapping[str, Any], keep_it: str = KEEP_IT) -> str | None:
     """What was found in a memory, for whoever stored it; None where nothing was.
 
-    `metadata` is that of the memory.
+    `metadata` is that of the memory; `keep_it` says how to store what was masked.
     """
     note = metadata.get(NOTE)
     if not isinstance(note, Mapping):
         return None
     said = []
     if note.get("masked"):
-        said.append(f"Masked before it was stored: {listed(note['masked'])}. {KEEP_IT}")
+        said.append(f"Masked before it was stored: {listed(note['masked'])}. {keep_it}".rstrip())
     if note.get("kept"):
         said.append(f"Stored as it is, and marked: {listed(note['kept'])}.")
     if note.get("invisible"):

@@ -125,6 +125,8 @@ class Butler:
     agents: str = field(repr=False)
     skills: tuple["Skill", ...]
     file: ButlerToml = field(repr=False)
+    # Whether `[modules.memory]` has the schedule alone, and so loads no memory.
+    schedules_only: bool
 
     @property
     def name(self) -> str:
@@ -162,8 +164,9 @@ def read(folder: Path, **flags: Any) -> Butler:
     table = checked(ButlerTable, document, "butler")
     modules = {name: document.table("modules", name) for name in document.table("modules")}
     if table.memory is not None:
-        modules.setdefault("memory", table.memory)
-    if modules.get("memory", {}).keys() == {"schedule"}:
+        modules["memory"] = table.memory | dict(modules.get("memory", {}))
+    schedules_only = modules.get("memory", {}).keys() == {"schedule"}
+    if schedules_only:
         # When the butler does what it plans, and no wish for the memory's tools (GEN-07, C-331).
         del modules["memory"]
     flags.setdefault("port", table.port)
@@ -179,6 +182,7 @@ def read(folder: Path, **flags: Any) -> Butler:
         agents=_text(folder / "AGENTS.md"),
         skills=tuple(_skills(folder / "skills")),
         file=document,
+        schedules_only=schedules_only,
     )
 
 

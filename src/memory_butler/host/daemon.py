@@ -88,6 +88,8 @@ async def _run(
     host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
     url = f"{url_of(listening, host)}/mcp"
     own, memory_server = _servers(butler, url)
+    if butler.schedules_only:
+        log.info("no memory is loaded: [modules.memory] has nothing but a schedule")
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         pool = await stack.enter_async_context(runtime_pool(database.runtime_dsn, _POOL_SIZE))

@@ -29,6 +29,9 @@ _SHORT: Final = 1_000
 _TAG_SIGNS: Final = re.compile(r"[<>]")
 # Without these a part begins and ends no tag, look-up or JSON.
 _SIGNS: Final = re.compile(r"[<>()\[\]{}`]")
+_BULLETS: Final = re.compile(f"[{re.escape(BULLETS)}]*")
+# One more character than any beginning of a command: a line may be as long as the reply.
+_LONGEST: Final = max(map(len, VERBS)) + 2
 _TAIL: Final = re.compile(r"</?(?P<name>[a-z]*)(?P<more>\s[^<>]*)?", re.IGNORECASE)
 
 
@@ -157,7 +160,9 @@ def _line(text: str, last: int, end: int) -> int:
 def _may_be_command(text: str, last: int, end: int | None = None) -> bool:
     """Whether the line, or what follows the tag that ends at `last`, begins one, or may."""
     end = len(text) if end is None else end
-    begun = text[_line(text, last, end) : end].lstrip(BULLETS).lower()
+    bullets = _BULLETS.match(text, _line(text, last, end), end)
+    start = bullets.end() if bullets else end
+    begun = text[start : min(end, start + _LONGEST)].lower()
     return bool(begun) and any(
         f"{one}>".startswith(begun) or begun.startswith(f"{one}>") for one in VERBS
     )

@@ -96,6 +96,8 @@ class _Talk:
     tending: Tending
     memory: "Memory | None" = None
     undo_told: bool = False
+    # The last message as it was typed, where it was stored otherwise.
+    masked: str | None = None
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def greet(self) -> None:
@@ -156,10 +158,16 @@ class _Talk:
             try:
                 if text == "/quit":
                     return
-                if text.startswith("/"):
+                if text == "/keep" and self.masked is not None:
+                    text, self.masked = self.masked, None
+                    text = self._screened(text, allow_secrets=True)
+                elif text.startswith("/"):
                     self._command(text)
                     continue
-                text = self._screened(text)
+                else:
+                    given = text
+                    text = self._screened(given, keep_it="/keep says it again as it was.")
+                    self.masked = given if text != given else None
                 logged = self.companion.live.log(text, self.companion.policy.user_actors[0])
                 kept = True
                 self._note_changes(logged)
@@ -172,14 +180,14 @@ class _Talk:
                 if kept:
                     note(_KEPT.strip())
 
-    def _screened(self, text: str) -> str:
+    def _screened(self, text: str, *, allow_secrets: bool = False, keep_it: str = "") -> str:
         """What was typed, as secrets may be stored; what was found in it is told."""
-        from memory_butler.engine.screening import KEEP_IT, screened_text
+        from memory_butler.engine.screening import screened_text
 
         trust, who = self.settings.memory.trust, self.place.principal()
-        clean, found = screened_text(trust, who, text)
+        clean, found = screened_text(trust, who, text, allow_secrets=allow_secrets, keep_it=keep_it)
         if found is not None:
-            note(f"({found.replace(f' {KEEP_IT}', '')})")
+            note(f"({found})")
         return clean
 
     def leave(self) -> None:
@@ -211,7 +219,7 @@ class _Talk:
         with answering(self.companion.file), writing:
             try:
                 done = self.runner.run(self._reply(model, writing, stop))
-            except Stopped:
+            except (Stopped, asyncio.CancelledError):
                 raise KeyboardInterrupt from None
             pieces = self._shown(done.logged.actor, done.text)
             if writing.streams:
@@ -238,12 +246,22 @@ class _Talk:
     async def _reply(
         self, model: "LanguageModel", writing: Writing, stop: asyncio.Event
     ) -> "Reply":
-        """The model's reply; Ctrl-C stops it, and what was shown by then is kept."""
+        """The model's reply; Ctrl-C stops it, and what was shown by then is kept.
+
+        Before and after the model writes nothing heeds that: a second one cancels what there is.
+        """
         from memory_butler.journal.conversation import reply
 
         config = self.settings.memory.journal
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, stop.set)
+        task = asyncio.current_task()
+
+        def interrupted() -> None:
+            if stop.is_set() and task is not None:
+                task.cancel()
+            stop.set()
+
+        loop.add_signal_handler(signal.SIGINT, interrupted)
         try:
             also: list[Answer] = []
             if self.memory is not None and config.bridge.recall:
@@ -327,6 +345,7 @@ class _Talk:
             "/self": self._introduce,
             "/prompt": self._prompt,
             "/retry": self._retry,
+            "/keep": lambda: note("Nothing of your last message was masked."),
         }
         command = commands.get(name)
         if command is None:
@@ -421,6 +440,7 @@ def _help() -> None:
         ("/self", "say again who you are, and who it is"),
         ("/prompt", "the prompt for an answer to your last message, and the receipt"),
         ("/retry", "ask again for an answer that is missing"),
+        ("/keep", "say your last message again with what was masked in it"),
         ("/quit", "leave; Ctrl-D does, too"),
     ):
         print(f"  {name:<16} {does}")

@@ -5,7 +5,7 @@ import re
 import select
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,8 +61,8 @@ class Writing:
         self._lines = lines
         self._shown = ""
         self._sign = False
-        self._cleared = os.environ.get("TERM", "dumb") != "dumb"
-        self.streams = sys.stdout.isatty() and sys.stderr.isatty()
+        # What was shown can be taken away again there.
+        self.streams = _obeys(sys.stdout) and _obeys(sys.stderr)
 
     def __enter__(self) -> Self:
         self._think()
@@ -93,15 +93,19 @@ class Writing:
     def _take_away(self) -> None:
         from rich.cells import cell_len
 
-        columns = shutil.get_terminal_size().columns
+        columns, height = shutil.get_terminal_size()
         lines = _STYLE.sub("", self._shown).split("\n")
         rows = sum(max(1, -(-cell_len(line) // columns)) for line in lines)
         up = f"\x1b[{rows - 1}A" if rows > 1 else ""
-        print(f"{_UPRIGHT}\r{up}\x1b[J" if self._cleared else "\n", end="", flush=True)
+        if rows > height:
+            # The beginning has left the window, and stays.
+            print(f"{_UPRIGHT}\n{styled('(draft taken back)', dim=True)}", flush=True)
+        else:
+            print(f"{_UPRIGHT}\r{up}\x1b[J", end="", flush=True)
         self._shown = ""
 
     def _think(self) -> None:
-        if self._cleared and sys.stderr.isatty():
+        if _obeys(sys.stderr):
             self._sign = True
             print(styled("thinking …", dim=True), end="", file=sys.stderr, flush=True)
 
@@ -126,10 +130,15 @@ def note(said: str) -> None:
     from memory_butler.surfaces.cli.answers import clean
 
     text = clean(said)
-    print(styled(text, dim=True) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
+    print(styled(text, dim=True) if _obeys(sys.stderr) else text, file=sys.stderr, flush=True)
 
 
 def styled(text: str, **style: bool) -> str:
     import typer
 
-    return typer.style(text, **style) if sys.stdout.isatty() else text
+    return typer.style(text, **style) if _obeys(sys.stdout) else text
+
+
+def _obeys(stream: TextIO) -> bool:
+    """Whether escape codes style and clear what it shows."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
