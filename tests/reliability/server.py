@@ -11,7 +11,7 @@ from unittest.mock import patch
 from engine.consolidation.worker import OneFactEach
 from memory_butler import app
 from memory_butler.config import Settings
-from memory_butler.engine import opening
+from memory_butler.inference.language_models import choose
 from memory_butler.logs import configure
 
 
@@ -25,5 +25,5 @@ if __name__ == "__main__":
     settings = Settings(
         port=0, data_dir=Path(sys.argv[1]), toolsets=("memory", "journal"), log_level="warning"
     )
-    with patch.object(opening, "find_model", lambda *_: OneFactEach()):
+    with patch.object(choose, "find_model", lambda *_: OneFactEach()):
         asyncio.run(app.serve(settings, _told))
