@@ -204,7 +204,10 @@ def _sealing(place: Place) -> "Sealing":
             raise InvalidInput("it is encrypted, and no keys are set up here")
         return sealed.unseal(data, "facts", keys)
 
-    return exchange.Sealing(seal, unseal)
+    def is_alike(data: bytes) -> bool:
+        return sealed.is_sealed(data) == (keys is not None)
+
+    return exchange.Sealing(seal, unseal, is_alike)
 
 
 def _show(report: "Report", as_json: bool) -> None:
