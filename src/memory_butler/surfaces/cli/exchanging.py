@@ -219,8 +219,8 @@ def _show(report: "Report", as_json: bool) -> None:
             (counts["new"], "new"),
             (counts["changed"], "changed"),
             (counts["gone"], "forgotten, because erased there"),
-            (counts["kept"], "kept, because trusted more"),
-            (counts["refused"], "refused, because erased, undone or not allowed there"),
+            (counts["kept"], "kept, because trusted more or worded otherwise"),
+            (counts["refused"], "refused, because erased, undone, damaged or not allowed there"),
         ]
         said = ", ".join(f"{count:,} {what}" for count, what in told if count)
         print(f"Facts: {said}." if said else "Up to date.")
