@@ -206,3 +206,16 @@ def test_files_are_encrypted_where_keys_are_set_up(
     assert b"Porto" in texts["plain"]
     assert one.says("push", str(tmp_path / "sealed")) == "0 files written.\n"
     assert other.says("pull", str(tmp_path / "sealed")) == "Facts: 1 new.\n"
+    # What lay there in clear, or is damaged, is written again, and one damaged file is not all.
+    assert one.says("push", str(tmp_path / "plain")) == "2 files written.\n"
+    one.store("drink", "Likes tea")
+    one.run("push", str(tmp_path / "plain"))
+    carried = sorted((tmp_path / "plain").rglob("*.facts"))
+    assert all(b"Ana" not in path.read_bytes() for path in carried)
+    whole = [path.read_bytes() for path in carried]
+    carried[0].write_bytes(whole[0][: len(whole[0]) // 2])
+    told = other.run("pull", str(tmp_path / "plain"), code=1)
+    assert carried[0].name in told
+    one.run("push", str(tmp_path / "plain"))
+    other.run("pull", str(tmp_path / "plain"))
+    assert other.facts() == {**BOTH, "drink": "Likes tea"}

@@ -1,5 +1,6 @@
 """Moving a store to another embedding model."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 
 from conftest import Connection
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import reembed as reembed_module
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.reembed import reembed, waiting
@@ -119,3 +121,22 @@ async def test_an_interrupted_run_is_taken_up_where_it_stopped(
     left = (await waiting(moved))[principal.tenant]
     assert left == 40 - 16
     assert await reembed(moved) == left
+
+
+async def test_one_machine_is_looked_at_as_often_however_long_nothing_was_imported(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    enough = asyncio.Event()
+    look = reembed_module.unembedded
+
+    async def counted(memory: Memory) -> dict[str, int]:
+        nonlocal looks
+        looks += 1
+        if looks == 20:  # after one second; after ten, were they ever further apart
+            enough.set()
+        return await look(memory)
+
+    monkeypatch.setattr(reembed_module, "unembedded", counted)
+    async with reembed_module.embedding_imported(memory, look_seconds=0.05), asyncio.timeout(6):
+        await enough.wait()

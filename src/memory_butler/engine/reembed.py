@@ -26,7 +26,7 @@ BATCH: Final = 256
 # How often a server looks for what an import left: nobody misses it by meaning sooner, and the
 # question reads three indexes that are nearly always empty.
 _LOOK_SECONDS: Final = 5.0
-# Up to so much longer the longer nothing was imported: each look asks every machine of a cluster.
+# On a cluster up to so much longer the longer nothing was imported: each look asks every machine.
 _REST_FACTOR: Final = 12
 _FIRST: Final = UUID(int=0)
 
@@ -81,8 +81,12 @@ async def embedding_imported(
 
 async def _keep_embedding(memory: Memory, look_seconds: float) -> None:
     pause = look_seconds
+    longest: float | None = None
     while True:
         try:
+            if longest is None:
+                spread = await reembedding.on_cluster(memory.pool)
+                longest = look_seconds * (_REST_FACTOR if spread else 1)
             if await unembedded(memory) and (done := await embed_imported(memory)):
                 log.info("embedded what was imported", memories=done)
                 pause = look_seconds
@@ -93,7 +97,7 @@ async def _keep_embedding(memory: Memory, look_seconds: float) -> None:
             # Whatever it is: the next look may go better, and a server should not end for it.
             log.exception("what was imported could not be embedded")
         await asyncio.sleep(pause)
-        pause = min(2 * pause, _REST_FACTOR * look_seconds)
+        pause = min(2 * pause, longest or look_seconds)
 
 
 async def _embed(memory: Memory, tenants: list[str], find: _Find, progress: Progress) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_butler.domain.errors import InvalidInput, MemoryButlerError, PermissionDenied
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.files import replaced
 
 if TYPE_CHECKING:
@@ -48,9 +48,11 @@ class Sealing:
 
     seal: "Callable[[bytes], bytes]"
     unseal: "Callable[[bytes], bytes]"
+    # Whether a file is as this one would write it: encrypted, or plain.
+    is_alike: "Callable[[bytes], bool]"
 
 
-PLAIN: Final = Sealing(lambda data: data, lambda data: data)
+PLAIN: Final = Sealing(lambda data: data, lambda data: data, lambda data: data[:1] == b"{")
 
 
 async def carry(giver: "MemoryClient", taker: "MemoryClient") -> Report:
@@ -88,7 +90,7 @@ async def write_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLA
         there = {one.name for one in own.iterdir()}
         changed = 0
         for name, part in sorted(wanted.items()):
-            if name not in there:
+            if name not in there or not _opens(own / name, sealing):
                 lines = [line async for line in _lines(here, part)]
                 _write(own / name, sealing.seal("".join(lines).encode()))
                 changed += 1
@@ -117,7 +119,7 @@ async def read_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAI
         if owner != own:
             try:
                 await _read(here, folder / owner, sealing, report)
-            except (InvalidInput, PermissionDenied) as error:
+            except MemoryButlerError as error:
                 report.problems.append(f"{owner}: {error}")
     return report
 
@@ -132,11 +134,16 @@ async def _read(here: "MemoryClient", place: Path, sealing: Sealing, report: Rep
     theirs = _parts(state["statement"])
     for part in await _differing(here, theirs):
         name = f"{part:03}-{theirs[part][:32]}.facts"
-        data = _bytes(place / name)
-        if data is None:
+        try:
+            data = _bytes(place / name)
+            lines = None if data is None else sealing.unseal(data).splitlines()
+        except MemoryButlerError as error:
+            report.problems.append(f"{place.name}: {name}: {error}")
+            continue
+        if lines is None:
             report.problems.append(f"{place.name}: {name} is not here yet; pull again later")
             continue
-        for line in sealing.unseal(data).splitlines():
+        for line in lines:
             try:
                 report.add(await here.exchange_take(**_statement(line)))
             except MemoryButlerError as error:
@@ -208,9 +215,24 @@ def _same(path: Path, said: str, sealing: Sealing) -> bool:
     """Whether the file says this; Ed25519 signs the same text alike each time."""
     try:
         found = _bytes(path)
-        return found is not None and sealing.unseal(found) == said.encode()
-    except InvalidInput:
+        if found is None or not sealing.is_alike(found):
+            return False
+        return sealing.unseal(found) == said.encode()
+    except MemoryButlerError:
         return False
+
+
+def _opens(path: Path, sealing: Sealing) -> bool:
+    """Whether a file that was written before is whole, and encrypted if it is to be now."""
+    try:
+        found = _bytes(path)
+        if found is None or not sealing.is_alike(found):
+            return False
+        for line in sealing.unseal(found).splitlines():
+            _statement(line)
+    except MemoryButlerError:
+        return False
+    return True
 
 
 def _write(path: Path, data: bytes) -> None:

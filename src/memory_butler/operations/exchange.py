@@ -51,9 +51,11 @@ class ExchangeTakeOutput(Output):
     new: int = Field(description="Facts that were not here.")
     changed: int = Field(description="Facts that are in another state now.")
     conflicts: int = Field(description="Facts that wait beside one that was said elsewhere.")
-    kept: int = Field(description="Facts that stay as they are: they are trusted more.")
+    kept: int = Field(description="Facts that stay as they are: trusted more, or worded otherwise.")
     gone: int = Field(description="Facts that were erased there, and are forgotten here.")
-    refused: int = Field(description="Facts that were erased or undone here, or are not allowed.")
+    refused: int = Field(
+        description="Facts that are erased, undone or not allowed here, or damaged."
+    )
 
 
 async def _state(memory: Memory, principal: Principal, _given: ExchangeStateInput) -> Statement:

@@ -34,6 +34,13 @@ async def stale(
     return _texts(table, await tx.connection.fetch(query, tx.tenant, version_id, limit, after))
 
 
+async def on_cluster(pool: asyncpg.Pool) -> bool:
+    """Whether the tables may be spread over machines, each of which a look asks."""
+    async with untenanted(pool) as connection:
+        spread: bool = await connection.fetchval(load("distribution")["has_citus"])
+    return spread
+
+
 async def tenants_unembedded(pool: asyncpg.Pool) -> dict[str, int]:
     """How many memories of each tenant have no vector yet."""
     async with untenanted(pool) as connection:

@@ -204,7 +204,10 @@ def _sealing(place: Place) -> "Sealing":
             raise InvalidInput("it is encrypted, and no keys are set up here")
         return sealed.unseal(data, "facts", keys)
 
-    return exchange.Sealing(seal, unseal)
+    def is_alike(data: bytes) -> bool:
+        return sealed.is_sealed(data) == (keys is not None)
+
+    return exchange.Sealing(seal, unseal, is_alike)
 
 
 def _show(report: "Report", as_json: bool) -> None:
@@ -216,8 +219,8 @@ def _show(report: "Report", as_json: bool) -> None:
             (counts["new"], "new"),
             (counts["changed"], "changed"),
             (counts["gone"], "forgotten, because erased there"),
-            (counts["kept"], "kept, because trusted more"),
-            (counts["refused"], "refused, because erased, undone or not allowed there"),
+            (counts["kept"], "kept, because trusted more or worded otherwise"),
+            (counts["refused"], "refused, because erased, undone, damaged or not allowed there"),
         ]
         said = ", ".join(f"{count:,} {what}" for count, what in told if count)
         print(f"Facts: {said}." if said else "Up to date.")
