@@ -266,11 +266,15 @@ def _mended(
     """
     with alone(kept.folder) as is_there:
         generation, newest = _on_disk(db) if is_there else (None, 0)
-        if generation != _generation(db) or newest < events.newest_id(db):
+        if generation != _generation(db) or newest < until:
             # Somebody has erased, deleted or replaced what is seen here.
             index = opened.enter_context(closing(_in_memory()))
             _catch_up(index, db, until, policy)
             return index
+        if kept.cipher is None:
+            # Another search may have begun a new file meanwhile.
+            index.close()
+            index = opened.enter_context(closing(kept.opened()))
         if _generation(index) != generation or _until(index) > newest:
             index.close()
             _remove(kept.folder)
@@ -334,7 +338,8 @@ def _on_disk(db: sqlite3.Connection) -> tuple[int | None, int]:
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
     if not path.exists():
         return None, 0
-    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as now:
+    there = f"{path.as_uri()}?mode=rw"
+    with closing(sqlite3.connect(there, uri=True, isolation_level=None)) as now:
         now.execute("BEGIN")
         table = now.execute(_EVENTS).fetchone()
         if table is None:
