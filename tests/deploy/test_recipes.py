@@ -44,6 +44,14 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
     assert (said.returncode, said.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("unit", sorted(DEPLOY.glob("*.service")), ids=lambda unit: unit.stem)
+def test_a_unit_that_may_write_nowhere_has_a_tmp_of_its_own(unit: Path) -> None:
+    """`strict` makes /tmp read-only, too, where a model that is a command works."""
+    said = unit.read_text(encoding="utf-8").splitlines()
+    assert "ProtectSystem=strict" in said
+    assert "PrivateTmp=yes" in said
+
+
 @needs("nginx")
 def test_nginx_takes_the_proxy(tmp_path: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())

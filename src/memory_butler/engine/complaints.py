@@ -1,5 +1,6 @@
 """What is wrong with an input, for people and for models that have to correct it."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -16,13 +17,17 @@ def complaints(error: ValidationError, whole: str, *, below: int = 0) -> str:
         whole: what to call the input where no key is at fault.
         below: how many keys lead to the input within what was validated.
     """
-    found = error.errors(include_input=False, include_url=False)
-    told = [
+    return told(error.errors(include_input=False, include_url=False), whole, below=below)
+
+
+def told(found: Sequence[ErrorDetails], whole: str, *, below: int = 0) -> str:
+    """The same of errors that a framework hands on without what raised them."""
+    lines = [
         f"{'.'.join(str(part) for part in one['loc'][below:]) or whole}: {_reason(one)}"
         for one in found[:_MAX]
     ]
     more = [f"and {len(found) - _MAX} more"] if len(found) > _MAX else []
-    return "; ".join([*told, *more])
+    return "; ".join([*lines, *more])
 
 
 def _reason(one: ErrorDetails) -> str:

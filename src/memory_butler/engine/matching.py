@@ -193,9 +193,11 @@ async def matches(
         scores = deep_scores(_evidence(asked, deep.period, fused, looked))
         best = max((one.total for one in scores.values()), default=0.0) or 1.0
         fused = [
-            match._replace(deep=score, standing=_standing(match, score.total / best))
+            match._replace(
+                deep=(score := scores[match.found.id]),
+                standing=_standing(match, score.total / best),
+            )
             for match in fused
-            if (score := scores[match.found.id])
         ]
     return [match for match in fused if (match.relevance or 0.0) >= asked.min_relevance]
 

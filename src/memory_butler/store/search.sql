@@ -76,6 +76,7 @@ CROSS JOIN (
 JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_fact
+-- `of_self` is always false here; it names $10 because each statement must use every parameter.
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self
 FROM {asked}
@@ -91,6 +92,7 @@ CROSS JOIN (
 JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_rule
+-- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self
 FROM {asked}

@@ -112,4 +112,8 @@ async def test_two_servers_at_once_take_each_episode_once(admin: Connection, sta
     assert sum(int(line.split()[1]) for line in lines) == 48
     assert all(len(line.split()) == 2 for line in lines), lines  # no errors
     await assert_each_fact_once(admin, 48)
-    assert [run["status"] for run in await runs(admin)] == ["succeeded"] * 16
+    # A butler's episodes may go to both, when they claim them at the same moment: each locks what
+    # the other has not.
+    ended = await runs(admin)
+    assert {run["status"] for run in ended} == {"succeeded"}
+    assert sum(run["episodes"] for run in ended) == 48

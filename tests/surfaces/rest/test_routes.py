@@ -83,6 +83,13 @@ async def test_a_number_is_no_moment(served: Served, number: float) -> None:
     assert "ISO 8601" in answer.json()["detail"]
 
 
+async def test_an_id_that_is_none_is_refused_as_by_the_tools(served: Served) -> None:
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/facts/nope")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("path.fact_id: must be a UUID, such as ")
+
+
 async def test_a_body_that_is_no_text_is_a_problem_too(served: Served) -> None:
     json = {"content-type": "application/json"}
     async with served.rest() as rest:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from memory_butler.domain.errors import MemoryButlerError, StaleRevision
+from memory_butler.engine import complaints
 from memory_butler.operations.views import view
 from memory_butler.surfaces.errors import BY_CODE, mapping
 from memory_butler.surfaces.guard import RETRY_AFTER_SECONDS
@@ -79,11 +80,9 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
 
 async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for it alone
-    complaints = [
-        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()
-    ]
     where = BY_CODE["invalid_input"]
-    return problem(where.http_status, where.title, "; ".join(complaints), "invalid_input")
+    detail = complaints.told(error.errors(), "request")
+    return problem(where.http_status, where.title, detail, "invalid_input")
 
 
 async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
