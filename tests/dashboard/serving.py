@@ -10,7 +10,7 @@ from pathlib import Path
 from dashboard.dead_letter import bury
 from forking import forked
 from memory_butler.__main__ import main
-from memory_butler.config import Settings
+from memory_butler.config import Settings, load
 from memory_butler.demo.telling import tell
 from memory_butler.engine.opening import open_memory
 
@@ -54,4 +54,4 @@ def seed_apart(dsn: str, data_dir: Path) -> None:
 
 
 def _seed() -> None:
-    seed(Settings())
+    seed(load())
