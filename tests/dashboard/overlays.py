@@ -152,10 +152,10 @@ def _undo(page: Page) -> None:
 def selected(page: Page) -> None:
     """Two facts of the list, and what can be done with them."""
     page.goto("/memory/facts?permanence=stable")
-    boxes = page.get_by_role("table", name="Facts").get_by_label("Select", exact=True)
+    boxes = page.get_by_role("table", name="Facts").get_by_role("checkbox")
     for number in range(2):
         boxes.nth(number).check()
-    expect(page.get_by_role("toolbar", name="With those selected")).to_be_visible()
+    expect(page.get_by_role("group", name="With those selected")).to_be_visible()
 
 
 def _missing(page: Page) -> None:

@@ -49,7 +49,8 @@ def open_chat(page: Page, companion: str) -> Locator:
 
 
 def test_what_was_said_is_searched(page: Page) -> None:
-    page.goto("/chat?companion=default")
+    box = open_chat(page, "default")
+    box.fill("Half a sentence")
     page.get_by_label("Search the conversation").fill("packing for Ana")
     found = page.get_by_role("region", name="What was found")
     expect(found.get_by_text("what should I pack for Ana?").first).to_be_visible()
@@ -61,6 +62,7 @@ def test_what_was_said_is_searched(page: Page) -> None:
     page.get_by_label("Clear the search").click()
     expect(page.get_by_role("region", name="Conversation")).to_be_visible()
     expect(page).not_to_have_url(re.compile("q="))
+    expect(box).to_have_value("Half a sentence")
 
 
 def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from dashboard.asking import stored
 
@@ -18,12 +18,17 @@ def test_several_facts_are_forgotten_at_once_and_come_back_at_once(page: Page) -
     page.goto("/memory/facts?subject=shed")
     rows = _rows(page, "Spade")
     expect(rows).to_have_count(3)
-    expect(page.get_by_role("toolbar", name="With those selected")).to_have_count(0)
+    expect(page.get_by_role("group", name="With those selected")).to_have_count(0)
 
+    expect(rows.nth(0).get_by_role("checkbox")).to_have_accessible_name(
+        re.compile(r"^Select: shed tool \d$")
+    )
     rows.nth(0).get_by_label("Select").check()
     rows.nth(1).focus()
+    page.keyboard.press("Control+x")
+    expect(page.get_by_role("status").filter(has_text="1 selected")).to_have_count(1)
     page.keyboard.press("x")
-    bar = page.get_by_role("toolbar", name="With those selected")
+    bar = page.get_by_role("group", name="With those selected")
     expect(bar).to_contain_text("2 selected")
     bar.get_by_role("button", name="Select all 3 shown").click()
     expect(bar).to_contain_text("3 selected")
@@ -44,9 +49,9 @@ def test_what_was_selected_is_not_kept_for_another_view(page: Page) -> None:
     stored(page, "facts", subject="cellar", predicate="wine", content="Twelve bottles of red")
     page.goto("/memory/facts?subject=cellar")
     _rows(page, "bottles").get_by_label("Select").check()
-    expect(page.get_by_role("toolbar", name="With those selected")).to_be_visible()
+    expect(page.get_by_role("group", name="With those selected")).to_be_visible()
     page.get_by_label("Order").select_option("confidence")
-    expect(page.get_by_role("toolbar", name="With those selected")).to_have_count(0)
+    expect(page.get_by_role("group", name="With those selected")).to_have_count(0)
     expect(_rows(page, "bottles").get_by_label("Select")).not_to_be_checked()
 
 
@@ -63,6 +68,54 @@ def test_a_refusal_among_many_is_told_and_the_others_are_done(page: Page) -> Non
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text(re.compile(r"^1 fact restored\. 1 refused: "))).to_be_visible()
     expect(_rows(page, "gate")).to_have_count(1)
+
+
+def _three_chosen(page: Page, subject: str) -> Locator:
+    for number in range(3):
+        stored(page, "facts", subject=subject, predicate=f"part {number}", content=f"{number} here")
+    page.goto(f"/memory/facts?subject={subject}")
+    boxes = page.get_by_role("table", name="Facts").get_by_role("checkbox")
+    expect(boxes).to_have_count(3)
+    for box in boxes.all():
+        box.check()
+    return page.get_by_role("group", name="With those selected")
+
+
+def test_a_change_of_many_ends_with_the_first_that_the_server_does_not_answer(page: Page) -> None:
+    bar = _three_chosen(page, "attic")
+    asked: list[str] = []
+
+    def second_is_lost(route: Route) -> None:
+        if route.request.method != "DELETE":
+            return route.fallback()
+        asked.append(route.request.url)
+        return route.abort() if len(asked) > 1 else route.fallback()
+
+    page.route("**/api/memory/facts/*", second_is_lost)
+    bar.get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("1 fact forgotten. Stopped, 2 left. The server")).to_be_visible()
+    expect(bar).to_contain_text("2 selected")
+    assert len(asked) == 2
+
+
+_SLOW_TO_FORGET = """
+    const real = window.fetch;
+    window.fetch = async (...given) => {
+        const request = given[0] instanceof Request ? given[0] : new Request(...given);
+        if (request.method === "DELETE") await new Promise((done) => setTimeout(done, 1500));
+        return real(request);
+    };
+"""
+
+
+def test_a_change_of_many_is_stopped_by_hand(page: Page) -> None:
+    page.add_init_script(_SLOW_TO_FORGET)
+    bar = _three_chosen(page, "loft")
+    bar.get_by_role("button", name="Forget").click()
+    expect(bar).to_contain_text("0 of 3")
+    bar.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("1 fact forgotten. Stopped, 2 left.", exact=True)).to_be_visible()
+    expect(bar).to_contain_text("2 selected")
 
 
 def test_rules_and_episodes_are_chosen_as_facts_are(page: Page) -> None:
@@ -82,7 +135,7 @@ def test_rules_and_episodes_are_chosen_as_facts_are(page: Page) -> None:
     expect(episodes).to_have_count(2)
     for episode in episodes.all():
         episode.get_by_label("Select").check()
-    page.get_by_role("toolbar").get_by_role("button", name="Forget").click()
+    page.get_by_role("group").get_by_role("button", name="Forget").click()
     expect(page.get_by_text("2 episodes forgotten.", exact=True)).to_be_visible()
     expect(episodes).to_have_count(0)
 
@@ -105,6 +158,17 @@ def test_a_view_is_saved_chosen_and_deleted(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"permanence=stable"))
     expect(page).to_have_url(re.compile(r"sort=confidence"))
     expect(page.get_by_label("Permanence")).to_have_value("stable")
+    # Another view does not take the name unseen.
+    page.get_by_label("Order").select_option("")
+    page.get_by_role("button", name="Save this view").click()
+    page.get_by_label("Name of this view").fill("Stable ones")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("There is a view of this name.")
+    page.keyboard.press("Escape")
+    # Another tenant that signs in with this browser has views of its own.
+    kept = page.evaluate("Object.keys(localStorage).filter((one) => one.startsWith('views-'))")
+    assert kept == ["views-default-facts"]
+    views.select_option("Stable ones")
     page.get_by_role("button", name="Delete the view Stable ones").click()
     expect(views).to_have_count(0)
     page.goto("/memory/rules")
@@ -127,7 +191,18 @@ def test_an_event_of_the_timeline_is_undone_once_one_has_seen_what_that_does(pag
     expect(dialog.get_by_role("button", name="Undo it")).to_have_count(0)
     dialog.get_by_role("button", name="Cancel").click()
 
-    newest.get_by_role("button", name="Undo: fact created").click()
+    # What was asked for comes back once what stood in its way is undone; no refusal is told.
+    older.get_by_role("button", name="Undo: fact created").click()
+    dialog.get_by_role("button", name="Look at that").first.click()
+    dialog.get_by_role("button", name="Undo it").click()
+    expect(page.get_by_text("Undone: 1 removed, 1 restored.", exact=True)).to_be_visible()
+    expect(dialog.get_by_role("listitem").filter(has_text="removed")).to_contain_text("is old")
+    expect(dialog.get_by_role("alert")).to_have_count(0)
+    dialog.get_by_role("button", name="Cancel").click()
+    stored(page, "facts", subject="boiler", predicate="age", content="The boiler is new")
+    page.reload()
+
+    newest.first.get_by_role("button", name="Undo: fact created").click()
     expect(dialog.get_by_role("listitem").filter(has_text="removed")).to_contain_text("is new")
     expect(dialog.get_by_role("listitem").filter(has_text="restored")).to_contain_text("is old")
     dialog.get_by_role("button", name="Undo it").click()

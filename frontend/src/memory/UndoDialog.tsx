@@ -25,6 +25,7 @@ export default function UndoDialog(props: { step: Step; onClose: () => void }) {
   const { onClose } = props;
   // Another one where something later must be undone first.
   const [step, setStep] = useState(props.step);
+  const change = useChange();
   const { data, error } = useQuery({
     queryKey: ["undo", step],
     queryFn: ({ signal }) => answer(undo(step, true, signal)),
@@ -32,8 +33,15 @@ export default function UndoDialog(props: { step: Step; onClose: () => void }) {
     retry: false,
     throwOnError: false,
     gcTime: 0,
+    // Once it is undone, it can only be refused.
+    enabled: change.isIdle || change.isError,
   });
-  const change = useChange();
+  const next = () => {
+    if (step === props.step) return onClose();
+    // What stood in the way is gone.
+    change.reset();
+    setStep(props.step);
+  };
   const isPossible = data && data.blocked_by.length === 0;
   return (
     <Dialog
@@ -46,7 +54,7 @@ export default function UndoDialog(props: { step: Step; onClose: () => void }) {
             <Button
               kind="primary"
               busy={change.isPending}
-              onClick={() => change.mutate(takeBack(step), { onSuccess: onClose })}
+              onClick={() => change.mutate(takeBack(step), { onSuccess: next })}
             >
               Undo it
             </Button>

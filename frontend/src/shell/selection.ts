@@ -6,6 +6,8 @@ export interface Selection {
   toggle: (id: string) => void;
   /** Chooses exactly these. */
   choose: (ids: readonly string[]) => void;
+  /** What was done with these is done; the others stay chosen. */
+  drop: (ids: readonly string[]) => void;
   clear: () => void;
 }
 
@@ -27,8 +29,17 @@ export function useSelection(view: string): Selection {
     (ids: readonly string[]) => setChosen({ view, ids: new Set(ids) }),
     [view],
   );
+  const drop = useCallback(
+    (ids: readonly string[]) =>
+      setChosen((now) =>
+        now.view === view
+          ? { view, ids: new Set([...now.ids].filter((id) => !ids.includes(id))) }
+          : now,
+      ),
+    [view],
+  );
   const clear = useCallback(() => setChosen(nothing(view)), [view]);
-  return { ids: (chosen.view === view ? chosen : nothing(view)).ids, toggle, choose, clear };
+  return { ids: (chosen.view === view ? chosen : nothing(view)).ids, toggle, choose, drop, clear };
 }
 
 function nothing(view: string) {

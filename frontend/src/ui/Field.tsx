@@ -10,7 +10,7 @@ import {
   type ComponentProps,
   type ReactNode,
 } from "react";
-import { words } from "@/ui/format";
+import { shortened, words } from "@/ui/format";
 
 const BOX =
   "h-8 rounded-md border border-line-strong bg-surface px-2.5 text-base text-ink placeholder:text-ink-3 disabled:opacity-60";
@@ -105,17 +105,19 @@ export function Select<Value extends string>({
 }
 
 interface SelectBoxProps {
+  /** What the row is about; a long text is cut. */
+  label: string;
   checked: boolean;
   onChange: () => void;
 }
 
 /** Chooses a row of a list; what is around it takes the click as well. */
-export function SelectBox({ checked, onChange }: SelectBoxProps) {
+export function SelectBox({ label, checked, onChange }: SelectBoxProps) {
   return (
     <label className="-m-2 flex cursor-pointer p-2">
       <input
         type="checkbox"
-        aria-label="Select"
+        aria-label={`Select: ${shortened(label)}`}
         checked={checked}
         onChange={onChange}
         className="size-4 cursor-pointer accent-accent"

@@ -35,9 +35,16 @@ interface TableProps<Row> {
   onEnd?: () => void;
   /** Rows in all, where not all are here; undefined, with `onEnd`, where nobody knows. */
   total?: number | undefined;
-  /** Keys of the chosen rows; with `onSelect` each row begins with a box, which "x" ticks, too. */
-  selected?: ReadonlySet<string> | undefined;
-  onSelect?: ((key: string) => void) | undefined;
+  /** With it each row begins with a box, which "x" ticks, too. */
+  choice?: Choice<Row> | undefined;
+}
+
+interface Choice<Row> {
+  /** Keys of the chosen rows. */
+  ids: ReadonlySet<string>;
+  toggle: (key: string) => void;
+  /** What tells a row's box from the others. */
+  name: (row: Row) => string;
 }
 
 // What a row measures until it is measured itself.
@@ -51,8 +58,8 @@ const SPARE_ROWS = 12;
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, rows, rowKey, onOpen, openKey, onEnd, total, sort, onSort } = props;
-  const { selected, onSelect } = props;
-  const columns = onSelect ? [boxes(rowKey, selected, onSelect), ...props.columns] : props.columns;
+  const { choice } = props;
+  const columns = choice ? [boxes(rowKey, choice), ...props.columns] : props.columns;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(
@@ -148,8 +155,9 @@ export function Table<Row>(props: TableProps<Row>) {
               onClick={(event) => onOpen && !isControl(event.target) && onOpen(row)}
               onKeyDown={(event) => {
                 if (event.target !== event.currentTarget) return;
+                if (event.ctrlKey || event.metaKey || event.altKey) return;
                 if (event.key === "Enter") onOpen?.(row);
-                if (event.key === "x") onSelect?.(key);
+                if (event.key === "x") choice?.toggle(key);
               }}
               className={clsx(
                 grid,
@@ -171,11 +179,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-function boxes<Row>(
-  rowKey: (row: Row) => string,
-  selected: ReadonlySet<string> | undefined,
-  onSelect: (key: string) => void,
-): Column<Row> {
+function boxes<Row>(rowKey: (row: Row) => string, choice: Choice<Row>): Column<Row> {
   return {
     key: "selected",
     title: "Select",
@@ -183,8 +187,9 @@ function boxes<Row>(
     width: "1rem",
     cell: (row) => (
       <SelectBox
-        checked={selected?.has(rowKey(row)) ?? false}
-        onChange={() => onSelect(rowKey(row))}
+        label={choice.name(row)}
+        checked={choice.ids.has(rowKey(row))}
+        onChange={() => choice.toggle(rowKey(row))}
       />
     ),
   };

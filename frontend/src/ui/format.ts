@@ -36,6 +36,15 @@ export function exact(moment: Date): string {
   return EXACT.format(moment);
 }
 
+// Enough to tell one row from the next when it is read aloud.
+const ALOUD = 80;
+
+/** The beginning of a text, for reading aloud. */
+export function shortened(text: string): string {
+  const letters = [...text];
+  return letters.length > ALOUD ? `${letters.slice(0, ALOUD - 1).join("")}…` : text;
+}
+
 /** "anti_pattern" as "anti-pattern", "dead_letter" as "dead letter". */
 export function words(name: string): string {
   return name.replaceAll("_", name === "anti_pattern" ? "-" : " ");

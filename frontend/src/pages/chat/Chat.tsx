@@ -30,6 +30,7 @@ export default function Chat() {
   const companion =
     wanted ?? (known?.find(({ name }) => name === "default") ?? known?.[0])?.name ?? "default";
   const exists = known?.some(({ name }) => name === companion) ?? false;
+  const isSearching = q !== undefined && exists;
   return (
     <Page
       title="Chat"
@@ -58,10 +59,16 @@ export default function Chat() {
         </>
       }
     >
-      {known && q && exists ? (
-        <Found companion={companion} question={q} />
-      ) : known ? (
-        <Talk key={companion} companion={companion} exists={exists} />
+      {known ? (
+        <>
+          {isSearching && <Found key={`found ${companion}`} companion={companion} question={q} />}
+          <Talk
+            key={`talk ${companion}`}
+            companion={companion}
+            exists={exists}
+            hidden={isSearching}
+          />
+        </>
       ) : (
         <SkeletonRows rows={6} className="h-14" />
       )}
@@ -77,7 +84,14 @@ interface Note {
   undoes?: number | undefined;
 }
 
-function Talk({ companion, exists }: { companion: string; exists: boolean }) {
+interface TalkProps {
+  companion: string;
+  exists: boolean;
+  /** While one searches: what was typed and noted stays for afterwards. */
+  hidden: boolean;
+}
+
+function Talk({ companion, exists, hidden }: TalkProps) {
   const queries = useQueryClient();
   const change = useChange();
   const said = useConversation(companion, exists);
@@ -91,7 +105,7 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
   const [failed, setFailed] = useState<Failed>();
   const [notes, setNotes] = useState<ReadonlyMap<number, Note>>(new Map());
   const looking = useRef<AbortController>(undefined);
-  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed]);
+  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed, hidden]);
 
   const refresh = useCallback(
     () => queries.invalidateQueries({ queryKey: ["journal"] }),
@@ -190,7 +204,7 @@ function Talk({ companion, exists }: { companion: string; exists: boolean }) {
     ).catch(toastError);
 
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div hidden={hidden} className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <section aria-label="Conversation" className="min-w-0 lg:order-first">
         {said.hasOlder && (
           <div className="mb-4 flex justify-center">
@@ -317,7 +331,8 @@ function useAtEnd(grows: readonly unknown[]) {
     if (!end.current) return;
     const seen = new IntersectionObserver(
       ([entry]) => {
-        isSeen.current = entry?.isIntersecting ?? true;
+        // Hidden, it has no width, and that it is out of view says nothing.
+        if (entry?.boundingClientRect.width) isSeen.current = entry.isIntersecting;
       },
       { rootMargin: "0px 0px 100px 0px" },
     );

@@ -120,6 +120,7 @@ export default function Episodes() {
                 box={
                   !past && (
                     <SelectBox
+                      label={one.content}
                       checked={selection.ids.has(one.id)}
                       onChange={() => selection.toggle(one.id)}
                     />

@@ -142,8 +142,7 @@ export default function Facts() {
               change({ sort: SORTS.find((one) => one === sort && one !== filters.sort) })
             }
             onEnd={more}
-            selected={selection.ids}
-            onSelect={past ? undefined : selection.toggle}
+            choice={past ? undefined : { ...selection, name: nameOf }}
             total={known?.total_is_exact ? known.total : undefined}
           />
         )}
@@ -151,6 +150,10 @@ export default function Facts() {
       <Suspense>{add && <NewFact onClose={() => change({ add: undefined })} />}</Suspense>
     </Page>
   );
+}
+
+function nameOf({ subject, predicate }: ListedFact): string {
+  return `${subject} ${predicate}`;
 }
 
 interface NothingProps {

@@ -33,6 +33,7 @@ export function RuleRow({ rule, isOpen, selection }: RuleRowProps) {
       {!past && (
         <div className="relative z-[1]">
           <SelectBox
+            label={rule.content}
             checked={selection.ids.has(rule.id)}
             onChange={() => selection.toggle(rule.id)}
           />
