@@ -70,7 +70,9 @@ def test_changes_between_two_days(page: Page) -> None:
     changed = page.get_by_role("region", name="Changed")
     expect(changed).to_be_visible()
     since = page.url.rpartition("=")[2]
-    diff = read(page, f"/api/memory/diff?from={since}T00:00:00Z&limit=200")
+    # A day begins where the reader is.
+    begins = page.evaluate("(day) => new Date(`${day}T00:00`).toISOString()", since)
+    diff = read(page, f"/api/memory/diff?from={begins}&limit=200")
     expect(changed).to_contain_text(str(diff["changed_total"]))
     page.reload()
     expect(changed.get_by_role("listitem")).to_have_count(len(diff["changed"]))

@@ -16,7 +16,7 @@ export function SignedIn() {
   const leave = async () => {
     await answer(api.DELETE("/api/session"));
     // A full load: nothing that was read stays in this browser's memory.
-    window.location.assign(me.token_required ? "/sign-in" : "/");
+    window.location.assign("/sign-in");
   };
   const byToken = me.token_required || me.tenant !== DEFAULT_TENANT;
   return (
