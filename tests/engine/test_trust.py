@@ -217,6 +217,15 @@ async def test_a_link_lowers_what_rests_on_it_and_undoing_it_raises_that_again(
     assert not await search(past, principal, "bank", types=["fact"], min_trust="imported")
 
 
+async def test_a_rule_is_trusted_no_further_than_a_fact_that_supports_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "bank", "At Evil", trust="untrusted_web")
+    rule = await store_rule(memory, principal, "Pay by transfer")
+    await create_link(memory, principal, "fact", id, "rule", rule, "supports")
+    assert await _trust(admin, "rules", rule) is Trust.UNTRUSTED_WEB
+
+
 async def test_neither_confirming_nor_editing_raises_it_but_saying_it_oneself_does(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
