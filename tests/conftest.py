@@ -64,19 +64,34 @@ _SETTINGS = {
     "autovacuum": "off",
 }
 _TEMPLATE = "memory_template"
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+_ROOM = 4 << 30  # several times what the tests of two workers keep at once
 
 Connection: TypeAlias = asyncpg.Connection
 _Result = TypeVar("_Result")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes that tests start keep what they compile, as where it is installed.
+    """Keep temporary files in memory, and what the processes that tests start compile on the disk.
 
-    Else each takes twice as long to start. It is kept for all runs, because the first takes long.
+    Databases of tests that are durable wait for each write of a disk, and nothing of theirs has to
+    outlive the run. What is compiled is kept for all runs: without it each process takes twice as
+    long to start.
     """
+    if "TMPDIR" not in os.environ and _has_room(_SHARED_MEMORY):
+        os.environ["TMPDIR"] = str(_SHARED_MEMORY)
+        tempfile.tempdir = None  # looked up anew
     assert config.cache is not None
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether programs may be run from it (tests write some), and it has room for all tests."""
+    if not os.access(folder, os.W_OK):
+        return False
+    found = os.statvfs(folder)
+    return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize > _ROOM
 
 
 _seconds: dict[str, float] = defaultdict(float)
