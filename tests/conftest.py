@@ -8,12 +8,13 @@ clone is emptied for the next test, unless a test changed its schema or left a c
 import asyncio
 import os
 import shutil
+import signal
 import stat
 import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 import asyncpg
+import psutil
 import pytest
 from hypothesis import settings
 
@@ -71,6 +73,9 @@ Connection: TypeAlias = asyncpg.Connection
 _Result = TypeVar("_Result")
 
 
+_in_memory = pytest.StashKey[Path]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep temporary files in memory, and what the processes that tests start compile on the disk.
 
@@ -79,11 +84,29 @@ def pytest_configure(config: pytest.Config) -> None:
     long to start.
     """
     if "TMPDIR" not in os.environ and _has_room(_SHARED_MEMORY):
-        os.environ["TMPDIR"] = str(_SHARED_MEMORY)
+        folder = Path(tempfile.mkdtemp(prefix="mb", dir=_SHARED_MEMORY))
+        folder.chmod(0o755)  # the database may run as another user
+        config.stash[_in_memory] = folder
+        os.environ["TMPDIR"] = str(folder)  # of the workers, too
         tempfile.tempdir = None  # looked up anew
     assert config.cache is not None
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what workers left that were interrupted, servers and their databases; free the memory."""
+    folder = config.stash.get(_in_memory, None)
+    if folder is None:
+        return
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.pid != os.getpid() and process.environ().get("TMPDIR") == str(folder):
+                process.kill()
+    for known in folder.rglob("postmaster.pid"):
+        with suppress(OSError, ValueError):
+            os.kill(int(known.read_text("utf-8").split(maxsplit=1)[0]), signal.SIGQUIT)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _has_room(folder: Path) -> bool:
