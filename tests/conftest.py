@@ -8,7 +8,6 @@ clone is emptied for the next test, unless a test changed its schema or left a c
 import asyncio
 import os
 import shutil
-import signal
 import stat
 import tempfile
 import threading
@@ -101,11 +100,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         return
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.pid != os.getpid() and process.environ().get("TMPDIR") == str(folder):
+            # A database has no TMPDIR, but the folder of its data among its arguments.
+            known = (process.environ().get("TMPDIR", ""), *process.cmdline())
+            if process.pid != os.getpid() and any(str(folder) in one for one in known):
                 process.kill()
-    for known in folder.rglob("postmaster.pid"):
-        with suppress(OSError, ValueError):
-            os.kill(int(known.read_text("utf-8").split(maxsplit=1)[0]), signal.SIGQUIT)
     shutil.rmtree(folder, ignore_errors=True)
 
 
