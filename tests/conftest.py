@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 import asyncpg
+import psutil
 import pytest
 from hypothesis import settings
 
@@ -64,19 +65,54 @@ _SETTINGS = {
     "autovacuum": "off",
 }
 _TEMPLATE = "memory_template"
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+_ROOM = 4 << 30  # several times what the tests of two workers keep at once
 
 Connection: TypeAlias = asyncpg.Connection
 _Result = TypeVar("_Result")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes that tests start keep what they compile, as where it is installed.
+_in_memory = pytest.StashKey[Path]()
 
-    Else each takes twice as long to start. It is kept for all runs, because the first takes long.
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep temporary files in memory, and what the processes that tests start compile on the disk.
+
+    Databases of tests that are durable wait for each write of a disk, and nothing of theirs has to
+    outlive the run. What is compiled is kept for all runs: without it each process takes twice as
+    long to start.
     """
+    if "TMPDIR" not in os.environ and _has_room(_SHARED_MEMORY):
+        folder = Path(tempfile.mkdtemp(prefix="mb", dir=_SHARED_MEMORY))
+        folder.chmod(0o755)  # the database may run as another user
+        config.stash[_in_memory] = folder
+        os.environ["TMPDIR"] = str(folder)  # of the workers, too
+        tempfile.tempdir = None  # looked up anew
     assert config.cache is not None
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what workers left that were interrupted, servers and their databases; free the memory."""
+    folder = config.stash.get(_in_memory, None)
+    if folder is None:
+        return
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            # A database has no TMPDIR, but the folder of its data among its arguments.
+            known = (process.environ().get("TMPDIR", ""), *process.cmdline())
+            if process.pid != os.getpid() and any(str(folder) in one for one in known):
+                process.kill()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether programs may be run from it (tests write some), and it has room for all tests."""
+    if not os.access(folder, os.W_OK):
+        return False
+    found = os.statvfs(folder)
+    return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize > _ROOM
 
 
 _seconds: dict[str, float] = defaultdict(float)

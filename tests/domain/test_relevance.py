@@ -132,6 +132,14 @@ def test_a_topic_of_one_word_must_be_found_or_be_near() -> None:
     assert best(asked, Bearing(0.6, frozenset())) > 0.3
 
 
+def test_a_topic_of_one_word_is_answered_by_what_has_it_and_is_near() -> None:
+    topic = replace(ASKED, words=frozenset({"grafana"}), question=False)
+    has_it = {0: Bearing(0.38, frozenset({"grafana"}))}
+    assert probability(topic, has_it) > 0.5
+    by_the_way = {0: Bearing(0.38, frozenset()), 1: Bearing(0.1, frozenset({"grafana"}))}
+    assert probability(topic, by_the_way) < 0.3
+
+
 def test_nothing_bears_on_a_pleasantry() -> None:
     assert best(replace(ASKED, pleasantry=True), Bearing(0.9, WORDS)) == 0.0
 

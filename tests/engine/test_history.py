@@ -9,10 +9,10 @@ from conftest import Clock, Connection
 from memory_butler.domain.difference import Fate
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.browse.episodes import look_at_episode
-from memory_butler.engine.browse.facts import list_facts, look_at_fact
+from memory_butler.engine.browse.facts import look_at_fact
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.browse.rules import look_at_rule
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
@@ -32,6 +32,7 @@ from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.stats import memory_statistics
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Part
 
 from .store_views import count
 
@@ -133,8 +134,8 @@ async def test_what_was_forgotten_or_faded_since_is_as_it_was(
     assert len(await _told(memory.at(then), principal, "user drink mood")) == 2
     row = (await look_at_fact(memory.at(then), principal, gone)).row
     assert (row["validity"], row["retired_at"], row["metadata"]) == ("active", None, {})
-    found = await list_facts(
-        memory.at(then), principal, FactFilter(validities=("active",)), Part(), "created"
+    found = await list_memories(
+        memory.at(then), principal, FactFilter(validities=("active",)), Part()
     )
     assert (found.total, {one["id"] for one in found.rows}) == (2, {gone, fades})
     stats = await memory_statistics(memory.at(then), principal)
@@ -164,8 +165,8 @@ async def test_entities_and_links_are_those_of_then(
     assert resolved[0].entity_id == anna["id"]
     assert (await look_at_fact(past, principal, id)).row["entity_id"] == anna["id"]
     assert (await look_at_fact(memory, principal, id)).row["entity_id"] == ana["id"]
-    total, _ = await list_entities(past, principal, Part(), entity_type=None, merged=False, q=None)
-    assert total == 2
+    named = await list_entities(past, principal, Part(), entity_type=None, merged=False, q=None)
+    assert named.total == 2
     assert await get_links(past, principal, "fact", id) == []
     assert len(await get_links(memory, principal, "fact", id)) == 1
 

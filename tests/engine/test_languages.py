@@ -6,14 +6,14 @@ import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
-from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.reindexing import reindex
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.inference import languages
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Part
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ async def _found(memory: Memory, principal: Principal, question: str, mode: str)
 
 async def _listed(memory: Memory, principal: Principal, typed: str) -> list[str]:
     wanted = FactFilter(text=typed)
-    listed = await list_facts(memory, principal, wanted, Part(limit=10), "created")
+    listed = await list_memories(memory, principal, wanted, Part(10))
     return [row["content"] for row in listed.rows]
 
 
@@ -137,7 +137,7 @@ async def test_a_list_finds_what_was_stored_as_english(
 async def test_a_list_is_narrowed_by_a_tag_in_cjk(memory: Memory, principal: Principal) -> None:
     await store_fact(memory, principal, "household", "one", "keys", tags=["地下室"])
     await store_fact(memory, principal, "household", "two", "tea")
-    part = await list_facts(memory, principal, FactFilter(tag="地下室"), Part(limit=10), "created")
+    part = await list_memories(memory, principal, FactFilter(tag="地下室"), Part(10))
     assert [row["content"] for row in part.rows] == ["keys"]
 
 

@@ -86,6 +86,35 @@ async def test_a_topic_without_a_word_of_theirs_finds_them_all(
     assert {hit.row["id"] for hit in hits} <= set(birds)
 
 
+SOFTWARE = {
+    "grafana_link": "The latency dashboard is https://grafana.example.test/d/pay-latency?orgId=1",
+    "rollback": "To roll back: `helm rollback payments 0 -n pay-prod`, then post in #pay-deploys",
+    "auth": "Internal calls use mTLS; external ones OAuth2 client credentials with audience "
+    "https://api.example.test",
+    "errors": "Throw DomainError subclasses from packages/core/errors.ts, never plain Error",
+    "rate_limit": "Public API allows 100 requests/min per key; 429 includes Retry-After",
+    "dates": "All timestamps are UTC ISO 8601 strings; use date-fns-tz for zones",
+    "pages": "Lists use cursors: the next page is ?after=<id>&limit=50, not page numbers",
+    "tests": "Run the tests with --runInBand; parallel runs deadlock on the sqlite fixture",
+}
+
+
+@pytest.mark.parametrize(
+    ("topic", "known"), [("grafana", "grafana_link"), ("helm", "rollback"), ("mTLS", "auth")]
+)
+async def test_a_topic_of_one_word_finds_what_is_about_it(
+    memory: Memory, principal: Principal, topic: str, known: str
+) -> None:
+    ids = {
+        name: (await store_fact(memory, principal, "service", name, text))[0]
+        for name, text in SOFTWARE.items()
+    }
+    hits = await recall(memory, principal, topic)
+    assert [hit.row["id"] for hit in hits] == [ids[known]]
+    assert (hits[0].relevance or 0) > 0.5  # less than 0.4 by nearness and words alone
+    assert await recall(memory, principal, "next") == []  # one has the word, and is about another
+
+
 async def test_a_store_of_one_memory_answers_its_own_question_and_no_other(
     memory: Memory, principal: Principal
 ) -> None:

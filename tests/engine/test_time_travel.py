@@ -22,7 +22,6 @@ from hypothesis.stateful import (
 from conftest import HISTORIES
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import edit_fact, edit_rule, move_rule
@@ -34,6 +33,7 @@ from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.store.listing import Part
 from memory_butler.store.rows import Row
 
 from .worlds import TEXTS, History, World
@@ -238,9 +238,7 @@ async def _answer(memory: Memory, principal: Principal, topic: str, facts: list[
     episodes = await search(
         memory, principal, topic, types=["episode"], limit=200, min_confidence=0.0, quiet=True
     )
-    _, entities = await list_entities(
-        memory, principal, Part(), entity_type=None, merged=None, q=None
-    )
+    entities = await list_entities(memory, principal, Part(), entity_type=None, merged=None, q=None)
     links = [one for id in facts for one in await get_links(memory, principal, "fact", id)]
     return Answer(
         at=memory.clock(),
@@ -248,7 +246,7 @@ async def _answer(memory: Memory, principal: Principal, topic: str, facts: list[
         topic=topic,
         recalled={hit.row["id"]: _kept(hit) for hit in recalled},
         episodes={hit.row["id"]: _kept(hit) for hit in episodes},
-        entities=entities,
+        entities=entities.rows,
         linked=facts,
         links=links,
     )

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from conftest import HISTORIES
-from memory_butler.engine.browse.criteria import Part
-from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.curate import forget_memory, restore_memory
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Part
 
 from .worlds import TEXTS, History, World
 
@@ -130,7 +130,7 @@ class Periods(History):
 
     def true_then(self, memory: Memory) -> set[UUID]:
         wanted = FactFilter(validities=("active",))
-        listed = list_facts(memory, self.principal, wanted, Part(), "created")
+        listed = list_memories(memory, self.principal, wanted, Part())
         return {one["id"] for one in self.world.runner.run(listed).rows}
 
     def teardown(self) -> None:

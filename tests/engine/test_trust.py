@@ -15,8 +15,7 @@ from engine.consolidation.scenes import answer, consolidate, fact, facts, rules,
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import DEFAULT_TRUST, TRUST_NAMES, Trust, may_touch, parse_trust
-from memory_butler.engine.browse.criteria import Part
-from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.conflicts import list_conflicts, settle
 from memory_butler.engine.consolidation import conclude
 from memory_butler.engine.consolidation.prepare import Plan
@@ -32,6 +31,7 @@ from memory_butler.engine.remember import keep, store_episode, store_fact, store
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.writing import new_fact
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Part
 
 pytestmark = pytest.mark.anyio
 
@@ -215,6 +215,15 @@ async def test_a_link_lowers_what_rests_on_it_and_undoing_it_raises_that_again(
     (hit,) = await search(past, principal, "bank", types=["fact"])
     assert hit.row["trust"] == Trust.UNTRUSTED_WEB
     assert not await search(past, principal, "bank", types=["fact"], min_trust="imported")
+
+
+async def test_a_rule_is_trusted_no_further_than_a_fact_that_supports_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "bank", "At Evil", trust="untrusted_web")
+    rule = await store_rule(memory, principal, "Pay by transfer")
+    await create_link(memory, principal, "fact", id, "rule", rule, "supports")
+    assert await _trust(admin, "rules", rule) is Trust.UNTRUSTED_WEB
 
 
 async def test_neither_confirming_nor_editing_raises_it_but_saying_it_oneself_does(
@@ -428,7 +437,7 @@ async def test_answers_can_be_had_from_trusted_memories_alone(
         block = await build_context(memory, principal, "a boat", "general", min_trust=level)
         assert set(block.included) == trusted
         wanted = FactFilter(min_trust=parse_trust(level))
-        part = await list_facts(memory, principal, wanted, Part(), "created")
+        part = await list_memories(memory, principal, wanted, Part())
         assert ({row["id"] for row in part.rows}, part.total) == (trusted, place)
     assert not await search(memory, principal, "boat", types=["episode"], min_trust="tool_output")
     assert await search(memory, principal, "boat", types=["episode"], min_trust="imported")

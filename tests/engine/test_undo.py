@@ -1,5 +1,6 @@
 """Undoing: one step back, whatever the step was, while nothing later depends on it."""
 
+import io
 from collections.abc import Awaitable, Callable
 from itertools import count as counting
 from typing import Any
@@ -16,6 +17,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import edit_fact, edit_rule, move_rule
 from memory_butler.engine.entities import create_entity, merge_entities, update_entity
+from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.lifecycle.inversion import invert_rule
@@ -404,6 +406,37 @@ async def test_another_tenants_event_is_not_found(
     assert await count(admin, "rules") == 1
     await undo_change(memory, other_tenant, event_id=await _last_event(admin, "rule_created"))
     assert await count(admin, "rules") == 0
+
+
+async def test_a_tenant_keeps_what_it_has_under_the_ids_of_another(
+    memory: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    """As where one has imported what the other exported: ids are a tenant's own."""
+    await create_entity(memory, principal, "Rex", "other")
+    await tell(memory, principal, "a dog named Rex")
+    learned = answer(
+        new_facts=[fact("Rex, a dog", "E1", predicate="pet")],
+        new_rules=[{"content": "ask about Rex"}],
+    )
+    await consolidate(memory, principal, learned)
+    exported = io.StringIO()
+    await export_all(memory, principal, exported)
+    copy = io.BytesIO(exported.getvalue().encode())
+    await restore_all(memory, other_tenant, copy, trust="user_said")
+    theirs = await _state(admin, other_tenant.tenant)
+    assert [len(theirs[table]) for table in ("facts", "rules", "entities")] == [1, 1, 1]
+    await undo_change(memory, principal, run_id=await _run_of(admin, principal))
+    await undo_change(memory, principal, event_id=await _last_event(admin, "entity_created"))
+    ours = await _state(admin, principal.tenant)
+    assert [len(ours[table]) for table in ("facts", "rules", "entities")] == [0, 0, 0]
+    assert await _state(admin, other_tenant.tenant) == theirs
+
+
+async def _run_of(admin: Connection, principal: Principal) -> UUID:
+    found: UUID = await admin.fetchval(
+        "SELECT id FROM consolidation_runs WHERE tenant_id = $1", principal.tenant
+    )
+    return found
 
 
 async def test_what_cannot_be_undone_says_why(

@@ -1,5 +1,6 @@
 """Erasing for good: what goes, what stays, that nothing finds it, that its bytes are gone."""
 
+import io
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -22,8 +23,10 @@ from memory_butler.domain.errors import (
     Unavailable,
 )
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
 from memory_butler.engine.entities import create_entity, merge_entities
+from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
@@ -204,6 +207,39 @@ async def test_another_tenants_memory_is_not_found(
     with pytest.raises(InvalidInput, match="exactly one"):
         Target(entity_id=uuid4(), everything=True)
     assert await count(admin, "rules") == 1
+
+
+async def test_a_tenant_keeps_what_it_was_told_under_the_ids_of_another(
+    kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    """As where one has imported what the other exported: ids are a tenant's own."""
+    rule = await store_rule(kept, principal, MARKER)
+    exported = io.StringIO()
+    await export_all(kept, principal, exported)
+    copy = io.BytesIO(exported.getvalue().encode())
+    await restore_all(kept, other_tenant, copy, trust="user_said")
+    for tenant in (principal, other_tenant):
+        assert await search(kept, tenant, "theremin")
+        assert (await build_context(kept, tenant, "theremin", "music", session_id=uuid4())).included
+    theirs = await _listing(admin, other_tenant, rule)
+    assert theirs == await _listing(admin, principal, rule)
+    assert all(theirs.values())
+    await erase(kept, principal, Target(memory=("rule", rule)))
+    assert not any((await _listing(admin, principal, rule)).values())
+    assert await _listing(admin, other_tenant, rule) == theirs
+    assert await search(kept, other_tenant, "theremin")
+
+
+async def _listing(admin: Connection, tenant: Principal, id: UUID) -> dict[str, int]:
+    """How many of its answers and receipts list a memory."""
+    return {
+        table: await admin.fetchval(
+            f"SELECT count(*) FROM {table} WHERE tenant_id = $1 AND $2 = ANY (item_ids)",
+            tenant.tenant,
+            id,
+        )
+        for table in ("served", "context_receipts")
+    }
 
 
 async def test_a_waiting_episode_of_a_spool_goes_with_its_session(

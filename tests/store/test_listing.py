@@ -12,7 +12,7 @@ from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import episodes, facts, listing, rules
 from memory_butler.store.episodes import EpisodeFilter
 from memory_butler.store.facts import FactFilter, FactOrder
-from memory_butler.store.listing import Listed
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rules import RuleFilter
 from memory_butler.store.transaction import reading
 
@@ -62,15 +62,7 @@ async def _facts(
     order: FactOrder = "created",
 ) -> Listed:
     async with reading(memory.pool, "default") as tx:
-        return await facts.page(
-            tx,
-            wanted,
-            memory.clock(),
-            order=order,
-            descending=True,
-            limit=limit,
-            offset=offset,
-        )
+        return await facts.page(tx, wanted, memory.clock(), Part(limit, offset, order))
 
 
 @pytest.mark.usefixtures("garden")
@@ -195,7 +187,7 @@ async def test_who_reads_on_until_the_total_comes_to_the_end(memory: Memory, bou
 async def test_beyond_the_end_nothing_is_made_up(memory: Memory, bounds: Bound) -> None:
     bounds(3, 4)
     part = await _facts(memory, ROSES, 5, 100)
-    assert part == Listed(5, False, [])
+    assert part == Listed(5, [], exact=False)
 
 
 @pytest.mark.usefixtures("garden")
@@ -203,26 +195,11 @@ async def test_rules_and_episodes_are_found_by_words_in_the_same_two_ways(
     memory: Memory, clock: Clock, bounds: Bound
 ) -> None:
     async def both(text: str) -> list[Listed]:
+        recent = EpisodeFilter(text=text, since=clock.now - timedelta(days=1))
         async with reading(memory.pool, "default") as tx:
             return [
-                await rules.page(
-                    tx,
-                    RuleFilter(text=text),
-                    clock.now,
-                    order="created",
-                    descending=True,
-                    limit=2,
-                    offset=0,
-                ),
-                await episodes.page(
-                    tx,
-                    EpisodeFilter(text=text, since=clock.now - timedelta(days=1)),
-                    clock.now,
-                    order="occurred",
-                    descending=True,
-                    limit=2,
-                    offset=0,
-                ),
+                await rules.page(tx, RuleFilter(text=text), clock.now, Part(2)),
+                await episodes.page(tx, recent, clock.now, Part(2, order="occurred")),
             ]
 
     by_ids = await both("water rose")

@@ -1,7 +1,7 @@
 """Whether memory has anything for a question: a calibrated probability, from what is cheap.
 
 A search always has nearest neighbours; this says whether they are near enough to be shown. It is a
-logistic model of seven signs of one question and its candidates, fitted by maximum likelihood on
+logistic model of eight signs of one question and its candidates, fitted by maximum likelihood on
 half of what `bench/silence.py` asks, every kind of question weighing alike, questions and what
 they are put to half right and half wrong. docs/retrieval.md has how often it errs on the other
 half.
@@ -10,7 +10,8 @@ half.
   of n normal values lies near sqrt(2 ln n) standard deviations (Gumbel), so the same nearness says
   less in a larger store. The standard deviation is that of this store's memories to this question.
 * How few telling words the question has, and how many of them one candidate has: of a question of
-  four words and more the nearness tells enough, a topic of one word must be found.
+  four words and more the nearness tells enough, a topic of one word must be found. How near the one
+  is that has them all: "grafana" is answered by what is about it, "next" by nothing that has it.
 * Whether it names somebody or something that no candidate has, and that is no known entity: half
   as bad where the asker's own matters are the point ("our", "my"), who may bring in somebody new.
 * Whether it is about the person who asks, or about somebody or something that memory knows. A
@@ -40,6 +41,8 @@ LEAST_SIZE: Final = 10  # smaller stores count as this large: nothing was fitted
 _NEARNESS: Final = 12.4  # for each 1.0 of cosine beyond chance
 _FEW_WORDS: Final = -2.12  # for each telling word short of four …
 _FEW_FOUND: Final = 1.2  # … times the share of them that one candidate has
+_FEW_WHOLE: Final = 3.2  # … times the nearness of one that has them all, …
+_WHOLE_FROM: Final = 0.15  # … beyond this
 _REWORDED_FROM: Final = 0.25  # nearness from which on it may have them in other words …
 _REWORDED: Final = 0.45  # … and from which on it has
 _UNKNOWN_NAME: Final = -4.4
@@ -114,10 +117,13 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     if asked.pleasantry:
         return 0.0
     nearest = max((one.similarity or 0.0 for one in candidates.values()), default=0.0)
-    nearness = nearest - _by_chance(asked)
+    chance = _by_chance(asked)
+    nearness = nearest - chance
     shared = max((_share(asked, one) for one in candidates.values()), default=0.0)
     # What is near enough has the words in other words.
     found = max(shared, min(1.0, (nearness - _REWORDED_FROM) / (_REWORDED - _REWORDED_FROM)))
+    whole = max((_nearness_of_whole(asked, one) for one in candidates.values()), default=0.0)
+    beyond = max(0.0, whole - chance - _WHOLE_FROM) if whole else 0.0
     known = frozenset[str]().union(*(one.words for one in candidates.values()))
     few = max(0, _ENOUGH_WORDS - len(asked.words))
     unknown_name = bool(asked.names - known) and not asked.names_entity
@@ -126,7 +132,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     logit = (
         _CONSTANT
         + _NEARNESS * nearness
-        + few * (_FEW_WORDS + _FEW_FOUND * found)
+        + few * (_FEW_WORDS + _FEW_FOUND * found + _FEW_WHOLE * beyond)
         + unknown_name * (_UNKNOWN_TO_ASKER if asked.personal else _UNKNOWN_NAME)
         + _PERSONAL * asked.personal
         + (_ABOUT_SOMEBODY if about_somebody else _ABOUT_NOBODY * asked.question)
@@ -161,6 +167,11 @@ def likely_spread(spread: float, sampled: int) -> float:
 
 def _of_maximum(memories: int) -> float:
     return math.sqrt(2 * math.log(max(LEAST_SIZE, memories)))
+
+
+def _nearness_of_whole(asked: Asked, one: Bearing) -> float:
+    """How near a candidate is that has every word of the question; 0 of another."""
+    return (one.similarity or 0.0) if asked.words and asked.words <= one.words else 0.0
 
 
 def _share(asked: Asked, one: Bearing) -> float:

@@ -10,7 +10,6 @@ from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import Trust
-from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
 from memory_butler.engine.browse.memory_map import memory_map
 from memory_butler.engine.entities import (
@@ -349,20 +348,15 @@ class EntityList(Listing):
 
 
 async def _list(memory: Memory, principal: Principal, given: ListEntitiesInput) -> EntityList:
-    total, found = await list_entities(
+    found = await list_entities(
         memory,
         principal,
-        Part(given.limit, given.offset),
+        given.part(),
         entity_type=given.entity_type,
         merged=given.merged,
         q=given.q,
     )
-    return EntityList(
-        total=total,
-        limit=given.limit,
-        offset=given.offset,
-        items=[ListedEntity.model_validate(row) for row in found],
-    )
+    return EntityList.of(found, given)
 
 
 LIST = Operation(

@@ -9,8 +9,8 @@ from memory_butler.domain.episodes import CONSOLIDATION_STATUSES, ConsolidationS
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.criteria import Part
-from memory_butler.engine.browse.episodes import list_episodes, look_at_episode
+from memory_butler.engine.browse.episodes import look_at_episode
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
@@ -40,6 +40,7 @@ from memory_butler.operations.views import (
     deleted,
 )
 from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
+from memory_butler.store.listing import Part
 
 
 class StoreEpisodeInput(Input):
@@ -168,16 +169,10 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
         until=given.until,
         min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
-    part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    found = await list_episodes(memory, principal, wanted, part, given.sort)
-    return EpisodeList(
-        total=found.total,
-        total_is_exact=found.exact,
-        limit=given.limit,
-        offset=given.offset,
-        items=[ListedEpisode.model_validate(row) for row in found.rows],
-        deleted=deleted(await deleted_since(memory, principal, given.butler)),
-    )
+    part = Part(given.limit, given.offset, given.sort, given.direction == "desc")
+    found = await list_memories(memory, principal, wanted, part)
+    gone = deleted(await deleted_since(memory, principal, given.butler))
+    return EpisodeList.of(found, given, deleted=gone)
 
 
 LIST = Operation(

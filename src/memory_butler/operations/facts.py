@@ -12,8 +12,9 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.criteria import Part, faded
-from memory_butler.engine.browse.facts import list_facts, look_at_fact
+from memory_butler.engine.browse.criteria import faded
+from memory_butler.engine.browse.facts import look_at_fact
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
@@ -44,6 +45,7 @@ from memory_butler.operations.views import (
     Rounded,
 )
 from memory_butler.store.facts import FactFilter, FactOrder
+from memory_butler.store.listing import Part
 
 
 class StoreFactInput(Input):
@@ -217,15 +219,9 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
         until=given.until,
         min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
-    part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    found = await list_facts(memory, principal, wanted, part, given.sort)
-    return FactList(
-        total=found.total,
-        total_is_exact=found.exact,
-        limit=given.limit,
-        offset=given.offset,
-        items=[ListedFact.model_validate(row) for row in found.rows],
-    )
+    part = Part(given.limit, given.offset, given.sort, given.direction == "desc")
+    found = await list_memories(memory, principal, wanted, part)
+    return FactList.of(found, given)
 
 
 LIST = Operation(

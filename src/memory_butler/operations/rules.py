@@ -9,8 +9,9 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import Maturity, rule_state
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.criteria import Part, faded
-from memory_butler.engine.browse.rules import list_rules, look_at_rule
+from memory_butler.engine.browse.criteria import faded
+from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.rules import look_at_rule
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
@@ -38,6 +39,7 @@ from memory_butler.operations.views import (
     Rule,
     StatedRule,
 )
+from memory_butler.store.listing import Part
 from memory_butler.store.rows import Row
 from memory_butler.store.rules import RuleFilter, RuleOrder
 
@@ -210,15 +212,9 @@ async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> 
         until=given.until,
         min_trust=None if given.min_trust is None else parse_trust(given.min_trust),
     )
-    part = Part(given.limit, given.offset, descending=given.direction == "desc")
-    found = await list_rules(memory, principal, wanted, part, given.sort)
-    return RuleList(
-        total=found.total,
-        total_is_exact=found.exact,
-        limit=given.limit,
-        offset=given.offset,
-        items=[ListedRule.model_validate(row) for row in found.rows],
-    )
+    part = Part(given.limit, given.offset, given.sort, given.direction == "desc")
+    found = await list_memories(memory, principal, wanted, part)
+    return RuleList.of(found, given)
 
 
 LIST = Operation(

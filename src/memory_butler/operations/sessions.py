@@ -7,7 +7,6 @@ from pydantic import Field
 
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.sessions import list_sessions, look_at_session
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
@@ -49,14 +48,8 @@ class SessionList(Listing):
 
 
 async def _list(memory: Memory, principal: Principal, given: ListSessionsInput) -> SessionList:
-    part = Part(given.limit, given.offset)
-    total, found = await list_sessions(memory, principal, part, butler=given.butler)
-    return SessionList(
-        total=total,
-        limit=given.limit,
-        offset=given.offset,
-        items=[Session.model_validate(row) for row in found],
-    )
+    found = await list_sessions(memory, principal, given.part(), butler=given.butler)
+    return SessionList.of(found, given)
 
 
 LIST = Operation(

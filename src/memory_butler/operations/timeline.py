@@ -1,5 +1,6 @@
 """What happened: the event log, as a whole, as a feed, and of one memory."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,6 @@ from memory_butler.domain.difference import Kind
 from memory_butler.domain.events import EVENT_TYPES, EventType
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
 from memory_butler.engine.browse.events import ACTIVITY, list_events
 from memory_butler.engine.history import Told, compare
 from memory_butler.engine.inputs import MAX_LIMIT
@@ -61,18 +61,12 @@ async def _events(memory: Memory, principal: Principal, given: EventsInput) -> E
 async def _listed(
     memory: Memory, principal: Principal, wanted: EventFilter, given: Period
 ) -> EventList:
-    part = Part(given.limit, given.offset)
-    total, found = await list_events(memory, principal, wanted, part)
-    return EventList(
-        total=total,
-        limit=given.limit,
-        offset=given.offset,
-        items=[_event(row) for row in found],
-    )
+    found = await list_events(memory, principal, wanted, given.part())
+    return EventList.of(replace(found, rows=[_named(row) for row in found.rows]), given)
 
 
-def _event(row: Row) -> Event:
-    return Event.model_validate(row | {"said": EVENT_TYPES[row["event_type"]]})
+def _named(row: Row) -> Row:
+    return row | {"said": EVENT_TYPES[row["event_type"]]}
 
 
 EVENTS = Operation(

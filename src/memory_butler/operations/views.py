@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, Self, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -28,6 +28,7 @@ from memory_butler.engine.inputs import (
     MIN_IMPORTANCE,
 )
 from memory_butler.engine.recall import Hit
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
 
 # After the point: relevance and confidence differ by more where it matters.
@@ -188,6 +189,10 @@ class Page(Input):
     limit: int = Field(50, ge=1, le=MAX_LIMIT, description="How many, at most 200.")
     offset: int = Field(0, ge=0, le=MAX_OFFSET, description="How many to pass over.")
 
+    def part(self) -> Part:
+        """The same for the store; a list with other orders says which."""
+        return Part(self.limit, self.offset)
+
 
 class Period(Page):
     """A part of a list, of a period."""
@@ -208,6 +213,13 @@ class Listing(Output):
     )
     limit: int
     offset: int
+
+    @classmethod
+    def of(cls, found: Listed, given: Page, **more: Any) -> Self:
+        """What was found, as the answer to what was asked for; the rows are its `items`."""
+        answer = {"total": found.total, "total_is_exact": found.exact, "items": found.rows}
+        place = {"limit": given.limit, "offset": given.offset}
+        return cls.model_validate(answer | place | more)
 
 
 SESSION = "Your session."

@@ -8,6 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from memory_butler.domain.entities import FUZZY_THRESHOLD
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -117,21 +118,22 @@ async def fuzzy(
 
 async def page(
     tx: Transaction,
+    part: Part,
     *,
     entity_type: str | None,
     merged: bool | None,
     text: str | None,
-    limit: int,
-    offset: int,
-) -> tuple[int, list[Row]]:
-    """How many entities are wanted, and one part of them by name, with their active facts' number.
+) -> Listed:
+    """One part, by name, of the entities that are wanted, each with the number of its active facts.
 
     `text` is part of a name or alias; `merged` asks for those merged away, or for the others.
     """
     pattern = None if text is None else _pattern(text)
     criteria = (tx.tenant, entity_type, merged, pattern)
     total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
+    return Listed(
+        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
+    )
 
 
 async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:

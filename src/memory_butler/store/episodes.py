@@ -9,7 +9,7 @@ from uuid import UUID
 from memory_butler.domain.episodes import ConsolidationStatus
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.listing import Listed, listed, sought
+from memory_butler.store.listing import Listed, Part, listed, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -182,17 +182,8 @@ async def count(tx: Transaction) -> int:
     return total
 
 
-async def page(
-    tx: Transaction,
-    wanted: EpisodeFilter,
-    now: datetime,
-    *,
-    order: EpisodeOrder,
-    descending: bool,
-    limit: int,
-    offset: int,
-) -> Listed:
-    """One part of the episodes that are wanted; see `facts.page`."""
+async def page(tx: Transaction, wanted: EpisodeFilter, now: datetime, part: Part) -> Listed:
+    """One part of the episodes that are wanted, in one of `EpisodeOrder`; see `facts.page`."""
     typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
         tx.tenant,
@@ -211,9 +202,7 @@ async def page(
         tx,
         (SQL["count_wanted"], SQL["page"]),
         criteria,
-        (order, descending),
-        limit,
-        offset,
+        part,
         walked=typed.text is not None,
     )
 

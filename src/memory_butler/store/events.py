@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from memory_butler.domain.events import EventType
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.seals import Seal, columns, instant, sealed_event
@@ -56,10 +57,8 @@ class EventFilter:
     until: datetime | None = None
 
 
-async def page(
-    tx: Transaction, wanted: EventFilter, *, limit: int, offset: int
-) -> tuple[int, list[Row]]:
-    """How many events are wanted, and one part of them, newest first."""
+async def page(tx: Transaction, wanted: EventFilter, part: Part) -> Listed:
+    """One part, newest first, of the events that are wanted."""
     criteria = (
         tx.tenant,
         wanted.types,
@@ -69,7 +68,9 @@ async def page(
         wanted.until,
     )
     total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
+    return Listed(
+        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
+    )
 
 
 async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:

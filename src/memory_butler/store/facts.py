@@ -10,7 +10,7 @@ from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store import listing
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.listing import Listed, Sought, listed, listed_few, of_all, sought
+from memory_butler.store.listing import Listed, Part, Sought, listed, listed_few, of_all, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -250,17 +250,8 @@ async def texts_of_entities(tx: Transaction, entity_ids: list[UUID]) -> dict[UUI
     return texts
 
 
-async def page(
-    tx: Transaction,
-    wanted: FactFilter,
-    now: datetime,
-    *,
-    order: FactOrder,
-    descending: bool,
-    limit: int,
-    offset: int,
-) -> Listed:
-    """One part of the facts that are wanted; no reference is counted.
+async def page(tx: Transaction, wanted: FactFilter, now: datetime, part: Part) -> Listed:
+    """One part of the facts that are wanted, in a `FactOrder`; no reference is counted.
 
     A row has at most 2,000 characters of the `content`, its `content_length`, and `superseded_by`.
     """
@@ -290,21 +281,20 @@ async def page(
             wanted.min_trust,
         )
 
-    place = (order, descending), limit, offset
     if few is not None:
         return await listed_few(
             tx,
             (SQL["count"], SQL["page"], SQL["counted_page"]),
             criteria(few),
-            *place,
+            part,
             total=len(few) if _is_simple(replace(wanted, text=None, tag=None)) else None,
         )
-    first = await _first(tx, wanted, criteria(None), order, descending, offset + limit + 1)
+    first = await _first(tx, wanted, criteria(None), part)
     return await listed(
         tx,
         (SQL["count"], SQL["page"]),
         criteria(None),
-        *place,
+        part,
         walked=typed.text is not None or tagged.text is not None,
         computed=wanted.min_confidence is not None,
         among=None if first is None else criteria(first),
@@ -317,20 +307,16 @@ def _is_simple(wanted: FactFilter) -> bool:
 
 
 async def _first(
-    tx: Transaction,
-    wanted: FactFilter,
-    criteria: Sequence[object],
-    order: FactOrder,
-    descending: bool,
-    most: int,
+    tx: Transaction, wanted: FactFilter, criteria: Sequence[object], part: Part
 ) -> list[UUID] | None:
-    """Facts among which the first `most` of an order are, as a rule; None: all must be seen."""
-    if tx.past or not descending or most > MOST_FIRST:
+    """Facts among which those of a part and the next are, as a rule; None: all must be seen."""
+    most = part.offset + part.limit + 1
+    if tx.past or not part.descending or most > MOST_FIRST:
         return None
     found: list[UUID] | None = None
-    if order == "confidence":
+    if part.order == "confidence":
         found = await tx.connection.fetchval(SQL["surest"], *criteria, most)
-    elif order == "references":
+    elif part.order == "references":
         # What else is wanted, those of them must meet as well: then it takes more of them.
         enough = most if _is_simple(wanted) else listing.MOST_BY_ID
         found = await tx.connection.fetchval(SQL["referenced"], *criteria, enough)

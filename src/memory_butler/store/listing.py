@@ -22,12 +22,22 @@ MOST_COMPUTED: Final = MOST_BY_ID
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of a list, and in which of its orders."""
+
+    limit: int = 50
+    offset: int = 0
+    order: str = "created"
+    descending: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A part of a list. Where it is not `exact`, there are at least `total`."""
 
     total: int
-    exact: bool
     rows: list[Row]
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +69,7 @@ async def listed(
     tx: Transaction,
     queries: tuple[str, str],
     criteria: Sequence[object],
-    order: tuple[str, bool],
-    limit: int,
-    offset: int,
+    part: Part,
     *,
     walked: bool,
     computed: bool = False,
@@ -75,8 +83,9 @@ async def listed(
     they are enough.
     """
     count, page = queries
+    order, limit, offset = (part.order, part.descending), part.limit, part.offset
 
-    async def part(total: int, asked: int) -> list[Row]:
+    async def fetched(total: int, asked: int) -> list[Row]:
         if among is not None:
             found = rows(await tx.connection.fetch(page, *among, *order, asked, offset))
             if len(found) >= min(asked, total - offset):
@@ -86,25 +95,23 @@ async def listed(
     most = MOST_COUNTED if walked else MOST_COMPUTED if computed else None
     if tx.past or most is None:
         total: int = await tx.connection.fetchval(count, *criteria, None)
-        return Listed(total, True, await part(total, limit))
+        return Listed(total, await fetched(total, limit))
     counted: int = await tx.connection.fetchval(count, *criteria, most + 1)
-    found = await part(counted, limit + 1)
+    found = await fetched(counted, limit + 1)
     if counted <= most:
-        return Listed(counted, True, found[:limit])
+        return Listed(counted, found[:limit])
     # What has been seen counts as well, and one more where the list goes on: whoever reads on until
     # `total` comes to the end.
     seen = offset + len(found) if found else 0
     at_end = 0 < len(found) <= limit
-    return Listed(seen if at_end else max(counted, seen), at_end, found[:limit])
+    return Listed(seen if at_end else max(counted, seen), found[:limit], exact=at_end)
 
 
 async def listed_few(
     tx: Transaction,
     queries: tuple[str, str, str],
     criteria: Sequence[object],
-    order: tuple[str, bool],
-    limit: int,
-    offset: int,
+    part: Part,
     *,
     total: int | None,
 ) -> Listed:
@@ -113,11 +120,11 @@ async def listed_few(
     Otherwise a third query gives the rows with their total, so that each is read but once.
     """
     count, page, counted_page = queries
+    place = part.order, part.descending, part.limit, part.offset
     if total is not None:
-        found = await tx.connection.fetch(page, *criteria, *order, limit, offset)
-        return Listed(total, True, rows(found))
-    counted = rows(await tx.connection.fetch(counted_page, *criteria, *order, limit, offset))
+        return Listed(total, rows(await tx.connection.fetch(page, *criteria, *place)))
+    counted = rows(await tx.connection.fetch(counted_page, *criteria, *place))
     if not counted:
-        return Listed(await tx.connection.fetchval(count, *criteria, None), True, [])
+        return Listed(await tx.connection.fetchval(count, *criteria, None), [])
     totals: list[int] = [row.pop("total") for row in counted]
-    return Listed(totals[0], True, counted)
+    return Listed(totals[0], counted)

@@ -8,7 +8,7 @@ from uuid import UUID
 from memory_butler.domain.rules import RuleStanding
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.listing import Listed, listed, sought
+from memory_butler.store.listing import Listed, Part, listed, sought
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
@@ -243,17 +243,8 @@ async def set_maturity(tx: Transaction, id: UUID, maturity: str, now: datetime) 
     return dict(await tx.connection.fetchrow(SQL["set_maturity"], tx.tenant, id, maturity, now))
 
 
-async def page(
-    tx: Transaction,
-    wanted: RuleFilter,
-    now: datetime,
-    *,
-    order: RuleOrder,
-    descending: bool,
-    limit: int,
-    offset: int,
-) -> Listed:
-    """One part of the rules that are wanted; see `facts.page`."""
+async def page(tx: Transaction, wanted: RuleFilter, now: datetime, part: Part) -> Listed:
+    """One part of the rules that are wanted, in one of `RuleOrder`; see `facts.page`."""
     typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
         tx.tenant,
@@ -277,9 +268,7 @@ async def page(
         tx,
         (SQL["count"], SQL["page"]),
         criteria,
-        (order, descending),
-        limit,
-        offset,
+        part,
         walked=typed.text is not None,
     )
 

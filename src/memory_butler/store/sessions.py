@@ -2,8 +2,9 @@
 
 from uuid import UUID
 
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.queries import load
-from memory_butler.store.rows import Row, rows
+from memory_butler.store.rows import rows
 from memory_butler.store.transaction import Transaction
 
 SQL = load("sessions")
@@ -11,13 +12,14 @@ SQL = load("sessions")
 
 async def page(
     tx: Transaction,
+    part: Part,
     *,
     session_id: UUID | None = None,
     butler: str | None = None,
-    limit: int,
-    offset: int,
-) -> tuple[int, list[Row]]:
-    """How many sessions there are, and one part of them, the latest first."""
+) -> Listed:
+    """One part of the sessions, the latest first."""
     criteria = (tx.tenant, session_id, butler)
     total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return total, rows(await tx.connection.fetch(SQL["page"], *criteria, limit, offset))
+    return Listed(
+        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
+    )

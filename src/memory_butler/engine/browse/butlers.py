@@ -10,6 +10,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.memory import Memory
 from memory_butler.store import butlers, facts, sessions
+from memory_butler.store.listing import Part
 from memory_butler.store.rows import Row
 
 # attention: consolidation gave up on episodes. behind: episodes wait for more than a day.
@@ -48,9 +49,9 @@ async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> L
         if not found:
             raise NotFound(f"no butler named {name[:60]!r} has stored a memory yet")
         learned = await facts.latest_of_butler(tx, name, LEARNINGS)
-        _, latest = await sessions.page(tx, butler=name, limit=_SESSIONS, offset=0)
+        latest = await sessions.page(tx, Part(_SESSIONS), butler=name)
     return LookedAtButler(
-        _with_health(found[0], now), [fact_row(row, now) for row in learned], latest
+        _with_health(found[0], now), [fact_row(row, now) for row in learned], latest.rows
     )
 
 

@@ -1,7 +1,6 @@
 """What lists are asked for, checked, and the rows as people see them."""
 
 import dataclasses
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -13,15 +12,6 @@ from memory_butler.engine import inputs
 from memory_butler.store.rows import Row
 
 Filter = TypeVar("Filter", bound=Any)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which part of a list, in what order."""
-
-    limit: int = 50
-    offset: int = 0
-    descending: bool = True
 
 
 def checked(wanted: Filter) -> Filter:

@@ -10,11 +10,12 @@ from memory_butler.domain.errors import NotFound
 from memory_butler.domain.merges import plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import Part, fact_row, text
+from memory_butler.engine.browse.criteria import fact_row, text
 from memory_butler.engine.entities import merge_fact, merge_revision, mergeable
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, facts
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
 
 # What a preview shows one by one; the counts are of all.
@@ -45,18 +46,11 @@ async def list_entities(
     entity_type: str | None,
     merged: bool | None,
     q: str | None,
-) -> tuple[int, list[Row]]:
-    """How many entities there are, and one part of them by name, with their number of facts."""
+) -> Listed:
+    """One part of the entities, by name, each with the number of its facts."""
     typed = None if q is None else text(q)
     async with memory.reading(principal.tenant) as tx:
-        return await entities.page(
-            tx,
-            entity_type=entity_type,
-            merged=merged,
-            text=typed,
-            limit=part.limit,
-            offset=part.offset,
-        )
+        return await entities.page(tx, part, entity_type=entity_type, merged=merged, text=typed)
 
 
 async def look_at_entity(
@@ -72,15 +66,8 @@ async def look_at_entity(
         row = await entities.get(tx, id)
         if row is None:
             raise NotFound(f"there is no entity {id}")
-        found = await facts.page(
-            tx,
-            FactFilter(entity_id=id, validities=("active",)),
-            now,
-            order="created",
-            descending=True,
-            limit=MAX_SHOWN,
-            offset=0,
-        )
+        active = FactFilter(entity_id=id, validities=("active",))
+        found = await facts.page(tx, active, now, Part(MAX_SHOWN))
     return row, found.total, [fact_row(one, now) for one in found.rows]
 
 

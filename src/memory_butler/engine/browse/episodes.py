@@ -6,14 +6,11 @@ from uuid import UUID
 from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import Part, checked
 from memory_butler.engine.browse.provenance import Graph, provenance
 from memory_butler.engine.curate import missing
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, links
-from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
-from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
 
 
@@ -24,27 +21,6 @@ class LookedAtEpisode:
     row: Row
     provenance: Graph
     links: list[Row]
-
-
-async def list_episodes(
-    memory: Memory, principal: Principal, wanted: EpisodeFilter, part: Part, order: EpisodeOrder
-) -> Listed:
-    """One part of the episodes, and how many there are; equal places are ordered by id.
-
-    Raises:
-        InvalidInput: a criterion that nothing could meet.
-    """
-    criteria = checked(wanted)
-    async with memory.reading(principal.tenant) as tx:
-        return await episodes.page(
-            tx,
-            criteria,
-            memory.clock(),
-            order=order,
-            descending=part.descending,
-            limit=part.limit,
-            offset=part.offset,
-        )
 
 
 async def look_at_episode(

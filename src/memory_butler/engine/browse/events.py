@@ -1,16 +1,18 @@
 """The event log as a timeline: what happened, and a line about what it happened to."""
 
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.events import EventType
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part, checked
+from memory_butler.engine.browse.criteria import checked
 from memory_butler.engine.browse.provenance import labels
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, events
 from memory_butler.store.events import EventFilter
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
 
@@ -36,24 +38,24 @@ ACTIVITY: Final[tuple[EventType, ...]] = (
 
 async def list_events(
     memory: Memory, principal: Principal, wanted: EventFilter, part: Part
-) -> tuple[int, list[Row]]:
-    """How many events there are, and one part of them, newest first.
+) -> Listed:
+    """One part of the events, newest first.
 
     A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text
     (of both ends of a link); None where the event is about no memory, or where that is gone.
     """
     criteria = checked(wanted)
     async with memory.reading(principal.tenant) as tx:
-        total, found = await events.page(tx, criteria, limit=part.limit, offset=part.offset)
+        found = await events.page(tx, criteria, part)
         items = {
             id: kind
-            for row in found
+            for row in found.rows
             for kind, id in (_item(row["payload"]), *_linked(row["payload"]))
             if id and kind
         }
         known = await labels(tx, items, memory.clock())
-        known |= await _entities(tx, found)
-    return total, [_told(row, known) for row in found]
+        known |= await _entities(tx, found.rows)
+    return replace(found, rows=[_told(row, known) for row in found.rows])
 
 
 def _item(payload: dict[str, Any]) -> tuple[MemoryType | None, UUID | None]:

@@ -1,19 +1,17 @@
 """Facts as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import Part, checked, fact_row
+from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.browse.decay import Decay, decay_of
 from memory_butler.engine.browse.provenance import Graph, provenance
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.store import facts, links
-from memory_butler.store.facts import FactFilter, FactOrder
-from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
 
 
@@ -26,28 +24,6 @@ class LookedAtFact:
     decay: Decay
     provenance: Graph
     links: list[Row]
-
-
-async def list_facts(
-    memory: Memory, principal: Principal, wanted: FactFilter, part: Part, order: FactOrder
-) -> Listed:
-    """One part of the facts, and how many there are; equal places are ordered by id.
-
-    Raises:
-        InvalidInput: a criterion that nothing could meet.
-    """
-    criteria, now = checked(wanted), memory.clock()
-    async with memory.reading(principal.tenant) as tx:
-        found = await facts.page(
-            tx,
-            criteria,
-            now,
-            order=order,
-            descending=part.descending,
-            limit=part.limit,
-            offset=part.offset,
-        )
-    return replace(found, rows=[fact_row(row, now) for row in found.rows])
 
 
 async def look_at_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> LookedAtFact:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part, text
+from memory_butler.engine.browse.criteria import text
 from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, search
+from memory_butler.store.listing import Part
 from memory_butler.store.rows import Row
 
 
@@ -31,7 +32,7 @@ async def find(memory: Memory, principal: Principal, q: str, limit: int) -> Ever
         memories += await search(
             memory, principal, typed, types=[kind], limit=limit, min_confidence=0.0, quiet=True
         )
-    _, entities = await list_entities(
-        memory, principal, Part(limit=limit), entity_type=None, merged=False, q=typed
+    entities = await list_entities(
+        memory, principal, Part(limit), entity_type=None, merged=False, q=typed
     )
-    return Everything(memories, entities)
+    return Everything(memories, entities.rows)

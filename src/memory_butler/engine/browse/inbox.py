@@ -8,13 +8,13 @@ from uuid import UUID
 from memory_butler.domain.calibration import Bin
 from memory_butler.domain.inbox import DUPLICATE_HOLDS, EVEN, Kind, chance, worth
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.criteria import Part
-from memory_butler.engine.browse.facts import list_facts
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.calibration import calibrated
 from memory_butler.engine.conflicts import OpenConflict, list_conflicts
 from memory_butler.engine.consolidation.history import dead_letters
 from memory_butler.engine.memory import Memory
 from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import Part
 from memory_butler.store.rows import Row
 
 # Of each kind, so many are weighed: a person decides the worthiest and comes back.
@@ -53,12 +53,12 @@ class Inbox:
 
 async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
     """The decisions that are worth most; a pair of facts is one, and its facts no others."""
-    part = Part(limit=WEIGHED)
+    part = Part(WEIGHED, order="importance")
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
     _, pairs = await list_conflicts(memory, principal, WEIGHED, 0)
-    fading = await list_facts(memory, principal, faded, part, "importance")
-    waiting = await list_facts(memory, principal, in_doubt, part, "importance")
+    fading = await list_memories(memory, principal, faded, part)
+    waiting = await list_memories(memory, principal, in_doubt, part)
     dead = await dead_letters(memory, principal, WEIGHED)
     calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
     paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}

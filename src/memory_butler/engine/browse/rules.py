@@ -1,20 +1,18 @@
 """Rules as people look at them; nothing here counts a reference or writes anything (GEN-08)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import Part, checked, rule_row
+from memory_butler.engine.browse.criteria import rule_row
 from memory_butler.engine.browse.decay import Decay, decay_of
 from memory_butler.engine.browse.provenance import Graph, provenance
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.store import links, rules
-from memory_butler.store.listing import Listed
 from memory_butler.store.rows import Row
-from memory_butler.store.rules import RuleFilter, RuleOrder
 
 MAX_APPLICATIONS = 200
 
@@ -30,28 +28,6 @@ class LookedAtRule:
     links: list[Row]
     applications: list[Row]
     applications_total: int
-
-
-async def list_rules(
-    memory: Memory, principal: Principal, wanted: RuleFilter, part: Part, order: RuleOrder
-) -> Listed:
-    """One part of the rules, and how many there are; equal places are ordered by id.
-
-    Raises:
-        InvalidInput: a criterion that nothing could meet.
-    """
-    criteria, now = checked(wanted), memory.clock()
-    async with memory.reading(principal.tenant) as tx:
-        found = await rules.page(
-            tx,
-            criteria,
-            now,
-            order=order,
-            descending=part.descending,
-            limit=part.limit,
-            offset=part.offset,
-        )
-    return replace(found, rows=[rule_row(row, now) for row in found.rows])
 
 
 async def look_at_rule(memory: Memory, principal: Principal, rule_id: UUID | str) -> LookedAtRule:

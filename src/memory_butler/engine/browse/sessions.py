@@ -8,10 +8,11 @@ from memory_butler.domain.errors import NotFound
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.criteria import Part, fact_row, rule_row
+from memory_butler.engine.browse.criteria import fact_row, rule_row
 from memory_butler.engine.browse.provenance import labels
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, facts, rules, served, sessions
+from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
 
@@ -31,11 +32,11 @@ class LookedAtSession:
 
 async def list_sessions(
     memory: Memory, principal: Principal, part: Part, *, butler: str | None = None
-) -> tuple[int, list[Row]]:
-    """How many sessions there are, and one part of them, the latest first."""
+) -> Listed:
+    """One part of the sessions, the latest first."""
     of = inputs.optional_name("butler", butler)
     async with memory.reading(principal.tenant) as tx:
-        return await sessions.page(tx, butler=of, limit=part.limit, offset=part.offset)
+        return await sessions.page(tx, part, butler=of)
 
 
 async def look_at_session(
@@ -48,7 +49,7 @@ async def look_at_session(
     """
     id, now = inputs.uuid("session_id", session_id), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        _, found = await sessions.page(tx, session_id=id, limit=1, offset=0)
+        found = (await sessions.page(tx, Part(1), session_id=id)).rows
         if not found:
             raise NotFound(f"there is no session {id}; its episodes may have expired")
         told = await episodes.of_session(tx, id, MAX_SHOWN)
