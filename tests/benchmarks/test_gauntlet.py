@@ -12,6 +12,7 @@ from bench.gauntlet_make import make
 from bench.gauntlet_place import place_on
 
 from memory_butler.config import Settings
+from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.engine.memory import Memory, utc_now
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,8 @@ def _first(cases: Iterable[Case], *keys: str) -> Iterator[Case]:
 
 
 async def _ran(memory: Memory, folder: Path, cases: list[Case]) -> list[Outcome]:
-    real = replace(memory, clock=utc_now)
+    keys = AuditKeys(folder, bytes(32))
+    real = replace(memory, clock=utc_now, data_dir=folder, audit=keys)
     async with place_on(real, Settings(data_dir=folder)) as place:
         return await run(place, cases)
 
