@@ -39,8 +39,8 @@ from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import dump, embedded
 from memory_butler.store.consolidation import expiring_unread
-from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
-from memory_butler.store.schema import is_older
+from memory_butler.store.inspection import Inspection, inspect
+from memory_butler.store.schema import MIN_POSTGRESQL, is_older
 from memory_butler.store.transaction import open_pool, transaction
 from memory_butler.vault import keyring
 
