@@ -71,7 +71,7 @@ async def diagnose(
 ) -> list[Finding]:
     """Look at everything; a check that breaks is a finding, and the others go on.
 
-    `deep`: read every row of the embedded database as well.
+    `deep`: read every row and every page of the embedded database as well.
     """
     findings = [_python(), _configuration(configuration_problem)]
     for name, check in (*_CHECKS, *((("pages", _pages),) if deep else ())):
@@ -189,10 +189,10 @@ async def _pages(settings: Settings) -> list[Finding]:
         embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
     )
     try:
-        rows = await dump.read_everything(lease.endpoint.dsn(settings.database))
+        rows, pages = await dump.read_everything(lease.endpoint.dsn(settings.database))
     finally:
         await asyncio.to_thread(lease.release)
-    return [Finding("pages", "ok", f"{rows:,} rows read through")]
+    return [Finding("pages", "ok", f"{rows:,} rows and {pages:,} pages read through")]
 
 
 @asynccontextmanager
