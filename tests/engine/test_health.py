@@ -70,9 +70,9 @@ async def test_a_damaged_page_is_found_by_reading_everything(relation: str) -> N
         await asyncio.to_thread(_damage, Path(root, place), 8192 + 4000)
         settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
         findings = await diagnose(settings, None, deep=True)
-        pages = [one for one in findings if one.name == "pages"]
-        assert {one.state for one in pages} == {"failed"}
-        assert "damaged" in pages[-1].said
+        told = [one for one in findings if one.name == "pages"]
+        assert {one.state for one in told} == {"failed"}
+        assert "damaged" in told[-1].said
     finally:
         await asyncio.to_thread(shutil.rmtree, folder)
 
