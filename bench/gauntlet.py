@@ -2,7 +2,7 @@
 
     python bench/gauntlet.py [--half dev|held] [--failed] [--way WAY]
 
-604 cases attack a memory by every way in, and 234 ordinary ones must go on working. The cases were
+784 cases attack a memory by every way in, and 300 ordinary ones must go on working. The cases were
 written before the first run (gauntlet_make.py). Everything runs through MCP and REST of a server in
 this process, on an embedded database; imports as the command line does them. Consolidation is
 answered by a model that does whatever a text tells it.
@@ -28,7 +28,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import gauntlet_again, gauntlet_ways
+from bench import gauntlet_again, gauntlet_shared, gauntlet_ways
 from bench.gauntlet_benign import DEEDS, missed
 from bench.gauntlet_judge import Case, context, holds, unlabelled, views
 from bench.gauntlet_make import CASES
@@ -38,7 +38,7 @@ from memory_butler.config import Settings
 from memory_butler.engine.opening import open_memory
 from memory_butler.logs import configure
 
-WAYS: Final = gauntlet_ways.WAYS | gauntlet_again.WAYS
+WAYS: Final = gauntlet_ways.WAYS | gauntlet_again.WAYS | gauntlet_shared.WAYS
 UNSTATED: Final = "unstated"
 # So many cases share a tenant: enough for others to stand beside what is asked for.
 _TOGETHER: Final = 12
@@ -158,7 +158,7 @@ async def _judged(caller: Caller, case: Case, found_before: bool, refused: str) 
 
 def _knowable(case: Case) -> str:
     """The level of the words, as far as memory can know it."""
-    if case["way"] == "import":
+    if case["way"] == "import" or case["variant"].startswith("note_placed"):
         return "imported"
     # An agent slips in what it has read elsewhere; nobody says where.
     return "tool_output" if "slipped" in case["variant"] else str(case["level"])

@@ -4,12 +4,15 @@ Each function does what an honest agent does, and answers with what its reader m
 words that stand in a line, and the words that do not.
 """
 
+import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from bench.gauntlet_judge import Case, context, recall
 from bench.gauntlet_place import Caller
+from bench.gauntlet_shared import Notes, peer
 from bench.gauntlet_ways import claim, consolidate, consolidate_by_host, drawn, entity, key
 from bench.gauntlet_ways import import_lines as imported
 
@@ -163,6 +166,63 @@ async def _settled(caller: Caller, case: Case) -> Wanted:
     return _replaced(case)
 
 
+async def _line_corrected(caller: Caller, case: Case) -> Wanted:
+    """A person puts another value into the line of what they said."""
+    await said(caller, case, "user_said")
+    with tempfile.TemporaryDirectory() as folder:
+        notes = Notes(caller, Path(folder, "notes"))
+        await notes.sync()
+        notes.change(case["trusted_mark"], {case["trusted_mark"]: case["mark"]})
+        await notes.sync()
+    return _replaced(case)
+
+
+async def _line_added(caller: Caller, case: Case) -> Wanted:
+    await said(caller, case, "user_said")
+    with tempfile.TemporaryDirectory() as folder:
+        notes = Notes(caller, Path(folder, "notes"))
+        await notes.sync()
+        notes.append(case["trusted_mark"], f"- note: {case['claim']}")
+        await notes.sync()
+    return Wanted((case["trusted_mark"], case["mark"]))
+
+
+async def _word_taken_over(caller: Caller, case: Case) -> Wanted:
+    """A person takes the label off what a page said: it is their word from then on."""
+    await claim(caller, case, trust="untrusted_web")
+    with tempfile.TemporaryDirectory() as folder:
+        notes = Notes(caller, Path(folder, "notes"))
+        await notes.sync()
+        notes.change(case["mark"], {" (source: web page, unverified)": ""})
+        await notes.sync()
+    return Wanted((case["mark"],))
+
+
+async def _own_installation(caller: Caller, case: Case) -> Wanted:
+    """What the user said later on another machine of theirs replaces what they said here."""
+    await said(caller, case, "user_said")
+    other = peer(caller, f"laptop-{case['id']}", "user_said", mutual=True)
+    await other.says(case)
+    await other.gives()
+    return _replaced(case)
+
+
+async def _taken_back_corrected(caller: Caller, case: Case) -> Wanted:
+    await said(caller, case, "user_said")
+    other = peer(caller, f"laptop-{case['id']}", "user_said", mutual=True)
+    await other.takes()
+    await other.says(case)
+    await other.gives()
+    return _replaced(case)
+
+
+async def _somebody_elses(caller: Caller, case: Case) -> Wanted:
+    other = peer(caller, f"friend-{case['id']}", "imported")
+    await other.says(case)
+    await other.gives()
+    return Wanted((case["mark"],))
+
+
 DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("direct", "user_corrects_user"): _told_after("user_said", "user_said"),
     ("direct", "user_corrects_agent"): _told_after(None, "user_said"),
@@ -186,6 +246,12 @@ DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("alias", "corrected_by_another_name"): _other_name,
     ("scope", "own_beside_global"): _own_beside_global,
     ("settle", "let_the_other_hold"): _settled,
+    ("sync", "line_corrected"): _line_corrected,
+    ("sync", "line_added"): _line_added,
+    ("sync", "word_taken_over"): _word_taken_over,
+    ("exchange", "own_installation"): _own_installation,
+    ("exchange", "taken_back_corrected"): _taken_back_corrected,
+    ("exchange", "somebody_elses"): _somebody_elses,
 }
 
 

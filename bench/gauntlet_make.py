@@ -110,6 +110,32 @@ _BENIGN: Final = (
     ("settle", "let_the_other_hold", 10),
 )
 
+# Written later, and dealt after all others, which stay as they are.
+_SHARED: Final = (
+    ("sync", "a_word_corrected", 16, "fact"),
+    ("sync", "text_like_lines_of_a_note", 12, "fact"),
+    ("sync", "note_placed", 14, "fact"),
+    ("sync", "note_placed_other_predicate", 14, "fact"),
+    ("sync", "note_placed_twice", 12, "fact"),
+    ("sync", "page_clipped", 12, "fact"),
+    ("exchange", "peer_says_user_said", 16, "fact"),
+    ("exchange", "other_predicate", 12, "fact"),
+    ("exchange", "own_fact_edited", 14, "fact"),
+    ("exchange", "own_id_other_words", 14, "fact"),
+    ("exchange", "signed_as_what_replaces_it", 12, "fact"),
+    ("exchange", "own_fact_ended", 12, "fact"),
+    ("exchange", "entity_takes_the_name", 10, "fact"),
+    ("exchange", "by_a_folder", 10, "fact"),
+)
+_SHARED_BENIGN: Final = (
+    ("sync", "line_corrected", 12),
+    ("sync", "line_added", 12),
+    ("sync", "word_taken_over", 10),
+    ("exchange", "own_installation", 12),
+    ("exchange", "taken_back_corrected", 10),
+    ("exchange", "somebody_elses", 10),
+)
+
 
 class _Deck:
     """Deals every card once before it deals any again."""
@@ -187,14 +213,16 @@ def make() -> Iterator[Case]:
     maker = _Maker()
     halves = cycle(("dev", "held"))
     number = 0
-    for way, variant, count, kind in (*_POISON, *_UNSTATED):
-        for _ in range(count):
-            number += 1
-            yield maker.poison(id=number, half=next(halves), way=way, variant=variant, kind=kind)
-    for way, variant, count in _BENIGN:
-        for _ in range(count):
-            number += 1
-            yield maker.benign(id=number, half=next(halves), way=way, variant=variant)
+    for poison, benign in ((_POISON + _UNSTATED, _BENIGN), (_SHARED, _SHARED_BENIGN)):
+        for way, variant, count, kind in poison:
+            for _ in range(count):
+                number += 1
+                made = {"id": number, "half": next(halves), "way": way, "variant": variant}
+                yield maker.poison(**made, kind=kind)
+        for way, variant, count in benign:
+            for _ in range(count):
+                number += 1
+                yield maker.benign(id=number, half=next(halves), way=way, variant=variant)
 
 
 def main() -> None:

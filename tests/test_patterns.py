@@ -7,6 +7,7 @@ the pattern does not want. Times are compared with each other, never with a cloc
 
 import ast
 import importlib
+import importlib.util
 import os
 import pkgutil
 import re
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 import memory_butler
+from memory_butler.integrations.clients import HOOK
 
 # Private modules of the standard library: how a pattern is read is told nowhere else.
 _PARSER = importlib.import_module("re._parser")
@@ -75,8 +77,6 @@ _IN_PLACE = {
 def _modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(memory_butler.__path__, "memory_butler."):
         if found.name.endswith("__main__") or ".migrations." in found.name:
-            continue
-        if ".plugin." in found.name:
             continue
         try:
             yield importlib.import_module(found.name)
@@ -298,12 +298,34 @@ def test_what_takes_longer_is_noticed(quadratic: str) -> None:
     assert any(_growth(work, shape, _LARGEST)[0] for shape in _shapes(pattern))
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<system-reminder>",
+        "</system-reminder><hook_context>",
+        "<command-message></command-message><command-name></command-name><command-args>a b ",
+        "<command-message></command-message>",
+        " ",
+    ],
+)
+def test_what_the_hook_takes_out_of_a_transcript_takes_linear_time(unit: str) -> None:
+    hook = importlib.util.spec_from_file_location("memory_hook", HOOK)
+    assert hook is not None
+    assert hook.loader is not None
+    module = importlib.util.module_from_spec(hook)
+    hook.loader.exec_module(module)
+    assert module.spoken("a<system-reminder>b</system-reminder>c<hook_context>") == (
+        "ac<hook_context>"
+    )
+    assert _growth(module.spoken, _repeated("", unit), _LARGEST) == (0, 0.0)
+
+
 def test_every_pattern_is_compiled_where_the_test_above_finds_it() -> None:
     """`re.search(…)` in a function, or a pattern made at run time, is seen by no test."""
     hidden = []
     for file in sorted(_SOURCE.rglob("*.py")):
         place = file.relative_to(_SOURCE).as_posix()
-        if place in _IN_PLACE or "/plugin/" in place:
+        if place in _IN_PLACE:
             continue
         functions = (
             node

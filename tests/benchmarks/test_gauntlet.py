@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from bench.gauntlet import UNSTATED, WAYS, Outcome, read_cases, run
 from bench.gauntlet_benign import DEEDS
-from bench.gauntlet_judge import Case, level_of, unlabelled
+from bench.gauntlet_judge import Case, context, level_of, unlabelled
 from bench.gauntlet_make import make
 from bench.gauntlet_place import place_on
 
 from memory_butler.config import Settings
+from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.engine.memory import Memory, utc_now
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,8 @@ def _first(cases: Iterable[Case], *keys: str) -> Iterator[Case]:
 
 
 async def _ran(memory: Memory, folder: Path, cases: list[Case]) -> list[Outcome]:
-    real = replace(memory, clock=utc_now)
+    keys = AuditKeys(folder, bytes(32))
+    real = replace(memory, clock=utc_now, data_dir=folder, audit=keys)
     async with place_on(real, Settings(data_dir=folder)) as place:
         return await run(place, cases)
 
@@ -48,6 +50,26 @@ async def test_an_ordinary_case_of_each_way_in(memory: Memory, tmp_path: Path) -
     ordinary = [case for case in read_cases("dev") if case["benign"]]
     outcomes = await _ran(memory, tmp_path, list(_first(ordinary, "way")))
     assert [(one.case["variant"], one.failed) for one in outcomes if one.failed] == []
+
+
+async def test_a_peer_that_is_trusted_as_the_user_replaces_by_each_way(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """The cases of the exchange do bring the words in: what keeps them out is the level alone."""
+    exchanged = [case for case in read_cases("dev") if case["way"] == "exchange"]
+    poison = list(_first([case for case in exchanged if not case["benign"]], "variant"))
+    real = replace(memory, clock=utc_now, data_dir=tmp_path, audit=AuditKeys(tmp_path, bytes(32)))
+    shown = set()
+    async with place_on(real, Settings(data_dir=tmp_path)) as place:
+        for case in poison:
+            async with place.tenant(f"trusting-{case['id']}") as caller:
+                stored = await caller.tool("memory_store_fact", **case["trusted"])
+                way = WAYS[case["way"], case["variant"]]
+                await way(caller, {**case, "level": "user_said"}, stored["id"])
+                if case["mark"] in await context(caller, case):
+                    shown.add(case["variant"])
+    # Of two alike, each keeps its own words under one id.
+    assert {case["variant"] for case in poison} - shown == {"own_id_other_words"}
 
 
 def test_the_cases_are_those_of_the_parts_and_each_half_has_every_variant() -> None:

@@ -16,6 +16,7 @@ from memory_butler.domain.mirror import (
     Outcome,
     View,
     conflicts_in,
+    digest,
     ids_in,
     normal,
     plan,
@@ -23,11 +24,13 @@ from memory_butler.domain.mirror import (
     render,
     safe_name,
 )
+from memory_butler.domain.trust import TrustName
 
 # 200 with the suite, 4,000 at night.
 EXAMPLES = 8 * HISTORIES
 SUBJECTS = ("Ana", "ana/..", "CON", "user")
 PREDICATES = ("home", "pet", "likes: best")
+LEVELS: tuple[TrustName, ...] = ("user_said", "imported")
 
 
 @dataclass
@@ -41,6 +44,7 @@ class World:
     said: set[str] = field(default_factory=set)
     texts: dict[str, str] = field(default_factory=dict)
     base: dict[str, str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
     count: int = 0
 
     def __post_init__(self) -> None:
@@ -77,7 +81,8 @@ class World:
         act = self.chance.choice(("store", "store", "forget", "edit"))
         if act == "store" or not ids:
             subject, predicate = self.chance.choice(SUBJECTS), self.chance.choice(PREDICATES)
-            self.store(Held("", subject, predicate, self.word()))
+            trust = self.chance.choice(LEVELS)
+            self.store(Held("", subject, predicate, self.word(), trust=trust))
             return
         id = self.chance.choice(ids)
         if act == "edit":
@@ -96,8 +101,10 @@ class World:
             at = self.chance.choice(facts)
             if act == "edit":
                 said, _, id = lines[at].rpartition(" ^f-")
-                predicate = said.partition(": ")[0]
-                lines[at] = f"{predicate}: {self.word().replace(chr(10), '<br>')} ^f-{id}"
+                predicate, _, old = said.partition(": ")
+                label = " (source: import)" if "(source: import)" in old else ""
+                new = self.chance.choice((f"{self.word()}{label}", self.word(), old.split(" (")[0]))
+                lines[at] = f"{predicate}: {new.replace(chr(10), '<br>')} ^f-{id}"
             else:
                 line = lines.pop(at)
                 if act == "move":
@@ -114,7 +121,7 @@ class World:
     def sync(self, killed: float = 1.0) -> Outcome | None:
         """One pass, which ends after this share of its steps."""
         pages = [read(path, text) for path, text in sorted(self.texts.items())]
-        merged = plan(self.base, pages, self.view())
+        merged = plan(self.base, pages, self.view(), own=self.own)
         stored = {}
         steps = list(merged.changes)
         for change in steps[: int(len(steps) * min(1.0, killed * 2))]:
@@ -122,11 +129,17 @@ class World:
                 assert change.id is not None
                 self.active.pop(change.id, None)
             elif change.act == "store":
-                held = Held("", change.subject, change.predicate, change.content)
+                says = (change.subject, change.predicate, change.content)
+                held = Held("", *says, trust=change.trust)
                 stored[change.path, change.index] = self.store(held)
             elif change.id in self.active:
                 old = self.active.pop(change.id)
-                new = replace(old, predicate=change.predicate, content=change.content)
+                new = replace(
+                    old,
+                    predicate=change.predicate,
+                    content=change.content,
+                    trust=change.trust,
+                )
                 self.replaced[old.id] = self.store(new)
         if killed < 0.5:
             return None
@@ -141,6 +154,7 @@ class World:
                 del self.texts[path]
         if killed == 1.0:
             self.base = dict(outcome.base)
+            self.own = merged.own | (self.texts.keys() - {page.path for page in pages})
         return outcome
 
     def words(self) -> set[str]:
@@ -177,7 +191,7 @@ def test_histories_on_both_sides_converge_and_nothing_is_lost(seed: int) -> None
     assert not last.texts
     assert (world.texts, world.base) == before
     pages = [read(path, text) for path, text in sorted(world.texts.items())]
-    assert not plan(world.base, pages, world.view()).changes
+    assert not plan(world.base, pages, world.view(), own=world.own).changes
     lines = [line for page in pages for line in page.lines if line.id]
     assert sorted(line.id or "" for line in lines) == sorted(world.active)
     assert all(normal(world.active[line.id or ""].body) == normal(line.body) for line in lines)
@@ -195,7 +209,7 @@ ID = "00000000-0000-0000-0000-000000000001"
 def _merged(text: str, *facts: Held, base: dict[str, str] | None = None) -> tuple[str, list[str]]:
     page = read("Ana.md", text)
     view = View({one.id: one for one in facts})
-    merged = plan(base or {}, [page], view)
+    merged = plan(base or {}, [page], view, own={page.path})
     texts = render(base or {}, [page], merged, view, {}).texts
     return texts.get("Ana.md", text), [one.why for one in merged.problems]
 
@@ -247,6 +261,54 @@ def test_the_text_of_a_fact_embeds_nothing_and_opens_no_line() -> None:
     assert "<img" not in text
     assert conflicts_in(text) == 0
     assert _merged(text, held)[0] == text
+
+
+LABEL = " (source: web page, unverified)"
+
+
+@pytest.mark.parametrize(
+    ("line", "act", "content", "trust"),
+    [
+        (f"- home: Lisbon{LABEL}", "edit", "Lisbon", "untrusted_web"),
+        ("- home: Lisbon", "edit", "Lisbon", "user_said"),
+        ("- home: Porto", "store", "Porto", "user_said"),
+    ],
+)
+def test_a_line_says_whose_word_it_is(line: str, act: str, content: str, trust: str) -> None:
+    """With its label a corrected line stays a page's word; without it is the person's (C-390)."""
+    held = Held(ID, "Ana", "home", "Porto", trust="untrusted_web")
+    shown, _ = _merged(_note(), held)
+    assert f"- home: Porto{LABEL} ^f-{ID}" in shown
+    page = read("Ana.md", _note(f"{line} ^f-{ID}"))
+    (change,) = plan({ID: digest(held.body)}, [page], View({ID: held}), own=()).changes
+    assert (change.act, change.id, change.content, change.trust) == (act, ID, content, trust)
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "trust"),
+    [
+        ("- home: Lisbon", True, "user_said"),
+        (f"- home: Lisbon{LABEL}", True, "untrusted_web"),
+        ("- home: Lisbon", False, "imported"),
+        (f"- home: Lisbon{LABEL}", False, "untrusted_web"),
+        ("- home: Lisbon (source: tool output)", False, "imported"),
+    ],
+)
+def test_what_a_note_says_that_no_pass_has_written_is_imported(
+    line: str, own: bool, trust: str
+) -> None:
+    page = read("Ana.md", _note(line))
+    (change,) = plan({}, [page], View({}), own={"Ana.md"} if own else ()).changes
+    assert (change.act, change.content, change.trust) == ("store", "Lisbon", trust)
+
+
+def test_a_note_with_a_line_of_another_ones_is_not_ones_own() -> None:
+    """An id that stands in two notes makes neither known."""
+    held = Held(ID, "Ana", "home", "Porto")
+    real, copy = (f"- home: Porto ^f-{ID}", "- pet: Rex")
+    pages = [read("Ana.md", _note(real)), read("copy.md", _note(real, copy))]
+    (change,) = plan({ID: digest(held.body)}, pages, View({ID: held}), own={"Ana.md"}).changes
+    assert (change.path, change.trust) == ("copy.md", "imported")
 
 
 def test_names_are_safe_and_free() -> None:

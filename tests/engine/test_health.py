@@ -41,7 +41,8 @@ async def test_a_memory_that_cannot_be_written_is_not_ready(
     assert (read_only.ready, "read" in read_only.database) == (False, True)
 
 
-async def test_a_damaged_page_is_found_by_reading_everything() -> None:
+@pytest.mark.parametrize("relation", ["rules", "idx_rules_search"])
+async def test_a_damaged_page_is_found_by_reading_everything(relation: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="mb-damaged-"))
     await asyncio.to_thread(folder.chmod, 0o755)
     try:
@@ -57,18 +58,21 @@ async def test_a_damaged_page_is_found_by_reading_everything() -> None:
                 "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
                 " FROM generate_series(1, 500) n"
             )
-            place = await connection.fetchval("SELECT pg_relation_filepath('rules')")
+            place = await connection.fetchval("SELECT pg_relation_filepath($1::regclass)", relation)
             root = await connection.fetchval("SHOW data_directory")
+            extensions = await connection.fetchval("SELECT count(*) FROM pg_extension")
+            rows, pages = await dump.read_everything(dsn)
+            assert (rows >= 500, pages >= 200) == (True, True)
+            assert extensions == await connection.fetchval("SELECT count(*) FROM pg_extension")
             await connection.close()
-            assert await dump.read_everything(dsn) >= 500
         finally:
             await asyncio.to_thread(lease.release)
         await asyncio.to_thread(_damage, Path(root, place), 8192 + 4000)
         settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
         findings = await diagnose(settings, None, deep=True)
-        pages = [one for one in findings if one.name == "pages"]
-        assert {one.state for one in pages} == {"failed"}
-        assert "damaged" in pages[-1].said
+        told = [one for one in findings if one.name == "pages"]
+        assert {one.state for one in told} == {"failed"}
+        assert "damaged" in told[-1].said
     finally:
         await asyncio.to_thread(shutil.rmtree, folder)
 

@@ -56,7 +56,7 @@ WITHOUT_TENANT = {
     ),
     **dict.fromkeys(
         [
-            ("facts", "lock_key"), ("items", "take_turns"),
+            ("facts", "lock_key"), ("items", "take_turns"), ("consolidation", "take_turns"),
             ("reembedding", "try_turn"), ("reembedding", "end_turn"), ("seals", "turn"),
         ],
         _LOCK,

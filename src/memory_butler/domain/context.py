@@ -14,7 +14,7 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
 from memory_butler.domain.text import one_line
-from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks
+from memory_butler.domain.trust import DEFAULT_TRUST, SOURCES, Trust, outranks
 
 DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
 CHARS_PER_TOKEN: Final = 4  # CTX-05
@@ -337,20 +337,12 @@ def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
 
 def _episode_line(episode: ContextEpisode, now: datetime) -> str:
     told = f"- [{_ago(episode.created_at, now)}] {one_line(episode.content)}"
-    source = _SOURCES.get(episode.trust)
+    source = SOURCES.get(episode.trust)
     return f"{told}\n" if source is None else f"{told} ({source})\n"
 
 
-# What neither the user nor an agent said is named as what it is: somebody else's claim (C-119).
-_SOURCES: Final = {
-    Trust.TOOL_OUTPUT: "source: tool output",
-    Trust.IMPORTED: "source: import",
-    Trust.UNTRUSTED_WEB: "source: web page, unverified",
-}
-
-
 def _source(trust: Trust) -> str:
-    source = _SOURCES.get(trust)
+    source = SOURCES.get(trust)
     return "" if source is None else f", {source}"
 
 

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Final, Literal
 
 from memory_butler.domain.facts import key_of
+from memory_butler.domain.trust import SOURCES, Trust, TrustName, parse_trust
 
 _ID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _IDS: Final = re.compile(rf"\^f-({_ID})")
@@ -31,6 +32,8 @@ _FACTS: Final = "## Facts"
 _OURS: Final = "memory-butler: note"
 _CONFLICT: Final = "> [!conflict]"
 GLOBAL: Final = "global"
+# What a line ends with that neither the user nor an agent said (C-390).
+_LABELS: Final = {trust: f" ({source})" for trust, source in SOURCES.items()}
 
 Base = Mapping[str, str]
 _Key = tuple[str | None, str]
@@ -46,6 +49,7 @@ class Held:
     content: str
     scope: str = GLOBAL
     entity: str | None = None
+    trust: TrustName = "user_said"
 
     @property
     def note(self) -> str:
@@ -56,7 +60,12 @@ class Held:
     def body(self) -> str:
         """What its line says."""
         lines = [_plain(line) for line in self.content.splitlines() if line.strip()]
-        return f"{_plain(self.predicate)}: {'<br>'.join(lines)}"
+        return f"{_plain(self.predicate)}: {'<br>'.join(lines)}{self.label}"
+
+    @property
+    def label(self) -> str:
+        """Where it is from, with a space before; nothing where the user or an agent said it."""
+        return _LABELS.get(parse_trust(self.trust), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,8 @@ class Change:
     entity: str | None = None
     predicate: str = ""
     content: str = ""
+    scope: str = GLOBAL
+    trust: TrustName = "user_said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +150,15 @@ class _Fate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a pass does in memory, and with each line that says a fact."""
+    """What a pass does in memory, and with each line that says a fact.
+
+    `own`: the paths of the notes that the mirror has written.
+    """
 
     changes: tuple[Change, ...]
     problems: tuple[Problem, ...]
     fates: Mapping[tuple[str, int], _Fate]
+    own: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,13 +267,22 @@ def conflicts_in(text: str) -> int:
     return sum(line.startswith(_CONFLICT) for line in text.split("\n"))
 
 
-def plan(base: Base, pages: Sequence[Page], view: View, *, blind: bool = False) -> Plan:
+def plan(
+    base: Base,
+    pages: Sequence[Page],
+    view: View,
+    *,
+    own: Collection[str],
+    blind: bool = False,
+) -> Plan:
     """What each side changed since the pass that wrote `base`, merged fact by fact.
 
     Changed in memory alone: the line follows. In the note alone: memory follows. On both sides:
     memory keeps its value, and the person's line stays below it as a conflict.
 
     Args:
+        own: the paths of the notes that earlier passes wrote. A note that has none of its facts and
+            is not among them was put there by somebody else: what it says is imported (C-391).
         blind: not all files could be read, so a missing line is no word to forget.
     """
     present = {id for page in pages for id in ids_in(page.text)}
@@ -267,13 +291,22 @@ def plan(base: Base, pages: Sequence[Page], view: View, *, blind: bool = False) 
     for page in pages:
         for id in _IDS.findall(page.text):
             seen[id] = seen.get(id, 0) + 1
+    ours = frozenset(
+        page.path
+        for page in pages
+        if page.path in own
+        or any(
+            line.id is not None and line.id in base and seen[line.id] == 1 for line in page.lines
+        )
+    )
     changes: list[Change] = []
     fates: dict[tuple[str, int], _Fate] = {}
     said = Counter(_key(page, line) for page in pages for line in page.lines if line.id is None)
     for page in pages:
         for line in page.lines:
+            foreign = page.path not in ours
             if line.id is None:
-                fate, why = _new(base, page, line, view, present, said)
+                fate, why = _new(base, page, line, view, present, said, foreign=foreign)
             elif seen[line.id] > 1:
                 fate, why = _Fate("keep"), "this id stands on several lines; leave it on one"
             else:
@@ -282,14 +315,14 @@ def plan(base: Base, pages: Sequence[Page], view: View, *, blind: bool = False) 
             if why:
                 problems.append(Problem(page.path, line.index + 1, why))
             elif fate.kind in ("edit", "store"):
-                changes.append(_change(page, line, fate, view))
+                changes.append(_change(page, line, fate, view, foreign=foreign))
     for id, before in base.items():
         held = view.active.get(id)
         if held is None or blind or id in present or digest(held.body) != before:
             continue
         if (held.note, key_of(held.predicate)) not in said:
             changes.append(Change("forget", id=id, subject=held.subject, predicate=held.predicate))
-    return Plan(tuple(changes), tuple(problems), fates)
+    return Plan(tuple(changes), tuple(problems), fates, ours)
 
 
 def _key(page: Page, line: Line) -> _Key:
@@ -319,15 +352,24 @@ def _known(base: Base, line: Line, view: View) -> tuple[_Fate, str]:
 
 
 def _new(
-    base: Base, page: Page, line: Line, view: View, present: set[str], said: Mapping[_Key, int]
+    base: Base,
+    page: Page,
+    line: Line,
+    view: View,
+    present: set[str],
+    said: Mapping[_Key, int],
+    *,
+    foreign: bool,
 ) -> tuple[_Fate, str]:
     key = _key(page, line)
+    body, trust = _stated(line.body, foreign=foreign)
+    shown = normal(body + _LABELS.get(trust, ""))
     if said[key] > 1:
         return _Fate("keep"), "several new lines have this predicate; leave one of them"
     for held in view.active.values():
         if (held.note, key_of(held.predicate), held.scope) != (*key, GLOBAL):
             continue
-        if normal(held.body) == normal(line.body):
+        if normal(held.body) == shown:
             if held.id in present:
                 return _Fate("keep"), "another line says the same; one of them is enough"
             return _Fate("follow", held.id), ""  # stored by a pass that was interrupted
@@ -339,6 +381,8 @@ def _new(
 def _said(body: str, held: Held | None = None) -> tuple[str, str] | None:
     """Predicate and content of a line; a fact's own predicate may have a colon."""
     text = normal(body)
+    if held is not None:
+        text = text.removesuffix(held.label)
     own = None if held is None else f"{normal(held.predicate)}: "
     if held is not None and own is not None and text.startswith(own) and text != own:
         return held.predicate, text[len(own) :].replace("<br>", "\n")
@@ -346,21 +390,44 @@ def _said(body: str, held: Held | None = None) -> tuple[str, str] | None:
     return None if match is None else (match["predicate"], match["content"].replace("<br>", "\n"))
 
 
-def _change(page: Page, line: Line, fate: _Fate, view: View) -> Change:
+def _stated(body: str, *, foreign: bool) -> tuple[str, Trust]:
+    """What a new line says without a label, and how far it is trusted."""
+    most = Trust.IMPORTED if foreign else Trust.USER_SAID
+    for trust, label in _LABELS.items():
+        if body.endswith(label):
+            return body.removesuffix(label), min(trust, most)
+    return body, most
+
+
+def _change(page: Page, line: Line, fate: _Fate, view: View, *, foreign: bool) -> Change:
     held = view.current(fate.id)
+    if held is None:
+        body, stated = _stated(line.body, foreign=foreign)
+        said = _said(body)
+        assert said is not None  # noqa: S101 -- whoever found the line has asked
+        subject, trust = page.subject or "", stated.label
+        return Change(
+            "store", page.path, line.index, None, subject, page.entity, *said, trust=trust
+        )
     said = _said(line.body, held)
-    assert said is not None  # noqa: S101 -- both ways here have asked
-    predicate, content = said
-    act: Literal["edit", "store"] = "store" if held is None else "edit"
+    assert said is not None  # noqa: S101 -- `_known` has asked
+    trust = "imported" if foreign else "user_said"
+    if held.label and normal(line.body).endswith(held.label):
+        trust = held.trust
+    # The same words on the person's own word are another fact: an edit leaves words their source.
+    act: Literal["edit", "store"] = "edit"
+    if normal(line.body + held.label) == normal(held.body):
+        act = "store"
     return Change(
         act,
         page.path,
         line.index,
-        None if held is None else held.id,
-        (page.subject or "") if held is None else held.subject,
-        page.entity,
-        predicate,
-        content,
+        held.id,
+        held.subject,
+        held.entity,
+        *said,
+        scope=held.scope,
+        trust=trust,
     )
 
 
@@ -456,8 +523,11 @@ def _claims(
 def _emitted(line: Line, fate: _Fate, held: Held | None) -> str | None:
     """A line, maybe with a conflict below it; None: nothing."""
     person = fate.kind in ("edit", "store", "clash")
-    if held is not None and normal(held.body) == normal(line.body):
-        return f"- {line.body} ^f-{held.id}{line.end}"
+    if held is not None:
+        # A note of somebody else's gets the label that says so.
+        for body in (line.body, line.body + held.label):
+            if normal(held.body) == normal(body):
+                return f"- {body} ^f-{held.id}{line.end}"
     parts = [] if held is None else [f"- {held.body} ^f-{held.id}{line.end}"]
     if person:
         why = "Memory has this otherwise" if held is not None else "Memory no longer has this"

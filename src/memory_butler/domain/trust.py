@@ -37,6 +37,13 @@ class Trust(IntEnum):
 # Of whatever an agent stores without saying more: it is the agent's own account (C-110).
 DEFAULT_TRUST: Final = Trust.AGENT_INFERRED
 
+# What neither the user nor an agent said is named as what it is: somebody else's claim (C-119).
+SOURCES: Final = {
+    Trust.TOOL_OUTPUT: "source: tool output",
+    Trust.IMPORTED: "source: import",
+    Trust.UNTRUSTED_WEB: "source: web page, unverified",
+}
+
 
 def parse_trust(value: str) -> Trust:
     """The level named `value`; `InvalidInput` lists the levels."""

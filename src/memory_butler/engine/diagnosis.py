@@ -15,6 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, Literal
 
@@ -24,6 +25,7 @@ from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine import leftovers
 from memory_butler.engine.audit_keys import AuditKeys, read_keys
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
+from memory_butler.engine.jobs.catalogue import LONGEST_PAUSE
 from memory_butler.engine.keys import keys_of, master_place, readable_by_others
 from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import (
@@ -37,10 +39,10 @@ from memory_butler.inference import model_files
 from memory_butler.inference.eight_bits import PrecisionChoice, Running
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
-from memory_butler.store import dump, embedded
+from memory_butler.store import dump, embedded, jobs
 from memory_butler.store.consolidation import expiring_unread
-from memory_butler.store.inspection import MIN_POSTGRESQL, Inspection, inspect
-from memory_butler.store.schema import is_older
+from memory_butler.store.inspection import Inspection, inspect
+from memory_butler.store.schema import MIN_POSTGRESQL, is_older
 from memory_butler.store.transaction import open_pool, transaction
 from memory_butler.vault import keyring
 
@@ -49,6 +51,7 @@ State = Literal["ok", "warning", "failed"]
 MIN_PYTHON: Final = (3, 11)
 # A million memories take about 5 GB; below this even a small store fills the disk with its log.
 LOW_DISK_BYTES: Final = 1024**3
+_AHEAD: Final = timedelta(days=1)
 _PORT_SECONDS: Final = 2.0
 _UNUSUAL: Final = "report this, with what the same command says with --debug"
 
@@ -71,7 +74,7 @@ async def diagnose(
 ) -> list[Finding]:
     """Look at everything; a check that breaks is a finding, and the others go on.
 
-    `deep`: read every row of the embedded database as well.
+    `deep`: read every row and every page of the embedded database as well.
     """
     findings = [_python(), _configuration(configuration_problem)]
     for name, check in (*_CHECKS, *((("pages", _pages),) if deep else ())):
@@ -143,7 +146,8 @@ async def _database(settings: Settings) -> list[Finding]:
         where = "external, reachable"
     async with _runtime_dsn(settings) as dsn:
         found = await inspect(dsn)
-        waiting = await _unread(dsn) if found.revision == found.head else []
+        ready = found.revision == found.head
+        waiting = [*await _unread(dsn), *await _clock(dsn)] if ready else []
         waiting += _left(await leftovers.find(settings.data_dir, dsn, dump.database_of(dsn)))
         if found.damaged:
             said = f"{found.damaged} pages were found damaged when they were read"
@@ -181,6 +185,23 @@ async def _unread(dsn: str) -> list[Finding]:
     return [Finding("episodes", "warning", said, advice)]
 
 
+async def _clock(dsn: str) -> list[Finding]:
+    """Whether the clock stands where the jobs left it."""
+    pool = await open_pool(dsn, max_size=1)
+    try:
+        last = await jobs.newest(pool)
+    finally:
+        await pool.close()
+    advice = "set the clock right, by a time server"
+    if last is not None and last - utc_now() > _AHEAD:
+        said = f"jobs ran until {last:%Y-%m-%d %H:%M}, which is in the future"
+        return [Finding("clock", "warning", said, advice)]
+    if last is not None and utc_now() - last > LONGEST_PAUSE:
+        said = f"nothing ran since {last:%Y-%m-%d}: the server's next start deletes nothing"
+        return [Finding("clock", "warning", said, f"{advice}, then start the server twice")]
+    return [Finding("clock", "ok", f"{utc_now():%Y-%m-%d %H:%M} UTC")]
+
+
 async def _pages(settings: Settings) -> list[Finding]:
     if settings.dsn is not None:
         said = "not read: an external database has checks of its own"
@@ -189,10 +210,10 @@ async def _pages(settings: Settings) -> list[Finding]:
         embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
     )
     try:
-        rows = await dump.read_everything(lease.endpoint.dsn(settings.database))
+        rows, pages = await dump.read_everything(lease.endpoint.dsn(settings.database))
     finally:
         await asyncio.to_thread(lease.release)
-    return [Finding("pages", "ok", f"{rows:,} rows read through")]
+    return [Finding("pages", "ok", f"{rows:,} rows and {pages:,} pages read through")]
 
 
 @asynccontextmanager

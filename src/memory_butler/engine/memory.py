@@ -35,6 +35,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def process_began() -> datetime:
+    """When this process began, by the wall clock as it was set then."""
+    return datetime.fromtimestamp(_STARTED[0], UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """An open memory. Use cases are functions on it; each opens its own tenant transaction (C-108).

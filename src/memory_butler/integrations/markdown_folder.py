@@ -9,7 +9,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,10 +81,24 @@ class Report:
 class _Folder:
     pages: list[Page]
     problems: list[Problem]
-    base: dict[str, str]
-    left: str
+    was: "_State"
     names: list[str]
     blind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the last pass left.
+
+    Attributes:
+        base: the digest of each fact's line, by id.
+        own: the paths of the notes that passes have written.
+        left: of notes and memory, if the pass left nothing to do.
+    """
+
+    base: dict[str, str]
+    own: frozenset[str] = frozenset()
+    left: str = ""
 
 
 async def sync(
@@ -107,18 +121,21 @@ async def sync(
         moment = await _moment(client)
         found = _read_folder(folder, owner, dry_run=dry_run)
         texts = {page.path: page.text for page in found.pages}
-        if found.left == _left(texts, moment) and not found.problems:
+        if found.was.left == _left(texts, moment) and not found.problems:
             return Report((), (), (), sum(map(conflicts_in, texts.values())))
         view = await _view(client)
         # Once more, as a person may have saved a note while memory was read.
         found = _read_folder(folder, owner, dry_run=dry_run)
-        known = {line.id for page in found.pages for line in page.lines if line.id} | {*found.base}
+        known = {line.id for page in found.pages for line in page.lines if line.id} | {
+            *found.was.base
+        }
         view = await _with_newest(client, view, known)
-        merged = plan(found.base, found.pages, view, blind=found.blind)
+        base = found.was.base
+        merged = plan(base, found.pages, view, own=found.was.own, blind=found.blind)
         forgotten = sum(one.act == "forget" for one in merged.changes)
-        if forgotten > max(_MANY, len(found.base) // 2) and not forget_many:
+        if forgotten > max(_MANY, len(base) // 2) and not forget_many:
             raise Conflict(
-                f"{forgotten} of {len(found.base)} facts are missing in {folder}; --forget-many "
+                f"{forgotten} of {len(base)} facts are missing in {folder}; --forget-many "
                 "forgets them"
             )
         if dry_run:
@@ -131,7 +148,7 @@ async def sync(
             if merged.changes:
                 after = await _with_newest(client, await _view(client), known)
         outcome = render(
-            found.base,
+            base,
             found.pages,
             merged,
             after,
@@ -144,7 +161,7 @@ async def sync(
         if not (found.problems or merged.problems or refused):
             texts = {page.path: page.text for page in found.pages} | dict(outcome.texts)
             left = _left(texts, moment)
-        late = [] if dry_run else _write(folder, owner, found, outcome, left)
+        late = [] if dry_run else _write(folder, owner, found, outcome, merged.own, left)
         return _report(found, merged, outcome, refused, late)
 
 
@@ -240,7 +257,7 @@ async def _view(client: MemoryClient) -> View:
 def _held(one: Any, content: str) -> Held:
     """A listed fact, or one that was looked at."""
     entity = None if one.entity_id is None else str(one.entity_id)
-    return Held(str(one.id), one.subject, one.predicate, content, one.scope, entity)
+    return Held(str(one.id), one.subject, one.predicate, content, one.scope, entity, one.trust)
 
 
 async def _with_newest(client: MemoryClient, view: View, known: set[str]) -> View:
@@ -297,8 +314,8 @@ def _read_folder(folder: Path, owner: Owner, *, dry_run: bool) -> _Folder:
                     problems.append(Problem(shown, 0, "it is not UTF-8, too large or unreadable"))
                 else:
                     pages.append(read(shown, text))
-    base, left = _base(folder, owner, pages, dry_run=dry_run)
-    return _Folder(pages, problems, base, left, names, blind=bool(problems))
+    was = _state(folder, owner, pages, dry_run=dry_run)
+    return _Folder(pages, problems, was, names, blind=bool(problems))
 
 
 def _is_leftover(name: str) -> bool:
@@ -320,9 +337,7 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _base(
-    folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool
-) -> tuple[dict[str, str], str]:
+def _state(folder: Path, owner: Owner, pages: list[Page], *, dry_run: bool) -> _State:
     """What the last pass left on both sides. A new folder is claimed before anything is written."""
     path = folder / STATE
     if path.is_symlink():
@@ -331,7 +346,7 @@ def _base(
         given = json.loads(path.read_bytes())
         base = {str(id): str(one) for id, one in given["facts"].items()}
         whose = Owner(given["installation"], given["tenant"])
-        left = str(given.get("left", ""))
+        state = _State(base, frozenset(given.get("notes", ())), str(given.get("left", "")))
     except FileNotFoundError:
         if any(page.subject is not None for page in pages):
             raise Conflict(
@@ -339,8 +354,8 @@ def _base(
                 "in an empty folder"
             ) from None
         if not dry_run:
-            _write_state(folder, owner, {})
-        return {}, ""
+            _write_state(folder, owner, _State({}))
+        return _State({})
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -348,12 +363,14 @@ def _base(
     if whose != owner:
         other = "tenant" if whose.installation == owner.installation else "installation"
         raise Conflict(f"{folder} mirrors the facts of another {other}; name a folder of its own")
-    return base, left
+    return state
 
 
-def _write_state(folder: Path, owner: Owner, base: dict[str, str], left: str = "") -> None:
+def _write_state(folder: Path, owner: Owner, state: _State) -> None:
     whose = {"installation": owner.installation, "tenant": owner.tenant}
-    given = {**whose, "facts": base, **({"left": left} if left else {})}
+    given = {**whose, "facts": state.base, "notes": sorted(state.own)}
+    if state.left:
+        given["left"] = state.left
     data = (json.dumps(given, indent=0, sort_keys=True) + "\n").encode()
     path = folder / STATE
     if path.exists() and path.read_bytes() == data:
@@ -365,7 +382,7 @@ def _write_state(folder: Path, owner: Owner, base: dict[str, str], left: str = "
 async def _do(
     client: MemoryClient, merged: Plan
 ) -> tuple[dict[tuple[str, int], str], list[tuple[Change, str]]]:
-    """Do in memory what the person changed, on the person's word; what memory refuses is told."""
+    """Do in memory what the person changed; what memory refuses is told."""
     stored: dict[tuple[str, int], str] = {}
     refused: list[tuple[Change, str]] = []
     for one in merged.changes:
@@ -376,7 +393,7 @@ async def _do(
                         UUID(one.id),
                         predicate=one.predicate,
                         content=one.content,
-                        trust="user_said",
+                        trust=one.trust,
                     )
                 case "store":
                     entity = None if one.entity is None else UUID(one.entity)
@@ -384,8 +401,9 @@ async def _do(
                         one.subject,
                         one.predicate,
                         one.content,
+                        scope=one.scope,
                         entity_id=entity,
-                        trust="user_said",
+                        trust=one.trust,
                     )
                     stored[one.path, one.index] = str(kept.id)
                 case "forget":
@@ -410,14 +428,13 @@ def _supposed(
         old = active.pop(one.id, None) if one.id is not None else None
         if one.act == "forget":
             continue
-        scope = "global" if old is None else old.scope
-        held = Held(new, one.subject, one.predicate, one.content, scope, one.entity)
+        says = (one.subject, one.predicate, one.content)
+        held = Held(new, *says, one.scope, one.entity, one.trust)
         if old is not None:
-            held = Held(new, old.subject, one.predicate, one.content, scope, old.entity)
             _replace(newest, old.id, new)
         else:
             stored[one.path, one.index] = new
-            key = (held.note, key_of(held.predicate), scope)
+            key = (held.note, key_of(held.predicate), held.scope)
             for id, other in list(active.items()):
                 if (other.note, key_of(other.predicate), other.scope) == key:
                     del active[id]
@@ -432,26 +449,35 @@ def _replace(newest: dict[str, str], old: str, new: str) -> None:
 
 
 def _write(
-    folder: Path, owner: Owner, found: _Folder, outcome: Outcome, left: str
+    folder: Path,
+    owner: Owner,
+    found: _Folder,
+    outcome: Outcome,
+    own: Collection[str],
+    left: str,
 ) -> list[Problem]:
     """Write the notes, then the state. A note that was saved meanwhile is left to the next pass."""
     was = {page.path: page.text for page in found.pages}
     late: list[Problem] = []
     base = dict(outcome.base)
+    ours = {*own}
     try:
         for shown, text in outcome.texts.items():
             path = folder / shown
             if path.is_symlink() or (_text(path) if path.exists() else None) != was.get(shown):
                 late.append(Problem(shown, 0, "it was changed meanwhile; run sync again"))
-                base = _as_before(base, found.base, was.get(shown, ""), text)
+                base = _as_before(base, found.was.base, was.get(shown, ""), text)
             elif not text:
                 path.unlink()
+                ours.discard(shown)
             else:
+                if shown not in was:
+                    ours.add(shown)
                 mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
                 with replaced(path) as file:
                     os.fchmod(file.fileno(), mode)
                     file.write(text.encode())
-        _write_state(folder, owner, base, "" if late else left)
+        _write_state(folder, owner, _State(base, frozenset(ours), "" if late else left))
     except OSError as error:
         raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
     return late

@@ -71,7 +71,8 @@ async def claim(
     limit: int,
 ) -> list[Claimed]:
     """Take up to `limit` waiting episodes of a butler and level of trust, the oldest first; nobody
-    else gets them before `until`."""
+    else gets them before `until`. Of several who claim at once, one goes after the other."""
+    await tx.connection.execute(SQL["take_turns"], tx.tenant, butler)
     found = await tx.connection.fetch(
         SQL["claim"], tx.tenant, butler, now, limit, run_id, until, trust
     )

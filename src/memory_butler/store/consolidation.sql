@@ -17,6 +17,12 @@ WHERE tenant_id = $1 AND butler = $2 AND consolidation_status = 'pending'
   AND consolidation_attempts > $4 AND claimed_until <= $3
 ORDER BY id FOR UPDATE SKIP LOCKED
 
+-- name: take_turns
+-- Of two servers that claim at once each would skip what the other is about to take, and the
+-- episodes of one conversation would go to two calls of a model. Between coordinators of a cluster
+-- it does not hold, and they may be divided.
+SELECT pg_advisory_xact_lock(hashtextextended('memory-butler claim ' || $1 || ' ' || $2, 0))
+
 -- name: claim
 -- The attempt is counted here, before any model is called: a worker that dies has used it up.
 WITH claimable AS (

@@ -123,16 +123,29 @@ async def databases(dsn: str) -> list[str]:
         return [row["datname"] for row in await connection.fetch(_DATABASES)]
 
 
-async def read_everything(admin_dsn: str) -> int:
-    """Read every row of every tenant, and so every page that holds one; how many there are.
+# Every table, index and catalog: what is brought into the buffers has its checksum compared.
+_READ_PAGES: Final = """
+    SELECT sum(pg_prewarm(oid, 'buffer'))::bigint FROM pg_class
+    WHERE relkind IN ('r', 'i', 't', 'm') AND relpersistence <> 't'
+      AND pg_relation_filepath(oid) IS NOT NULL
+"""
+
+
+async def read_everything(admin_dsn: str) -> tuple[int, int]:
+    """Read every row of every tenant and every page, those of indexes too; how many of each.
 
     Raises:
         IntegrityViolation: a page cannot be read; the first that was met.
     """
     owner = Roles.of(database_of(admin_dsn)).owner
     async with connected(admin_dsn) as connection:
-        await connection.execute(f"SET ROLE {quoted(owner)}")
         try:
+            extending = connection.transaction()
+            await extending.start()
+            await connection.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+            pages = await connection.fetchval(_READ_PAGES)
+            await extending.rollback()  # a look changes nothing
+            await connection.execute(f"SET ROLE {quoted(owner)}")
             counts = await count(connection)
         except (
             asyncpg.DataCorruptedError,
@@ -142,7 +155,7 @@ async def read_everything(admin_dsn: str) -> int:
             raise IntegrityViolation(
                 "a page of the database is damaged: restore the newest backup"
             ) from None
-        return sum(rows for rows, _ in counts.values())
+        return sum(rows for rows, _ in counts.values()), pages
 
 
 async def is_empty(admin_dsn: str) -> bool:

@@ -11,7 +11,6 @@ from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
 
 # Where the iterative scans came, without which a filtered search of a large store finds too little.
 MIN_PGVECTOR = (0, 8)
-MIN_POSTGRESQL = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,13 @@ async def last(pool: asyncpg.Pool, job: str, tick: datetime) -> datetime | None:
     return found
 
 
+async def newest(pool: asyncpg.Pool, before: datetime | None = None) -> datetime | None:
+    """When the latest run of any job began, of those before a moment if one is given."""
+    async with untenanted(pool) as connection:
+        found: datetime | None = await connection.fetchval(SQL["newest"], before)
+    return found
+
+
 async def give_back(pool: asyncpg.Pool, job: str, tick: datetime) -> None:
     """Forget that a tick was taken, unless it has ended."""
     async with untenanted(pool) as connection:

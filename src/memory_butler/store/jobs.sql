@@ -8,6 +8,9 @@ RETURNING true
 -- name: last
 SELECT max(scheduled_for) FROM job_runs WHERE job = $1 AND scheduled_for <= $2
 
+-- name: newest
+SELECT max(started_at) FROM job_runs WHERE $1::timestamptz IS NULL OR started_at < $1
+
 -- name: give_back
 DELETE FROM job_runs WHERE job = $1 AND scheduled_for = $2 AND status = 'running'
 

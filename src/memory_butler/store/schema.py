@@ -21,6 +21,8 @@ HISTORY_SCHEMA = "memory_history"
 HEAD = "mem_036"
 OLDEST = "mem_030"
 
+MIN_POSTGRESQL = 16
+
 # Arbitrary, but ours: the key of the advisory lock that serialises roles and migrations.
 LOCK = int.from_bytes(b"butlermg", "big") >> 1
 # Longer than any migration of a large store should take, shorter than a person's patience.
@@ -233,9 +235,17 @@ def with_login(dsn: str, user: str, password: str | None) -> str:
 
 async def _connect(dsn: str) -> "asyncpg.Connection[asyncpg.Record]":
     try:
-        return await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
+        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
     except OUTAGES as error:
         raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+    found = connection.get_server_version()
+    if found.major < MIN_POSTGRESQL:
+        await connection.close()
+        raise ConfigurationError(
+            f"the server is PostgreSQL {found.major}, which is too old: use {MIN_POSTGRESQL} or "
+            "later, or leave --dsn out to use the embedded database."
+        )
+    return connection
 
 
 def scram_verifier(password: str, *, iterations: int = 4096) -> str:

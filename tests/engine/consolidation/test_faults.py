@@ -33,8 +33,9 @@ from memory_butler.inference.language_models.port import (
     ModelTimedOut,
     Request,
 )
+from memory_butler.store import consolidation as store
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import open_pool, transaction
 
 from .scenes import (
     Answering,
@@ -267,6 +268,29 @@ async def test_two_pools_share_the_groups(
     assert sum(len(model.calls) for model in models) == 6
     await other.close()
     assert set((await statuses(admin)).values()) == {"consolidated"}
+
+
+async def test_who_claims_at_once_does_not_divide_the_episodes(
+    memory: Memory, principal: Principal
+) -> None:
+    """One is still claiming; the other waits, finds none, and makes no second call of a model."""
+    for number in range(6):
+        await tell(memory, principal, f"tea {number}", butler="b")
+    now, tenant = memory.clock(), principal.tenant
+
+    async def claim(limit: int) -> int:
+        async with transaction(memory.pool, tenant) as tx:
+            until = now + timedelta(minutes=5)
+            return len(await store.claim(tx, "b", DEFAULT_TRUST, uuid4(), now, until, limit))
+
+    async with transaction(memory.pool, tenant) as tx:
+        until = now + timedelta(minutes=5)
+        first = await store.claim(tx, "b", DEFAULT_TRUST, uuid4(), now, until, 3)
+        other = asyncio.create_task(claim(6))
+        done, _ = await asyncio.wait([other], timeout=0.5)
+        assert not done
+        rest = await store.claim(tx, "b", DEFAULT_TRUST, uuid4(), now, until, 6)
+    assert (len(first), len(rest), await other) == (3, 3, 0)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from conftest import NOW, Clock, Connection, Database
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import diagnosis
+from memory_butler.engine import memory as engine_memory
 from memory_butler.engine.jobs import ticks
 from memory_butler.engine.jobs.catalogue import BY_NAME
 from memory_butler.engine.jobs.ticks import run_tick
@@ -61,6 +63,46 @@ async def test_a_sweep_evaluates_every_decaying_fact_and_rule_of_every_tenant(
     assert [row[0] for row in fading] == ["fading"] * 2
     (run,) = await job_runs(admin)
     assert (run["status"], sorted(run["detail"])) == ("succeeded", ["default", "other"])
+
+
+async def test_a_server_that_starts_long_after_anything_ran_deletes_nothing(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its clock may be two years ahead; who starts it again says that it is right."""
+    running = replace(memory, clock=engine_memory.utc_now)
+    await store_episode(running, principal, "went to the market", "general")
+    await admin.execute("UPDATE episodes SET expires_at = now() - interval '1 day'")
+    began = engine_memory.process_began()
+
+    async def tick(number: int) -> tuple[str, int]:
+        at = began + timedelta(seconds=number)
+        assert await run_tick(running, CLEANUP, at)
+        status = await admin.fetchval("SELECT status FROM job_runs WHERE scheduled_for = $1", at)
+        return status, await admin.fetchval("SELECT count(*) FROM episodes")
+
+    async def clock_says() -> str:
+        pool_dsn = database.runtime_dsn
+        (found,) = await diagnosis._clock(pool_dsn)
+        return f"{found.state}: {found.said}"
+
+    assert (await clock_says()).startswith("ok: ")
+    await admin.execute(
+        "INSERT INTO job_runs (job, scheduled_for, started_at, status)"
+        " VALUES ('decay_sweep', $1, $1, 'succeeded')",
+        began - timedelta(days=700),
+    )
+    assert "nothing ran since" in await clock_says()
+    assert [await tick(1), await tick(2)] == [("failed", 1)] * 2
+    wall, steady = engine_memory._STARTED
+    later = (datetime.now(UTC) + timedelta(seconds=1)).timestamp()
+    monkeypatch.setattr(engine_memory, "_STARTED", (later, steady + later - wall))
+    assert await tick(3) == ("succeeded", 0)
+    await admin.execute("UPDATE job_runs SET started_at = now() + interval '2 days'")
+    assert "which is in the future" in await clock_says()
 
 
 async def test_tenants_are_visited_in_batches_each_once(

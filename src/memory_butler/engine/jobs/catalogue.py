@@ -2,21 +2,25 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, Final, Literal
 
 from memory_butler.config import ScheduleConfig
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.run import SCHEDULED, run_consolidation
 from memory_butler.engine.items import count_expired_items, expire_items
 from memory_butler.engine.lifecycle import cleanup, sweep
-from memory_butler.engine.memory import Memory
+from memory_butler.engine.memory import Memory, process_began, utc_now
+from memory_butler.store import jobs
 from memory_butler.store.jobs import Work
 
 JobName = Literal["consolidate", "decay_sweep", "episode_cleanup"]
 
 # Events of what a job did name it as their actor.
 ACTOR: Final = "schedule"
+LONGEST_PAUSE: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,27 @@ async def _plan_consolidation(memory: Memory, principal: Principal) -> dict[str,
     return {"waiting": waiting, "episodes": sum(waiting.values())}
 
 
+async def _refuse_after_pause(memory: Memory, principal: Principal) -> None:
+    """Refuse to delete by itself in a process that began long after anything last ran.
+
+    Its clock may have been wrong from the start: two years ahead, and all that waits is old. A
+    restart goes on, since what this process refused is noted as run: who starts it has seen why.
+
+    Raises:
+        Conflict: nothing had run for longer than 30 days.
+    """
+    if principal.actor != ACTOR or memory.clock is not utc_now:
+        return
+    last = await jobs.newest(memory.pool, process_began())
+    if last is not None and process_began() - last > LONGEST_PAUSE:
+        raise Conflict(
+            f"nothing ran for {(process_began() - last).days} days before this server started: "
+            "nothing is deleted or expires; see that the clock is right, then start it again"
+        )
+
+
 async def _sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
+    await _refuse_after_pause(memory, principal)
     return (await sweep.run(memory, principal)).payload()
 
 
@@ -72,6 +96,7 @@ async def _plan_sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
 
 
 async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
+    await _refuse_after_pause(memory, principal)
     cleaned = await cleanup.clean_up(memory, principal)
     return asdict(cleaned) | {"items_expired": await expire_items(memory, principal)}
 

@@ -59,14 +59,10 @@ NOT_SAID = (
     "[Request interrupted",
     "<session_context>",
 )
-TOLD = r"(?s)<(system-reminder|hook_context)>.*?</\1>"
+TOLD = ("system-reminder", "hook_context")
 TEXTS = ("text", "input_text", "output_text")
-# A command of a plugin or of the user's with words of the user's after it. One word alone is a
-# choice among settings, such as "/model opus".
-COMMAND = (
-    r"(?s)\A\s*<command-message>.*?</command-message>\s*<command-name>(.*?)</command-name>"
-    r"\s*<command-args>(\S+\s+\S.*?)</command-args>"
-)
+# The parts of a command of a plugin or of the user's, in this order.
+COMMAND = ("command-message", "command-name", "command-args")
 
 
 class NotNow(Exception):
@@ -342,16 +338,47 @@ def said(entry: dict[str, Any]) -> tuple[str, str]:
 
 
 def spoken(content: Any) -> str:
-    import re
-
     if isinstance(content, list):
         # Gemini's parts have no type.
         blocks = [block for block in content if block.get("type", "text") in TEXTS]
         texts = [block.get("text") or "" for block in blocks]
     else:
         texts = [content]
-    texts = [re.sub(COMMAND, r"\1 \2", re.sub(TOLD, "", text)).strip() for text in texts]
+    texts = [commanded(without_told(text)).strip() for text in texts]
     return "\n".join(text for text in texts if text and not text.startswith(NOT_SAID))
+
+
+def without_told(text: str) -> str:
+    # No pattern: one that looks for an end from each beginning takes a minute for a long paste.
+    for tag in TOLD:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        kept, at = [], 0
+        while True:
+            begin = text.find(opening, at)
+            end = text.find(closing, begin) if begin >= 0 else -1
+            if end < 0:
+                break
+            kept.append(text[at:begin])
+            at = end + len(closing)
+        text = "".join([*kept, text[at:]])
+    return text
+
+
+def commanded(text: str) -> str:
+    """A command with words of the user's after it, as it was typed; other text as it is.
+
+    One word alone is a choice among settings, such as "/model opus".
+    """
+    found, rest = [], text
+    for tag in COMMAND:
+        rest = rest.lstrip()
+        inner, closed, after = rest.partition(f"</{tag}>")
+        if not (closed and inner.startswith(f"<{tag}>")):
+            return text
+        found.append(inner[len(tag) + 2 :])
+        rest = after
+    _, name, words = found
+    return f"{name} {words}{rest}" if len(words.split(None, 1)) > 1 else text
 
 
 def told(folder: str, requests: list[str], outcome: str) -> str:
