@@ -10,6 +10,7 @@ from host.households import free_port, until
 from host.households import switchboard as serving
 from memory_butler.host import switchboard
 from memory_butler.host.agent import Server
+from memory_butler.host.mcp_client import call_tool
 from memory_butler.host.switchboard import Card, keep_announced
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +26,6 @@ async def test_a_switchboard_that_nobody_runs_is_told_once(
     server = Server(f"http://127.0.0.1:{port}/mcp", None)
     card = Card("memory", "http://127.0.0.1:8150/mcp", 8150, "Remembers", ["memory_recall"])
     tried = asyncio.Semaphore(0)
-    call_tool = switchboard.call_tool
 
     async def counted(*given: object, **named: object) -> object:
         tried.release()
