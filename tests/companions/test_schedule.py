@@ -10,7 +10,7 @@ import pytest
 from conftest import NOW, Clock
 from memory_butler.companions import schedule
 from memory_butler.companions.maintaining import upkeep
-from memory_butler.companions.opening import opened, use
+from memory_butler.companions.opening import kept_open, opened, use
 from memory_butler.companions.schedule import Looks, is_due, look_after_once, maintain_if_due
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.domain.principals import Principal
@@ -306,7 +306,7 @@ async def test_a_journal_in_which_nothing_was_written_is_opened_at_one_look_of_t
 ) -> None:
     here = replace(memory, data_dir=tmp_path)
     await say(here, "My sister adopted two kittens")
-    kept_open, opened_by = schedule.kept_open, list[int]()
+    opened_by: list[int] = []
     looks = Looks()
 
     def counted(*given: Any) -> Any:
