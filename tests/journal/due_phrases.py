@@ -224,6 +224,10 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("call 112 if it gets worse", None),
     ("dentist, Mon 9 March, 8.15am", "2026-03-09T08:15"),
     ("every 2nd tuesday of the month book club", "2026-03-10"),
+    ("two mondays from now call Bo", "2026-03-16"),
+    ("exam a week on thursday", "2026-03-12"),
+    ("two hours on thursday", "2026-03-05"),
+    ("swim mondays and thursdays at 6:30pm", "2026-03-05T18:30"),
 )
 
 DEVELOPED: Final = PHRASES[::2]

@@ -444,7 +444,7 @@ def _rules() -> tuple[_Rule, ...]:
             _repeated,
         ),
         _rule(
-            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b{_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
+            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b(?!\s+from\s+(?:now|today)\b){_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
             _repeated,
         ),
         _rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
@@ -479,6 +479,18 @@ def _rules() -> tuple[_Rule, ...]:
         _rule(
             rf"(?P<which>this|next)\s+week,?\s+(?:on\s+)?(?P<weekday>{_ANY_WEEKDAY})",
             _weekday_of_week,
+        ),
+        _rule(
+            rf"(?P<count>{_NUMBER})\s+(?P<weekday>{_WEEKDAY})s?\s+from\s+(?:now|today)\b",
+            lambda match, base: day_of(
+                _next_weekday(match["weekday"], midnight(base, 1)).start
+                + 7 * (int(_number(match["count"])) - 1) * DAY
+            ),
+        ),
+        # "a week on thursday", but not "two hours on thursday".
+        _rule(
+            rf"(?P<count>{_NUMBER})\s+(?P<unit>week|fortnight)s?\s+on\s+(?P<from>{_ANY_WEEKDAY})",
+            _from,
         ),
         _rule(
             rf"(?P<count>{_NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
