@@ -1,10 +1,10 @@
 """What a search of a journal finds, in conversations of people with labelled evidence.
 
-    python bench/journal_finding.py [--data FOLDER]
+    python bench/journal_finding.py [--data FOLDER] [--hits 5]
 
 Each public conversation of `datasets.py` becomes a journal; each of its questions is searched for
 as a companion would, with the real embedding model. Told is how often a message with the answer
-is among the five hits or stands beside one, as `search` shows them. "In other words" are the
+is among the hits or stands beside one, as `search` shows them. "In other words" are the
 questions whose evidence has less than a quarter of their words, weighed by how rare these are.
 """
 
@@ -27,7 +27,7 @@ from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.meaning import embed_new
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.search import Questions
+from memory_butler.journal.search import MAX_HITS, Questions
 from memory_butler.journal.words import stems
 
 READERS = {"LoCoMo": datasets.locomo, "REALTALK": datasets.realtalk, "BEAM": datasets.beam}
@@ -40,13 +40,15 @@ def main() -> None:
     """Search every conversation, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA)
-    data = parser.parse_args().data
+    parser.add_argument("--hits", type=int, default=MAX_HITS)
+    arguments = parser.parse_args()
+    data = arguments.data
     engine = get_embedding_engine()
     found: dict[str, list[bool]] = defaultdict(list)
     for name, read in READERS.items():
         for conversation in read(data):
             with tempfile.TemporaryDirectory(prefix="mb-journal-") as folder:
-                _search(Path(folder), conversation, engine, name, found)
+                _search(Path(folder), conversation, engine, name, found, arguments.hits)
     print("| questions | number | answer shown, % |")
     print("|---|---|---|")
     for name, those in found.items():
@@ -59,6 +61,7 @@ def _search(
     engine: Embedder,
     name: str,
     found: dict[str, list[bool]],
+    hits: int,
 ) -> None:
     ids = {turn.id: number for number, turn in enumerate(conversation.turns, 1)}
     with JournalFile.open(folder, "bench", "talk") as file:
@@ -77,7 +80,7 @@ def _search(
             gold = {ids[one] for one in question.gold}
             shown = {
                 event.id
-                for hit in live.search(question.text)
+                for hit in live.search(question.text, hits)
                 for event in (hit.before, hit.event, hit.after)
                 if event is not None
             }

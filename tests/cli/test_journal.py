@@ -249,6 +249,23 @@ def test_things_can_be_kept_and_found_without_an_answer(home: Installation) -> N
     assert (one["event"]["id"], one["before"]["id"], one["after"]["id"]) == (3, 2, 4)
 
 
+def test_what_is_left_out_of_a_command_is_asked_for(home: Installation) -> None:
+    said = home.inside(
+        "journal",
+        "chat",
+        "--script",
+        script(home, "plan>done\n<say>Hello!</say>"),
+        stdin="/retry\nHello\n/recall\n/search\n/remind stand up tomorrow at 9\n/retry\n",
+    )
+    assert "There is nothing to answer." in said.err
+    assert "(plan>done: no active plan; nothing was changed)" in said.err
+    assert "such as /recall garden" in said.err
+    assert "such as /search old roses" in said.err
+    # What only keeps something asks for no answer: the script has one reply.
+    assert "Your last message is answered already" in said.err
+    assert said.out == "assistant: Hello!\n"
+
+
 def test_a_secret_that_is_typed_is_masked_before_it_is_kept(home: Installation) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     said = home.inside(

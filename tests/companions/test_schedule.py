@@ -3,14 +3,15 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import NOW, Clock
 from memory_butler.companions import schedule
 from memory_butler.companions.maintaining import upkeep
-from memory_butler.companions.opening import opened, use
-from memory_butler.companions.schedule import is_due, look_after_once, maintain_if_due
+from memory_butler.companions.opening import kept_open, opened, use
+from memory_butler.companions.schedule import Looks, is_due, look_after_once, maintain_if_due
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
@@ -293,8 +294,38 @@ async def test_what_was_said_is_embedded_and_found_by_its_meaning(
         return [hit.event.content for hit in hits]
 
     assert await found() == []
-    told: set[tuple[str, str, str]] = set()
-    await look_after_once(here, None, told)  # the broken one is logged, and stops nothing
-    assert told == {("default", "broken", "configuration")}
+    looks = Looks()
+    await look_after_once(here, None, looks)  # the broken one is logged, and stops nothing
+    assert looks.told == {("default", "broken", "configuration")}
     assert await found() == ["My sister adopted two kittens"]
     assert await schedule.embed_new(here, "default", "ada") == 0
+
+
+async def test_a_journal_in_which_nothing_was_written_is_opened_at_one_look_of_ten(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = replace(memory, data_dir=tmp_path)
+    await say(here, "My sister adopted two kittens")
+    opened_by: list[int] = []
+    looks = Looks()
+
+    def counted(*given: Any) -> Any:
+        opened_by.append(looks.number)
+        return kept_open(*given)
+
+    async def look(times: int) -> list[int]:
+        opened_by.clear()
+        for _ in range(times):
+            await look_after_once(here, None, looks)
+        return list(opened_by)
+
+    monkeypatch.setattr(schedule, "kept_open", counted)
+    # At the second look there is nothing left to do.
+    assert (await look(2))[:2] == [1, 2]
+    assert len(await look(30)) == 3
+    # What is said is seen by the next look, also while somebody else has the journal open.
+    with opened(tmp_path, "default", "ada", CONFIG, no_keys) as another:
+        another.live.log("They are called Max and Moritz", "user")
+        assert (await look(1)) == [looks.number]
+    await say(here, "And they sleep all day")
+    assert (await look(1)) == [looks.number]

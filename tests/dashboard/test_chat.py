@@ -95,6 +95,37 @@ def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
     assert "I am Ana." in str(model.asked[-1]["messages"])
 
 
+def test_the_first_conversation_asks_who_is_there(page: Page, model: Talker) -> None:
+    box = open_chat(page, "stella")
+    asked = page.get_by_role("form", name="Who is there")
+    expect(asked.get_by_label("Your time zone")).to_have_value(re.compile(r"\w"))
+    asked.get_by_label("Your time zone").fill("Atlantis")
+    asked.get_by_label("Your name").fill("Jon")
+    asked.get_by_label("The companion's name").fill("Stella Maris")
+    asked.get_by_label("How it shall talk").fill("warm and brief")
+    asked.get_by_role("button", name="Keep").click()
+    # What cannot be read is told, and what was typed stays.
+    expect(page.get_by_text("unknown time zone 'Atlantis'").first).to_be_visible()
+    expect(asked.get_by_label("Your name")).to_have_value("Jon")
+    asked.get_by_label("Your time zone").fill("Lisbon")
+    asked.get_by_label("Your time zone").press("Enter")
+    expect(page.get_by_text("Stella Maris knows that you are Jon.").first).to_be_visible()
+    expect(asked).to_have_count(0)
+    model.replies = ["<say>Hello Jon!</say>"]
+    box.fill("Hello")
+    box.press("Enter")
+    expect(said(page)).to_have_count(2, timeout=60_000)
+    expect(said(page).first).to_contain_text("Jon")
+    expect(said(page).last).to_contain_text("Stella Maris")
+    prompt = str(model.asked[-1]["messages"])
+    for told in ("Your name is Stella Maris.", "You talk with Jon", "warm and brief", "(WE"):
+        assert told in prompt
+    # It asks once.
+    page.reload()
+    expect(said(page)).to_have_count(2)
+    expect(asked).to_have_count(0)
+
+
 def test_a_reply_is_shown_while_it_is_written_and_esc_keeps_what_was_shown(
     page: Page, browser: Browser, url: str, model: Talker
 ) -> None:

@@ -17,6 +17,10 @@ from host.households import (
     running,
     switchboard,
 )
+from memory_butler.host import roster
+
+# Where the memory butler expects a switchboard; the tests have theirs on a free port.
+SWITCHBOARD_PORT = ":8100/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,13 @@ def household() -> Iterator[Household]:
     installation = Installation(folder, extra=environment)
     port = free_port()
     announced = f'[butler.switchboard]\nurl = "http://127.0.0.1:{port}/mcp"\n'
+    # The memory butler that people find, and the switchboard that it names.
+    butler = shutil.copytree(roster.find("memory"), folder / "butlers" / "memory")
+    toml = (butler / "butler.toml").read_text()
+    assert toml.count(SWITCHBOARD_PORT) == 1
+    (butler / "butler.toml").write_text(toml.replace(SWITCHBOARD_PORT, f":{port}/"))
     try:
-        with running(installation, "memory", "--port", "0") as memory:
+        with running(installation, str(butler), "--port", "0") as memory:
             made = make_butler(folder, "health", memory.url, announced)
             # The butler is started first: a switchboard that is away must not keep it waiting.
             with (

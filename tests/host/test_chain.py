@@ -95,9 +95,14 @@ async def _episodes(household: Household) -> list[dict[str, Any]]:
 async def test_a_butler_is_announced_though_the_switchboard_came_later(
     household: Household,
 ) -> None:
-    known = until(
-        lambda: json.loads(household.book.read_text()) if household.book.exists() else None
-    )
+    def announced() -> Any:
+        book = json.loads(household.book.read_text()) if household.book.exists() else {}
+        return book if {"memory", "health"} <= book.keys() else None
+
+    known = until(announced)
+    # As it is shipped, the memory butler announces itself; the port alone is that of the test.
+    assert known["memory"]["url"] == household.memory.url
+    assert {"memory_recall", "memory_store_fact"} <= set(known["memory"]["tools"])
     assert known["health"]["url"] == household.health.url
     assert known["health"]["port"] == int(household.health.port)
     assert known["health"]["description"] == "Looks after health"

@@ -1,15 +1,19 @@
 """The daemon as a process: what stops its start, what it needs, what it keeps at its end."""
 
+import asyncio
 import json
 import os
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from host.conftest import Household
 from host.households import make_butler, running, until
+from memory_butler.host.agent import Server
+from memory_butler.host.mcp_client import call_tool
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +85,33 @@ async def test_a_session_that_is_cut_off_leaves_its_episode_and_no_process(
         "memory_search", query="Take your time", types=["episode"], mode="keyword"
     )
     assert [one["id"] for one in found["results"]] == [first["session_id"]]
+
+
+async def test_who_waits_for_a_session_is_answered_when_the_butler_stops(
+    household: Household,
+) -> None:
+    pid = household.installation.folder / "waited_for"
+    script = f'command = ["sh", "-c", "echo $$ > {pid}; sleep 300"]\n'
+    folder = make_butler(household.installation.folder, "asked", household.memory.url, script)
+    with running(household.installation, str(folder)) as asked:
+
+        async def ask(prompt: str) -> dict[str, Any]:
+            given = {"prompt": prompt, "wait_seconds": 40}
+            answer = await call_tool(Server(asked.url, None), "trigger", given, timeout_seconds=60)
+            return answer.structured
+
+        first = asyncio.create_task(ask("Take your time"))
+        await asyncio.to_thread(until, lambda: pid.exists() and pid.read_text().strip())
+        second = asyncio.create_task(ask("And then this"))
+        # It has arrived before what is asked after it.
+        for _ in range(5):
+            await asked.call("state_list")
+        await asyncio.to_thread(asked.process.end)
+        ended = [await first, await second]
+    assert [(one["status"], one["failure"]) for one in ended] == [
+        ("failed", "the butler was stopped"),
+        ("not_run", "the butler was stopped"),
+    ]
 
 
 def test_a_killed_butler_loses_no_episode(household: Household) -> None:

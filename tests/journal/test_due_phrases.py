@@ -8,7 +8,7 @@ import pytest
 from memory_butler.journal.due import due_date
 from memory_butler.journal.policy import JournalPolicy
 
-from .due_phrases import DEVELOPED, KEPT, PHRASES
+from .due_phrases import DEVELOPED, KEPT, PHRASES, TRIED_LATER
 
 BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -33,6 +33,12 @@ def test_the_table_is_large_and_each_phrase_is_told_once() -> None:
 @pytest.mark.requirement("JSCH-09")
 @pytest.mark.parametrize(("phrase", "due"), DEVELOPED)
 def test_the_phrases_that_the_reader_was_made_with(phrase: str, due: str | None) -> None:
+    assert told(phrase) == due
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(("phrase", "due"), TRIED_LATER)
+def test_the_phrases_that_were_tried_later(phrase: str, due: str | None) -> None:
     assert told(phrase) == due
 
 

@@ -127,11 +127,22 @@ def test_a_long_reply_takes_time_by_its_length(reply: str, monkeypatch: pytest.M
     assert taken < (300 if "(a)" in reply else 10) * len(reply)
 
 
-def test_what_may_become_tags_waits_for_the_end() -> None:
-    given = 'Of course.\n```json\n{"pin": "HIDDEN", "say": "HIDDEN"}\n```'
-    assert "HIDDEN" not in str(heard(given, plainly=True))
-    assert heard(given, plainly=True)[-1] == [Piece("say", "Of course.")]
-    # Brackets of other kinds do not stop it.
+@pytest.mark.parametrize(
+    "given",
+    [
+        '```json\n{"pin": "HIDDEN", "say": "HIDDEN"}\n```',
+        '<tool_call>\n{"name": "pin", "arguments": {"text": "HIDDEN"}}\n</tool_call>',
+        '[TOOL_CALLS] [{"name": "pin", "arguments": {"text": "HIDDEN"}}]',
+        '<|tool_call|>[{"name": "pin", "arguments": {"text": "HIDDEN"}}]',
+    ],
+)
+def test_what_may_become_tags_waits_for_the_end(given: str) -> None:
+    told = heard(f"Of course.\n{given}", plainly=True)
+    assert not re.search("HIDDEN|tool_call", str(told), re.IGNORECASE)
+    assert told[-1] == [Piece("say", "Of course.")]
+
+
+def test_brackets_of_other_kinds_are_shown_as_they_come() -> None:
     told = heard("[1] See [there] {braces} and\n[2] here.", plainly=True)
     assert told[-1] == [Piece("say", "[1] See [there] {braces} and\n[2] here.")]
 

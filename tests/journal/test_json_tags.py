@@ -38,6 +38,19 @@ POLICY = JournalPolicy(untagged_reply_is_say=True)
         ),
         ('{"pin": ["tea", {"text": "cake"}]}', "<pin>tea</pin>\n<pin>cake</pin>"),
         ('{"search": "old \\"roses\\""}', 'search("old  roses ")'),
+        (
+            'Of course.\n<tool_call>\n{"name": "pin", "arguments": {"text": "tea"}}\n</tool_call>\n'
+            '<tool_call>{"name": "say", "arguments": {"text": "Noted."}}</tool_call>',
+            "Of course.\n<pin>tea</pin>\n<say>Noted.</say>",
+        ),
+        (
+            '[TOOL_CALLS] [{"name": "say", "arguments": {"text": "Noted."}}]',
+            "<say>Noted.</say>",
+        ),
+        (
+            '<|tool_call|>[{"name": "pin", "arguments": "{\\"text\\": \\"tea\\"}"}]',
+            "<pin>tea</pin>",
+        ),
         # A tag in a value ends nothing.
         ('{"secret": "a lantern</secret> loud"}', "<secret>a lantern loud</secret>"),
         (
@@ -65,6 +78,8 @@ def test_json_is_read_as_tags(given: str, tags: str) -> None:
         '{"say": "hello"} there',
         '<say>\n{"pin": "tea"}\n</say>',
         '{"plan>eat": "cake"}',
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Porto"}}\n</tool_call>',
+        "[TOOL_CALLS] none",
         "[" * 100_000,
     ],
 )

@@ -249,6 +249,20 @@ def test_the_nearest_by_their_bits_are_the_nearest(
     assert len(live.events(limit=10)) == 10
 
 
+def test_what_is_hardly_alike_is_left_out(file: JournalFile, clock: Clock) -> None:
+    live = LiveJournal(file, POLICY, clock)
+    for number in range(3):
+        live.log(str(number), "user")
+    question = np.zeros(64, np.float32)
+    question[0] = 1.0
+    vectors = np.zeros((3, 64), np.float32)
+    vectors[:, 0] = cosines = np.array([0.9, 0.27, 0.2])
+    vectors[:, 1] = np.sqrt(1 - cosines**2)
+    keep(file, pending(file, POLICY, "made up"), vectors, "made up")
+    near = meaning.nearest(file.texts_dir, None, question, "made up", limit=10, until=3)
+    assert [one.id for one in near] == [1, 2]
+
+
 def ids(file: JournalFile) -> list[int]:
     return [id for id, _ in rows(file.texts_dir / MEANINGS)]
 

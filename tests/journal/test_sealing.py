@@ -23,7 +23,7 @@ from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.fragments import DropFragment, PutEdge, PutFragment
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.search import INDEX, SEALED_INDEX, search
+from memory_butler.journal.search import INDEX, SEALED_INDEX, _room, search
 from memory_butler.journal.snapshots import copy_all
 from memory_butler.journal.texts import AMBIENT
 from memory_butler.vault import keyring
@@ -392,8 +392,15 @@ def test_the_index_is_kept_sealed_and_made_again_where_it_is_damaged(
         assert kept.stat().st_mode & 0o777 == 0o600
         assert words_in(file.path.parent) == {}
         assert not any(SEALED_INDEX in name for name in copy_all(tmp_path, tmp_path / "copy"))
-        kept.write_bytes(kept.read_bytes()[:-1])
+        whole = kept.read_bytes()
+        for damaged in (whole[:-1], whole[:20], b""):
+            kept.write_bytes(damaged)
+            assert live.search("zymurgy") == found
+        kept.write_bytes(whole)
         assert live.search("zymurgy") == found
+        # It was unsealed in here, and nothing of it stayed.
+        assert len(_room.clear) > len(whole)
+        assert not any(_room.clear)
 
 
 def test_what_is_erased_during_a_search_is_not_written_down_again(

@@ -132,6 +132,29 @@ def test_a_reply_may_search_the_log(live: LiveJournal, clock: Clock) -> None:
     assert live.at(clock() + timedelta(seconds=1)).assemble().user == prompt
 
 
+@pytest.mark.requirement("JASM-05")
+def test_a_search_of_a_reply_tells_more_where_there_is_room(
+    live: LiveJournal, clock: Clock
+) -> None:
+    for number in range(12):
+        for said in (f"roses of bed {number}", "yes", f"tulips {number} {'in a row ' * 40}", "no"):
+            live.log(said, "user")
+            clock.advance(hours=1)
+
+    def hits(*lines: str) -> int:
+        return sum(line.startswith("- ") for line in lines)
+
+    (short,) = live.log('search("roses")', "assistant").answers
+    assert hits(*short.lines) == 10
+    # Long ones fill the room, and at least five are told; two searches share it.
+    (long,) = live.log('search("tulips")', "assistant").answers
+    assert 5 <= hits(*long.lines) < 10
+    both = live.log('search("roses") search("tulips")', "assistant").answers
+    assert [hits(*one.lines) for one in both] == [10, 5]
+    live.log("Well?")
+    assert live.assemble().receipt.parts[4].tokens <= 1_000
+
+
 @pytest.mark.requirement("JASM-05", "JLOOK-01")
 def test_what_a_message_mentions_comes_by_itself(live: LiveJournal, desk: MaintenanceDesk) -> None:
     desk.apply(

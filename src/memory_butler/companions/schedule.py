@@ -6,10 +6,13 @@ due. Any number of servers may look after one folder.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from memory_butler.companions import bridge
 from memory_butler.companions.maintaining import (
@@ -27,6 +30,7 @@ from memory_butler.engine.jobs.catalogue import ACTOR
 from memory_butler.engine.jobs.schedule import keeping, unrecorded
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import LanguageModel
+from memory_butler.journal.file import journal_path
 from memory_butler.journal.fragments import RunType
 from memory_butler.journal.maintenance.run import alone, maintain
 from memory_butler.journal.meaning import keep, pending
@@ -40,6 +44,45 @@ log = get_logger()
 _LOOK: Final = "* * * * *"
 # Messages embedded at one look: at worst half a minute of one core.
 _EMBEDDED_AT_ONCE: Final = 2_000
+# A journal in which nothing was written is looked into at each so many looks: time alone ends a
+# conversation, and makes a run due.
+_UNCHANGED_EVERY: Final = 10
+
+
+@dataclass(slots=True)
+class Looks:
+    """What former looks found: the state of each journal's file, and what was logged of it.
+
+    A journal that stays damaged is no news every minute.
+    """
+
+    number: int = 0
+    files: dict[Path, "_Stamp"] = field(default_factory=dict)
+    told: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def next(self) -> None:
+        self.number += 1
+
+    def is_due(self, path: Path, stamp: "_Stamp") -> bool:
+        """Whether a journal has changed, or its turn has come; these are spread over the looks."""
+        turn = self.number + crc32(str(path).encode())
+        return self.files.get(path) != stamp or turn % _UNCHANGED_EVERY == 0
+
+
+# When the file and its log of writes were last written, and how large they are.
+_Stamp = tuple[tuple[int, int], ...]
+
+
+def _stamp(path: Path) -> _Stamp:
+    """A state of a journal's file; every message and every run changes it."""
+    found = []
+    for side in (path, path.with_name(f"{path.name}-wal")):
+        # Whoever opens it makes an empty log of writes, and another one that is gone.
+        with suppress(FileNotFoundError):
+            stat = side.stat()
+            if stat.st_size:
+                found.append((stat.st_mtime_ns, stat.st_size))
+    return tuple(found)
 
 
 @asynccontextmanager
@@ -54,10 +97,10 @@ async def running(memory: Memory) -> AsyncIterator[None]:
         yield
         return
 
-    told: set[tuple[str, str, str]] = set()
+    looks = Looks()
 
     async def look(_: datetime) -> None:
-        await look_after_once(memory, model, told)
+        await look_after_once(memory, model, looks)
 
     async with keeping([unrecorded(memory.clock, "journals", _LOOK, look)], memory.clock):
         yield
@@ -99,36 +142,65 @@ def _crons(config: JournalConfig) -> list[tuple[RunType, str]]:
 
 
 async def look_after_once(
-    memory: Memory, model: LanguageModel | None, told: set[tuple[str, str, str]] | None = None
+    memory: Memory, model: LanguageModel | None, looks: Looks | None = None
 ) -> None:
     """Do what is due in every journal; one that fails is logged, and the others go on.
 
-    `told` keeps what was logged: a journal that stays damaged is no news every minute.
+    With `looks`, journals in which nothing was written since are opened at one look of ten.
     """
-    told = set() if told is None else told
-    for tenant, name in await asyncio.to_thread(everyone, data_dir(memory)):
-        # Each by itself: what cannot be embedded can be compiled, and handed over.
-        for work in _works(memory, model, tenant, name):
-            try:
-                await work()
-            except Conflict:
-                log.info("a journal is being maintained already", tenant=tenant, companion=name)
-            except MemoryButlerError as error:
-                if (tenant, name, error.code) not in told:
-                    told.add((tenant, name, error.code))
-                    log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
-            except Exception:
-                log.exception("a journal failed", tenant=tenant, companion=name)
+    looks = looks or Looks()
+    looks.next()
+    folder = data_dir(memory)
+    for tenant, name in await asyncio.to_thread(everyone, folder):
+        path = journal_path(folder, tenant, name)
+        stamp = await asyncio.to_thread(_stamp, path)
+        if looks.is_due(path, stamp):
+            looks.files.pop(path, None)
+            if await _is_quiet(memory, model, tenant, name, looks.told):
+                looks.files[path] = stamp
+
+
+async def _is_quiet(
+    memory: Memory,
+    model: LanguageModel | None,
+    tenant: str,
+    name: str,
+    told: set[tuple[str, str, str]],
+) -> bool:
+    """Do what is due in a journal; whether there was nothing to do, and nothing waits."""
+    quiet = True
+    # Each by itself: what cannot be embedded can be compiled, and handed over.
+    for work in _works(memory, model, tenant, name):
+        try:
+            quiet &= not await work()
+        except Conflict:
+            quiet = False
+            log.info("a journal is being maintained already", tenant=tenant, companion=name)
+        except MemoryButlerError as error:
+            quiet = False
+            if (tenant, name, error.code) not in told:
+                told.add((tenant, name, error.code))
+                log.warning("a journal waits", tenant=tenant, companion=name, code=error.code)
+        except Exception:
+            quiet = False
+            log.exception("a journal failed", tenant=tenant, companion=name)
+    return quiet
 
 
 def _works(
     memory: Memory, model: LanguageModel | None, tenant: str, name: str
 ) -> Iterator[Callable[[], Awaitable[object]]]:
+    """What may be due; each answers with what it did, or with nothing."""
     yield partial(embed_new, memory, tenant, name)
     if model is not None:
         yield partial(maintain_if_due, memory, model, tenant, name)
     if memory.config.journal.bridge.episodes:
-        yield partial(bridge.hand_over, memory, Principal(tenant, ACTOR), name)
+        yield partial(_hand_over, memory, tenant, name)
+
+
+async def _hand_over(memory: Memory, tenant: str, name: str) -> bool:
+    done = await bridge.hand_over(memory, Principal(tenant, ACTOR), name)
+    return done.stored > 0 or done.problem is not None
 
 
 async def embed_new(memory: Memory, tenant: str, name: str) -> int:

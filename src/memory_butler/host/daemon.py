@@ -137,7 +137,13 @@ async def _run(
             await stack.enter_async_context(_beside(announcing))
         if settings.memory.schedule.enabled:
             await stack.enter_async_context(timetable.kept())
-        await run(served.app, listening, started, stop, before_stopping=served.before_stopping)
+
+        def before_stopping() -> None:
+            # Some connections wait for a session.
+            sessions.stop()
+            served.before_stopping()
+
+        await run(served.app, listening, started, stop, before_stopping=before_stopping)
 
 
 def _servers(butler: Butler, url: str) -> tuple[Server, Server]:

@@ -21,6 +21,7 @@ Status = Literal["waiting", "running", "succeeded", "failed", "not_run"]
 # Sessions that can still be asked for; older ones are forgotten.
 _REMEMBERED: Final = 200
 MAX_PROMPT_CHARS: Final = 100_000
+_STOPPED: Final = "the butler was stopped"
 
 
 @dataclass(slots=True)
@@ -47,14 +48,18 @@ class Sessions:
     max_waiting: int
     _line: "asyncio.Queue[Session]" = field(default_factory=asyncio.Queue)
     _known: OrderedDict[UUID, Session] = field(default_factory=OrderedDict)
+    _running: "asyncio.Task[None] | None" = None
+    _stopped: bool = False
 
     def submit(self, prompt: str, source: str) -> Session:
         """Put a trigger into the line.
 
         Raises:
             InvalidInput: the prompt is blank or too long.
-            Conflict: too many wait already.
+            Conflict: too many wait already, or the butler stops.
         """
+        if self._stopped:
+            raise Conflict(f"{_STOPPED}; start it, and try again")
         if not prompt.strip():
             raise InvalidInput("prompt is empty; say what the butler is to do")
         if len(prompt) > MAX_PROMPT_CHARS:
@@ -76,13 +81,24 @@ class Sessions:
         return self._known.get(id)
 
     async def run(self) -> None:
-        """Run the sessions one after the other, until cancelled; what still waits is not run."""
+        """Run the sessions one after the other, until stopped; what still waits is not run."""
+        self._running = asyncio.current_task()
         try:
-            while True:
+            while not self._stopped:
                 await self._run(await self._line.get())
         finally:
-            while not self._line.empty():
-                self._end(self._line.get_nowait(), "not_run", "the butler was stopped")
+            self.stop()
+
+    def stop(self) -> None:
+        """End what waits and what runs, so that whoever waits for it is answered; take no more.
+
+        A butler calls it while it can still answer: before its connections are waited for.
+        """
+        self._stopped = True
+        while not self._line.empty():
+            self._end(self._line.get_nowait(), "not_run", _STOPPED)
+        if self._running is not None:
+            self._running.cancel()
 
     async def _run(self, session: Session) -> None:
         session.status = "running"
@@ -93,7 +109,7 @@ class Sessions:
         except MemoryButlerError as error:
             self._end(session, "failed", str(error))
         except asyncio.CancelledError:
-            self._end(session, "failed", "the butler was stopped")
+            self._end(session, "failed", _STOPPED)
             raise
         except Exception as error:
             note.exception("a session failed in a way it should not")

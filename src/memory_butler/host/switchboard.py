@@ -28,16 +28,25 @@ class Card:
 
 
 async def keep_announced(server: Server, tool: str, card: Card, every_seconds: float) -> None:
-    """Announce it, and again from time to time, for as long as the butler runs."""
+    """Announce it, and again from time to time, for as long as the butler runs.
+
+    The log has what changes: a switchboard that nobody runs is one line, and not one a minute.
+    """
     retry = _FIRST_RETRY_SECONDS
+    reached: bool | None = None
     while True:
         try:
             await call_tool(server, tool, asdict(card), timeout_seconds=_TIMEOUT_SECONDS)
         except MemoryButlerError as error:
-            log.warning("the switchboard was not reached", reason=str(error), retry_seconds=retry)
+            if reached is not False:
+                tell = log.info if reached is None else log.warning
+                tell("the switchboard was not reached; trying again", reason=str(error))
+            reached = False
             await asyncio.sleep(retry)
             retry = min(retry * 2, _MAX_RETRY_SECONDS)
         else:
-            log.info("announced to the switchboard", url=server.url)
+            if not reached:
+                log.info("announced to the switchboard", url=server.url)
+            reached = True
             retry = _FIRST_RETRY_SECONDS
             await asyncio.sleep(every_seconds)

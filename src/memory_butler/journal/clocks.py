@@ -15,9 +15,12 @@ ENDS: Final = (
     rf"|{_WEEKDAY})\b))"
 )
 
-# What stands before a time that was, or begins then; and days that are named like a weekday.
+# What stands before a time that was, begins then or is not meant; and days that are named like a
+# weekday.
 NOT_BEFORE: Final = re.compile(
-    r"\b(?:last|since|after|past|from|black|good|ash|super)\s+(?:the\s+)?$", re.IGNORECASE
+    r"\b(?:(?:last|since|after|past|from|black|good|ash|super)"
+    r"|(?:not|except|instead\s+of|rather\s+than)(?:\s+on)?)\s+(?:the\s+)?$",
+    re.IGNORECASE,
 )
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3

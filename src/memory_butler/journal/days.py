@@ -53,12 +53,30 @@ _UNITS: Final[Mapping[str, timedelta | relativedelta]] = {
     "year": relativedelta(years=1),
 }
 
+# How units are shortened, and what is another name of several.
+_SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
+    "min": (1, "minute"),
+    "hr": (1, "hour"),
+    "wk": (1, "week"),
+    "fortnight": (2, "week"),
+}
+# A part of a unit is told in the next smaller one.
+_FINER: Final[Mapping[str, tuple[float, str]]] = {
+    "year": (12, "month"),
+    "month": (30, "day"),
+    "week": (7, "day"),
+    "day": (24, "hour"),
+}
+
 _WEEKDAY = "|".join(_WEEKDAYS)
-# "sat" and "sun" are words, too: they are days only after a word such as "on".
-_WEEKDAY_OR_SHORT = rf"(?:{_WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+# "sat" and "sun" are words, too: they are days only after a word such as "on", in a list, or right
+# before a time.
+_SHORT_WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+_WEEKDAY_OR_SHORT = rf"(?:{_WEEKDAY}|{_SHORT_WEEKDAY})"
 _ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
 # The other days of a list: "every tuesday and thursday".
-_MORE_DAYS = rf"(?P<more>(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)+)?"
+_DAYS_AFTER = rf"(?P<more>(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)+)"
+_MORE_DAYS = rf"{_DAYS_AFTER}?"
 _PLACES: Final[Mapping[str, int]] = {
     **{word: place for place, word in enumerate("first second third fourth".split(), start=1)},
     **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), start=1)},
@@ -79,13 +97,20 @@ _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
-_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
-_UNIT = rf"(?P<unit>{'|'.join(_UNITS)})s?\b"
+_UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
 _PART = rf"(?:{'|'.join(_PARTS)})\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
+_TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b|\d{1,2}\s*(?:$|[.,;!?\n]))"
+# What is done within a time, and not after it.
+_MEASURED = re.compile(
+    r"\d\s*(?:km?|miles?|met(?:er|re)s?|m|laps?|lengths|pages?|words|reps|sets|push-?ups|steps)\b"
+    r"[^.;\n]*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,18 +205,22 @@ def _in_part(found: Found, part: str | None) -> Found:
 
 def _number(word: str) -> float:
     word = re.sub(r"\s+", " ", word.lower())
-    return float(word) if word.isdigit() else _NUMBERS[word]
+    return float(word) if word[0].isdigit() else _NUMBERS[word]
 
 
 def _later(base: datetime, count: float, unit: str) -> Found:
     """So much later: a moment for minutes and hours, a day for more."""
-    step = _UNITS[unit.lower()]
-    if unit.lower() in ("minute", "hour"):
+    times, unit = _SHORT_UNITS.get(unit.lower(), (1, unit.lower()))
+    count *= times
+    while count != int(count) and unit in _FINER:
+        times, unit = _FINER[unit]
+        count *= times
+    step = _UNITS[unit]
+    if unit in ("minute", "hour"):
         # Real time passes, whatever the clocks do meanwhile.
         then = (base.astimezone(UTC) + count * step).astimezone(base.tzinfo)
         return replace(day_of(then), at=then)
-    whole = int(count) if count >= 1 else 1
-    return day_of(midnight(base) + whole * step)
+    return day_of(midnight(base) + int(count) * step)
 
 
 def _weekday(word: str) -> int:
@@ -337,7 +366,8 @@ def _edge(match: Match, base: datetime) -> Found | None:
         whole = SPANS[word](base)
     else:
         whole = _next_month(word, match["year"], base)
-    last = 7 if whole.end - whole.start > 8 * DAY else 1
+    is_long = whole.end - whole.start > 8 * DAY and not match["last"]
+    last = 7 if is_long else 1
     return Found(whole.end - last * DAY, whole.end)
 
 
@@ -354,9 +384,24 @@ def _this_or_next(match: Match, base: datetime) -> Found:
     return SPANS[word](start + step)
 
 
+def _in(match: Match, base: datetime) -> Found | None:
+    """ "in two weeks", "within an hour and a half"; but not what is run "5 km in 30 minutes"."""
+    if _MEASURED.search(match.string[: match.start()]):
+        return None
+    count = _number(match["count"]) + (0.5 if match["half"] else 0)
+    found = _later(base, count, match["unit"])
+    return replace(found, up_to=match["in"].lower() == "within")
+
+
+def _any_of(match: Match, base: datetime) -> Found:
+    """The next day of a list: "mon, wed and fri"."""
+    rule = weekly(_days_in(match["first"] + match["more"]))
+    return replace(_round(rule, base), repeats=None)
+
+
 def _near(match: Match, base: datetime) -> Found:
     word = match["near"].lower()
-    if word.endswith("tomorrow"):
+    if word.endswith(("tomorrow", "tmrw")):
         return _in_part(day_of(midnight(base, 2 if "after" in word else 1)), match["part"])
     return _in_part(day_of(base), match["part"])
 
@@ -399,7 +444,7 @@ def _rules() -> tuple[_Rule, ...]:
             _repeated,
         ),
         _rule(
-            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b{_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
+            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b(?!\s+from\s+(?:now|today)\b){_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
             _repeated,
         ),
         _rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
@@ -415,6 +460,7 @@ def _rules() -> tuple[_Rule, ...]:
             _calendar,
         ),
         _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
+        _rule(rf"(?P<date>\d{{1,2}}/\d{{1,2}})(?=,?\s+(?:at|@)\s*{_TIME})", _calendar),
         _rule(
             rf"(?:{_ANY_WEEKDAY},?\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
@@ -435,15 +481,25 @@ def _rules() -> tuple[_Rule, ...]:
             _weekday_of_week,
         ),
         _rule(
+            rf"(?P<count>{_NUMBER})\s+(?P<weekday>{_WEEKDAY})s?\s+from\s+(?:now|today)\b",
+            lambda match, base: day_of(
+                _next_weekday(match["weekday"], midnight(base, 1)).start
+                + 7 * (int(_number(match["count"])) - 1) * DAY
+            ),
+        ),
+        # "a week on thursday", but not "two hours on thursday".
+        _rule(
+            rf"(?P<count>{_NUMBER})\s+(?P<unit>week|fortnight)s?\s+on\s+(?P<from>{_ANY_WEEKDAY})",
+            _from,
+        ),
+        _rule(
             rf"(?P<count>{_NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
             _from,
         ),
         _rule(
-            rf"(?P<in>in|within)\s+(?P<count>{_NUMBER})\s+{_UNIT}(?!\s+(?:of|or)\b)",
-            lambda match, base: replace(
-                _later(base, _number(match["count"]), match["unit"]),
-                up_to=match["in"].lower() == "within",
-            ),
+            rf"(?P<in>in|within)\s+(?P<count>{_NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
+            rf"(?!\s+(?:of|or)\b)",
+            _in,
         ),
         _rule(
             rf"(?:next|coming)\s+(?P<count>{_NUMBER})\s+{_UNIT}",
@@ -452,7 +508,7 @@ def _rules() -> tuple[_Rule, ...]:
             ),
         ),
         _rule(
-            rf"(?:end\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?|eo(?=[dwm]\b))"
+            rf"(?:(?:end|(?P<last>last\s+day))\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?|eo(?=[dwm]\b))"
             rf"(?P<of>day|week|weekend|month|year|{_MONTH}|(?<=eo)[dwm]\b)(?:\s+(?P<year>{_YEAR}))?",
             _edge,
         ),
@@ -471,8 +527,13 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?:in|by|until|till|before)\s+(?P<year>{_YEAR})(?![:-])",
             lambda match, base: _year(midnight(base).replace(year=int(match["year"]))),
         ),
+        _rule(rf"(?:on\s+)?(?P<first>{_WEEKDAY_OR_SHORT}){_DAYS_AFTER}", _any_of),
         _rule(
-            rf"(?P<near>(?:day\s+after\s+)?tomorrow|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
+            rf"(?P<short>{_SHORT_WEEKDAY})(?=,?\s+(?:at\s+|@\s*)?{_TIME})",
+            lambda match, base: _next_weekday(match["short"], base),
+        ),
+        _rule(
+            rf"(?P<near>(?:day\s+after\s+)?tomorrow|tmrw|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
             _near,
         ),
         _rule(

@@ -31,6 +31,13 @@ from memory_butler.journal.rounds import at_clock, next_round
 MAX_SEARCHED_CHARS: Final = 400
 
 _BEFORE = re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE)
+_OF_A_DAY = re.compile(r"(?:end\s+of\s+(?:the\s+)?day|eod)", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*,?\s*(?:(?:on|of)\s+)?(?:the\s+)?", re.IGNORECASE)
+# "two days before the exam on 9 May" is another day, "an hour before the film at 8" another time.
+_OFFSET = re.compile(
+    r"\b(?:minute|hour|day|night|evening|morning|week|month|year)s?\s+(?:before|after)\b[^.;\n]*$",
+    re.IGNORECASE,
+)
 _UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -141,20 +148,33 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
 
 def _english(text: str, base: datetime) -> Iterator[Found]:
     """The dates in an English text, in the order of the text, each with its time of day."""
-    times = list(times_of_day(text))
+    times = [one for one in times_of_day(text) if not _OFFSET.search(text[: one.start])]
     day_seen = False
-    for match, read in matches(text):
+    some = list(matches(text))
+    for place, (match, read) in enumerate(some):
         before = text[: match.start()]
         if NOT_BEFORE.search(before):
             continue
-        found = read(match, base)
+        following = some[place + 1][0].start() if place + 1 < len(some) else None
+        if (
+            following is not None
+            and _OF_A_DAY.fullmatch(match[0])
+            and _BETWEEN.fullmatch(text, match.end(), following)
+        ):
+            # "by the end of day, friday": the day itself comes next.
+            continue
+        # A day that cannot be told, or is only what another is counted from: then a time alone
+        # would be a wrong date.
+        day_seen = True
+        found = None if _OFFSET.search(before) else read(match, base)
         if found is None:
             continue
-        day_seen = True
         if (found.at is None or found.is_part) and (
             clock := clock_near(match, times, text)
         ) is not None:
             yield _at(found, clock, text, base)
+        elif match[0].lower().startswith("end") and _BEFORE.search(before):
+            yield replace(found, up_to=True)
         elif _BEFORE.search(before) or match[0].lower().startswith("before"):
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
@@ -168,7 +188,9 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
 
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b", re.IGNORECASE)
-_EARLY: Final = re.compile(r"\b(?:morning|breakfast|early)\b", re.IGNORECASE)
+_EARLY: Final = re.compile(
+    r"\b(?:morning|breakfast|early|alarm|wake|sunrise|dawn)\b", re.IGNORECASE
+)
 
 
 def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool = True) -> Found:
@@ -196,6 +218,8 @@ def _half_meant(at: datetime, text: str, base: datetime, *, day_said: bool) -> d
         return at
     morning, evening = at.replace(hour=at.hour % 12), at.replace(hour=at.hour % 12 + 12)
     if not day_said:
+        if _EARLY.search(text):
+            return morning
         # The next on a clock's face.
         return next((one for one in (morning, evening) if one > base), morning)
     if _LATE.search(text) or (at.hour in (12, *range(1, 7)) and not _EARLY.search(text)):

@@ -1,7 +1,8 @@
 """Tags that a model wrote as JSON, which some do better than tags: the same, as tags. Pure.
 
 A model that was trained on tool calls answers `{"say": "Good morning.", "pin": "Ana likes tea"}`,
-or `[{"name": "pin", "arguments": {"text": "…"}}]`, in a fence or bare, alone or after prose. What
+or `[{"name": "pin", "arguments": {"text": "…"}}]`, in a fence or bare, within `<tool_call>` or
+after `[TOOL_CALLS]`, alone or after prose. What
 is not wholly made of known names is left as it stands: it is something that the companion says.
 """
 
@@ -13,16 +14,21 @@ from typing import Any, Final
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
 from memory_butler.journal.tags import TAG, VERBS
 
-# A line that begins with JSON, or may, in a fence or without: `{"`, `[{`, or cut off before that.
+# What models put around a call of a tool; and its beginning, where the text ends.
+_MARK: Final = r"(?:<\|?(?:tool_calls?|function_calls?)\|?>|\[TOOL_CALLS\])"
+_MARK_AFTER: Final = re.compile(r"\s*<[/|]{1,2}(?:tool_calls?|function_calls?)\|?>")
+_MARK_BEGUN: Final = r"(?:<\|?[a-z_]{0,14}\|?|\[[A-Z_]{0,10})"
+# A line that begins with JSON, or may, in a fence, a mark or neither: `{"`, `[{`, or cut off.
 BEGINNING: Final = re.compile(
-    r"""^[ \t]*(?:```\w*\s*)?(?:\{\s*(?:"|\Z)|\[\s*(?:\{|\Z))|^[ \t]*(?:`{1,2}\Z|```\w*\s*\Z)""",
+    rf"""^[ \t]*(?:```\w*\s*)?(?:{_MARK}\s*)?(?:\{{\s*(?:"|\Z)|\[\s*(?:\{{|\Z))"""
+    rf"""|^[ \t]*(?:`{{1,2}}\Z|```\w*\s*\Z|{_MARK}\s*\Z|{_MARK_BEGUN}\Z)""",
     re.MULTILINE,
 )
 _FENCE: Final = re.compile(r"^[ \t]*```\w*[ \t]*\n\s*(?=[\[{])", re.MULTILINE)
 # What would end a question, or an attribute.
 _OF_A_CALL: Final = dict.fromkeys(map(ord, '"“”\n'), " ")
 _OF_A_TAG: Final = dict.fromkeys(map(ord, '"<>'), " ")
-_BARE: Final = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_BARE: Final = re.compile(rf"^[ \t]*(?:{_MARK}\s*)?(?=[\[{{])", re.MULTILINE)
 # More are nobody's intention, and each is tried as JSON.
 _MOST: Final = 16
 
@@ -70,6 +76,8 @@ def _next(text: str, at: int) -> tuple[int, int, str] | None:
         after = len(text) - len(text[end:].lstrip())
         if fences and text.startswith("```", after):
             start, end = fences[0].start(), after + 3
+        if (mark := _MARK_AFTER.match(text, end)) is not None:
+            end = mark.end()
         if text[end:].partition("\n")[0].strip():
             continue
         if tags and not _inside_a_tag(text[:start]):

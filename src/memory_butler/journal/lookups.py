@@ -18,7 +18,7 @@ from memory_butler.journal.due import window
 from memory_butler.journal.lifecycle import OnMind, mentioned
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
-from memory_butler.journal.search import Index, said, search
+from memory_butler.journal.search import MAX_HITS, Hit, Index, said, search
 from memory_butler.journal.wording import cut, date_words, indented, memory_line
 from memory_butler.journal.words import stems
 
@@ -34,6 +34,8 @@ _NOTHING: Final = "nothing found"
 # Five messages with what stood beside them fit into the cap of Recalled.
 _HIT_TOKENS: Final = 110
 _NEAR_TOKENS: Final = 40
+# So many messages a search tells at most, where there is room.
+_MOST_HITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,9 @@ def answers(
     asked = list(dict.fromkeys(lookups))[:MAX_LOOKUPS]
     # A neighbour that is recalled itself need not be told twice.
     recalled = {folded(one.key) for one in asked if isinstance(one, RecallCall)}
+    room = policy.budget.recalled // max(len(asked), 1)
     return [
-        _searched(db, lookup, index, until, policy)
+        _searched(db, lookup, index, until, policy, room)
         if isinstance(lookup, SearchCall)
         else _answer(db, lookup, recalled, now, policy)
         for lookup in asked
@@ -194,18 +197,37 @@ def mentions(
 
 
 def _searched(
-    db: sqlite3.Connection, call: SearchCall, index: Index, until: int | None, policy: JournalPolicy
+    db: sqlite3.Connection,
+    call: SearchCall,
+    index: Index,
+    until: int | None,
+    policy: JournalPolicy,
+    room: int,
 ) -> Answer:
+    """What a search found: `MAX_HITS` messages, and more as long as `room` tokens hold them.
+
+    An answer in other words than its question is seldom among the first.
+    """
+    asked = one_line(f'search("{call.question}")')
     lines: list[str] = []
-    for hit in search(db, index, call.question, policy, until=until):
-        told = one_line(said(hit.event, policy))
-        lines.append(
-            cut(f"- {date_words(hit.event.ts, policy)}: {told}", _HIT_TOKENS, policy.count)
-        )
-        for place, near in (("before", hit.before), ("after", hit.after)):
-            if near is not None and (text := one_line(said(near, policy))):
-                lines.append(cut(f"  {place}: {text}", _NEAR_TOKENS, policy.count))
-    return Answer(one_line(f'search("{call.question}")'), tuple(lines) or (f"- {_NOTHING}",))
+    taken = policy.count(f"{asked}\n")
+    hits = search(db, index, call.question, policy, until=until, limit=_MOST_HITS)
+    for number, hit in enumerate(hits):
+        some = _hit_lines(hit, policy)
+        taken += sum(policy.count(f"{line}\n") for line in some)
+        if number >= MAX_HITS and taken > room:
+            break
+        lines += some
+    return Answer(asked, tuple(lines) or (f"- {_NOTHING}",))
+
+
+def _hit_lines(hit: Hit, policy: JournalPolicy) -> list[str]:
+    told = f"- {date_words(hit.event.ts, policy)}: {one_line(said(hit.event, policy))}"
+    lines = [cut(told, _HIT_TOKENS, policy.count)]
+    for place, near in (("before", hit.before), ("after", hit.after)):
+        if near is not None and (text := one_line(said(near, policy))):
+            lines.append(cut(f"  {place}: {text}", _NEAR_TOKENS, policy.count))
+    return lines
 
 
 def _answer(

@@ -50,7 +50,7 @@ BATCH: Final = 64
 # What a message is embedded by: the models read no more.
 MAX_CHARS: Final = 2_000
 # Less alike than that are texts about nothing in common, in most logs.
-LEAST_ALIKE: Final = 0.3
+LEAST_ALIKE: Final = 0.25
 # So many of the nearest by their bits are compared by their vectors.
 _COMPARED: Final = 400
 _LARGEST: Final = 127

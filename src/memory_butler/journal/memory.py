@@ -83,7 +83,8 @@ class Missed:
         if self.already is not None:
             return "this was done today already, and its next time is later; nothing was changed"
         if not self.near:
-            return f"no active {command.type} is like this; nothing was changed"
+            like = " is like this" if command.text else ""
+            return f"no active {command.type}{like}; nothing was changed"
         if command.type == "secret":
             return f"{len(self.near)} secrets are like this; nothing was changed, say more of it"
         named = "; ".join(f'"{one_line(item.content)[:80]}"' for item in self.near[:5])

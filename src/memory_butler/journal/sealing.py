@@ -37,6 +37,7 @@ Progress = Callable[[int, int], None]
 SEALED_VERSION: Final = 5
 
 _NONCE_BYTES: Final = 12
+_TAG_BYTES: Final = 16
 _FILE_BYTES: Final = 16
 # Rows that are sealed between two words of progress.
 _BATCH: Final = 1_000
@@ -175,6 +176,18 @@ class Cipher:
             InvalidTag, ValueError, TypeError: it was changed, or comes from elsewhere.
         """
         return self._contents.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
+
+    def open_into(self, sealed: memoryview, place: str, clear: memoryview) -> int:
+        """As `open`, into memory that is there; how many bytes it is.
+
+        Raises:
+            InvalidTag, ValueError: it was changed, comes from elsewhere, or `clear` is too short.
+        """
+        size = len(sealed) - _NONCE_BYTES - _TAG_BYTES
+        if size < 0:
+            raise ValueError("too short to be sealed")
+        nonce, rest = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        return self._contents.decrypt_into(nonce, rest, place.encode(), clear[:size])
 
     def sealed(self, value: object, place: str) -> bytes:
         """A value for the file; `place` is where it will stand."""

@@ -11,6 +11,7 @@ in its transaction, and the index has that of its words: under a lock that erasi
 index is written only while the journal in its file is of the generation that is seen.
 """
 
+import ctypes
 import fcntl
 import os
 import secrets
@@ -20,6 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from math import log1p, sqrt
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidTag
@@ -57,6 +59,8 @@ _KEPT_EVERY: Final = 200
 # So many messages of a question are ranked, the newest; by FTS5's own BM25.
 MAX_RANKED: Final = 1_000
 _GENERATIONS: Final = 2**31 - 1
+# An index of 300,000 messages; the memory for a larger one is given back.
+_LARGEST_ROOM: Final = 32_000_000
 _EVENTS: Final = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('events', 'sealed_events')"
 )
@@ -112,6 +116,41 @@ class Questions:
         return self._known[question]
 
 
+class _Room:
+    """Memory in which indexes are unsealed, one after the other.
+
+    An index has megabytes. To ask the system for new ones at each search took as long as all the
+    rest of it. Nothing clear stays in here.
+    """
+
+    def __init__(self) -> None:
+        self._one_at_a_time = Lock()
+        self.sealed, self.clear = bytearray(), bytearray()
+
+    @contextmanager
+    def unsealed(self, path: Path, cipher: Cipher) -> Iterator[memoryview]:
+        """What is sealed in a file, for as long as the block lasts.
+
+        Raises:
+            OSError, InvalidTag, ValueError: it cannot be read, or was changed.
+        """
+        with self._one_at_a_time, path.open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if len(self.sealed) < size:
+                self.sealed, self.clear = bytearray(size * 5 // 4), bytearray(size * 5 // 4)
+            try:
+                read = file.readinto(self.sealed)
+                given, clear = memoryview(self.sealed)[:read], memoryview(self.clear)
+                yield clear[: cipher.open_into(given, SEALED_INDEX, clear)]
+            finally:
+                ctypes.memset((ctypes.c_char * size).from_buffer(self.clear), 0, size)
+                if size > _LARGEST_ROOM:
+                    self.sealed, self.clear = bytearray(), bytearray()
+
+
+_room = _Room()
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """Where the index of a journal lies, and what seals it; None: nothing does.
@@ -129,9 +168,11 @@ class Index:
             return _open(self.folder / INDEX)
         index = _in_memory()
         # One that is not what was kept is made anew.
-        with suppress(OSError, InvalidTag, ValueError):
-            sealed = (self.folder / SEALED_INDEX).read_bytes()
-            index.deserialize(self.cipher.open(sealed, SEALED_INDEX))
+        with (
+            suppress(OSError, InvalidTag, ValueError),
+            _room.unsealed(self.folder / SEALED_INDEX, self.cipher) as clear,
+        ):
+            index.deserialize(clear)
         return index
 
     def keep(self, index: sqlite3.Connection) -> None:

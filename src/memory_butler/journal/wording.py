@@ -129,7 +129,8 @@ def change_lines(
 
 def missed_line(missed: Missed) -> str:
     """ "plan>done gym: no active plan is like this; nothing was changed"."""
-    return f"{missed.command.type}>{missed.command.verb} {missed.command.text}: {missed.why()}"
+    command = missed.command
+    return f"{f'{command.type}>{command.verb} {command.text}'.rstrip()}: {missed.why()}"
 
 
 def conversation_line(

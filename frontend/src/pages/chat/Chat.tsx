@@ -7,6 +7,7 @@ import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
 import { Composer } from "@/pages/chat/Composer";
 import { Found } from "@/pages/chat/Found";
+import { here, Introduce } from "@/pages/chat/Introduce";
 import { OnItsMind } from "@/pages/chat/OnItsMind";
 import { useConversation } from "@/pages/chat/said";
 import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
@@ -104,6 +105,9 @@ function Talk({ companion, exists, hidden }: TalkProps) {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Failed>();
   const [notes, setNotes] = useState<ReadonlyMap<number, Note>>(new Map());
+  // Kept in here: a refused introduction makes the journal, and the form is gone while that is read.
+  const [introduction, setIntroduction] = useState(here);
+  const [isIntroduced, setIsIntroduced] = useState(false);
   const looking = useRef<AbortController>(undefined);
   const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed, hidden]);
 
@@ -216,9 +220,19 @@ function Talk({ companion, exists, hidden }: TalkProps) {
         {exists && !said.events ? (
           <SkeletonRows rows={6} className="h-14" />
         ) : events.length === 0 ? (
-          <p className="py-10 text-center text-ink-2">
-            Nothing was said yet. The first message creates this companion&apos;s journal.
-          </p>
+          <>
+            <p className="py-10 text-center text-ink-2">
+              Nothing was said yet. The first message creates this companion&apos;s journal.
+            </p>
+            {!isIntroduced && (
+              <Introduce
+                companion={companion}
+                said={introduction}
+                onSay={setIntroduction}
+                onDone={() => setIsIntroduced(true)}
+              />
+            )}
+          </>
         ) : null}
         <ol className="space-y-3">
           {events.map((one) => (

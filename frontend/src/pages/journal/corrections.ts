@@ -91,3 +91,27 @@ export function takeBack(companion: string, run: number, keys?: string[]): Chang
     };
   };
 }
+
+/** Who is there: the answers of the first conversation. */
+export interface Introduction {
+  user?: string;
+  name?: string;
+  time_zone?: string;
+  manner?: string;
+}
+
+/** Keeps who is there; what is left out stays as it was. */
+export function introduce(companion: string, said: Introduction): Change {
+  const given = Object.fromEntries(
+    Object.entries(said).flatMap(([key, text]) => (text.trim() ? [[key, text.trim()]] : [])),
+  ) as Introduction;
+  return async () => {
+    const { name, user } = await answer(
+      api.POST("/api/journal/{companion}/introduction", {
+        params: { path: { companion } },
+        body: given,
+      }),
+    );
+    return { said: user ? `${name || "The companion"} knows that you are ${user}.` : "Kept." };
+  };
+}

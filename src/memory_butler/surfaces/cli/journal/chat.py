@@ -46,6 +46,7 @@ EXAMPLES = epilog(
     "memory-butler journal chat --companion ada --model ollama:llama3.2",
 )
 _KEPT = " Your message is kept; /retry asks again."
+_LATEST = 20  # messages among which `/retry` looks for one without an answer
 _BEFORE = 4  # messages of before that are shown when one comes back
 
 
@@ -237,8 +238,15 @@ class _Talk:
         """Ask for an answer that is missing; one that is there is in the log, and stays."""
         if self.model is None:
             raise ConfigurationError(self.missing or "there is no model")
-        latest = self.companion.live.stream(limit=1)
-        if latest and latest[0].actor in self.companion.policy.assistant_actors:
+        # What only keeps something in mind asks nobody for an answer.
+        live, policy = self.companion.live, self.companion.policy
+        latest = next(
+            (one for one in live.stream(limit=_LATEST) if self._shown(one.actor, one.content)), None
+        )
+        if latest is None:
+            note("There is nothing to answer.")
+            return
+        if latest.actor in policy.assistant_actors:
             note("Your last message is answered already; say what you would have otherwise.")
             return
         self._answer(self.model)
@@ -366,6 +374,9 @@ class _Talk:
         looking.show_items(found.items, self.companion.policy.zone)
 
     def _recall(self, key: str) -> None:
+        if not key:
+            note("Say which key, such as /recall garden; /prompt shows those that there are.")
+            return
         from memory_butler.operations import journal
 
         given = journal.RecallKeyInput(key=key, deep=True)
@@ -413,6 +424,9 @@ class _Talk:
             return None
 
     def _search(self, question: str) -> None:
+        if not question:
+            note("Say what, such as /search old roses.")
+            return
         from memory_butler.operations import journal
 
         found = journal.search(self.companion, journal.SearchLogInput(question=question))
