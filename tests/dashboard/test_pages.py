@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from dashboard.accessibility import DARK, violations_in_both_themes
+from dashboard.asking import read
 from dashboard.browser import PHONE
 from dashboard.pages import PAGES, PageShown
 from dashboard.tab import Tab
@@ -272,6 +273,16 @@ def test_links_of_the_timeline_name_both_ends(page: Page) -> None:
     page.goto("/memory/timeline")
     link = page.get_by_role("listitem").filter(has_text="link created").first
     expect(link).to_contain_text("→ supports →")
+
+
+def test_the_timeline_says_who_replaced_what_by_what(page: Page) -> None:
+    page.goto("/memory/timeline?kind=fact_superseded")
+    event = read(page, "/api/memory/events?kind=fact_superseded&limit=1")["items"][0]
+    line = page.get_by_role("main").get_by_role("listitem").first
+    expect(line.get_by_role("deletion")).to_have_text(event["before"])
+    expect(line).to_contain_text(f"by {event['actor']}")
+    line.get_by_role("link", name=event["after"]).click()
+    expect(page).to_have_url(re.compile(event["payload"]["superseded_by"]))
 
 
 def test_a_search_folds_what_hardly_bears_on_it(page: Page) -> None:

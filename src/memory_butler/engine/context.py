@@ -84,7 +84,17 @@ async def build_context(
     )
     block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
     receipt = receipts.take(
-        memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.repeats, drawn.missed
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        session,
+        drawn.now,
+        budget,
+        block,
+        drawn.weighed,
+        drawn.repeats,
+        drawn.missed,
     )
     included = set(block.included)
     served = [hit for hit in hits if hit.row["id"] in included]

@@ -2,12 +2,13 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import type { Schemas } from "@/api/client";
+import { Superseded } from "@/memory/Superseded";
 import { UndoButton } from "@/memory/UndoButton";
 import { titleOf } from "@/pages/timeline/kinds";
 import { eventPages } from "@/pages/timeline/queries";
 import type { TimelineSearch } from "@/pages/timeline/route";
 import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
-import { canUndo, eventTone, toldOf } from "@/shell/events";
+import { by, canUndo, eventTone, toldOf } from "@/shell/events";
 import { isFiltered, own } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { SavedViews } from "@/shell/SavedViews";
@@ -74,8 +75,9 @@ function Days({ events }: { events: readonly Event[] }) {
 }
 
 function EventLine({ event }: { event: Event }) {
-  const { memory_type: type, memory_id: id } = event;
-  const reason: unknown = event.payload["reason"];
+  const { reason, superseded_by: successor } = event.payload;
+  const type = event.memory_type;
+  const id = typeof successor === "string" ? successor : event.memory_id;
   return (
     <li className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[14rem_minmax(0,1fr)_auto]">
       <div>
@@ -84,10 +86,11 @@ function EventLine({ event }: { event: Event }) {
         </Badge>
       </div>
       <div className="min-w-0">
+        {event.before !== null && <Superseded text={event.before} />}
         <p className="memory-text line-clamp-3">
           {type && id && event.about !== null ? (
             <MemoryLink kind={type} id={id} className="hover:underline">
-              {event.about}
+              {event.after ?? event.about}
             </MemoryLink>
           ) : (
             toldOf(event)
@@ -98,7 +101,7 @@ function EventLine({ event }: { event: Event }) {
         )}
       </div>
       <div className="flex items-center gap-2 self-start text-xs text-ink-3 md:justify-end">
-        {event.actor && <span className="max-w-32 truncate">by {event.actor}</span>}
+        {event.actor && <span className="max-w-40 truncate">{by(event.actor)}</span>}
         <TimeAgo at={event.created_at} />
         {canUndo(event.event_type) && (
           <UndoButton step={{ event_id: event.id }} of={titleOf(event.event_type)} />
