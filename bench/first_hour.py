@@ -41,7 +41,8 @@ def main() -> None:
         timed(
             "first remembered fact", (program, "store-fact", "user", "tea", "Likes Oolong"), clean
         )
-        timed("first recall", (program, "recall", "what to drink"), clean)
+        found = timed("first recall", (program, "recall", "Which tea do I like?"), clean)
+        assert "Oolong" in found, found
         context = timed(
             "first context", (program, "context", "Serve tea", "waiter", "--json"), clean
         )
