@@ -246,6 +246,15 @@ def test_no_key_is_lost_while_the_palette_loads(page: Page) -> None:
     expect(box).to_have_value("grinders")
 
 
+def test_no_key_is_lost_right_after_the_palette_was_asked_for(page: Page) -> None:
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("where do they live")
+    box = page.get_by_placeholder("Search facts, rules, episodes, entities and pages")
+    expect(box).to_have_value("where do they live")
+
+
 def test_a_search_weighs_facts_rules_and_episodes_together(page: Page) -> None:
     page.goto("/memory?q=When+does+the+family+have+dinner")
     found = page.get_by_role("main").get_by_role("listitem")
@@ -273,6 +282,10 @@ def test_links_of_the_timeline_name_both_ends(page: Page) -> None:
     page.goto("/memory/timeline")
     link = page.get_by_role("listitem").filter(has_text="link created").first
     expect(link).to_contain_text("→ supports →")
+    links = page.get_by_role("main").get_by_role("listitem").filter(has_text="→ supports →")
+    expect(links).to_have_count(1)  # eight made together say little one by one
+    page.get_by_role("button", name="Show 7 more links").click()
+    expect(links).to_have_count(8)
 
 
 def test_the_timeline_says_who_replaced_what_by_what(page: Page) -> None:

@@ -193,3 +193,15 @@ async def test_a_list_says_which_prompt_a_context_was_for(
     assert await listed(f"Deploy to staging with {token}") == (
         "Deploy to staging with [masked: GitHub t…"
     )
+
+
+async def test_a_preview_leaves_no_trace(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _filled(memory, principal)
+    seen = await build_context(memory, principal, "jasmine tea", "general", preview=True)
+    assert seen.receipt_id is None
+    assert [await count(admin, table) for table in ("context_receipts", "served")] == [0, 0]
+    kept = await build_context(memory, principal, "jasmine tea", "general")
+    assert (kept.text, kept.considered) == (seen.text, seen.considered)
+    assert await count(admin, "context_receipts") == 1

@@ -44,10 +44,13 @@ ROOM_SHARE = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class BuiltContext(AssembledContext):
-    """The block, what was weighed for it (what is in it, then what was left out), its receipt."""
+    """The block, what was weighed for it (what is in it, then what was left out), its receipt.
+
+    A preview has no receipt.
+    """
 
     considered: tuple[Hit, ...]
-    receipt_id: UUID
+    receipt_id: UUID | None
 
 
 async def build_context(
@@ -60,6 +63,7 @@ async def build_context(
     session_id: UUID | str | None = None,
     min_trust: str | None = None,
     min_relevance: float | None = None,
+    preview: bool = False,
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
@@ -68,7 +72,8 @@ async def build_context(
     better one that it was found to repeat is named in the receipt instead. What is trusted less
     than `min_trust` (`retrieval.context_min_trust`) is not weighed. Equal memories, question and
     moment give equal bytes: a context counts no reference, or each call would change the next. What
-    it included is noted as served, and a receipt is kept of everything that was weighed.
+    it included is noted as served, and a receipt is kept of everything that was weighed; of a
+    `preview`, which no session gets, neither.
     """
     budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
@@ -83,28 +88,36 @@ async def build_context(
         min_relevance=min_relevance,
     )
     block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
-    receipt = receipts.take(
-        memory,
-        principal,
-        trigger_prompt,
-        scope,
-        session,
-        drawn.now,
-        budget,
-        block,
-        drawn.weighed,
-        drawn.repeats,
-        drawn.missed,
-    )
-    included = set(block.included)
-    served = [hit for hit in hits if hit.row["id"] in included]
-    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-        audience = Audience("context", scope, session)
-        await note(tx, audience, memories(served), memory.present.clock(), block.text)
-        await store.insert(tx, receipt)
+    receipt = None
+    if not preview:
+        receipt = receipts.take(
+            memory,
+            principal,
+            trigger_prompt,
+            scope,
+            session,
+            drawn.now,
+            budget,
+            block,
+            drawn.weighed,
+            drawn.repeats,
+            drawn.missed,
+        )
+        included = set(block.included)
+        served = [hit for hit in hits if hit.row["id"] in included]
+        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+            audience = Audience("context", scope, session)
+            await note(tx, audience, memories(served), memory.present.clock(), block.text)
+            await store.insert(tx, receipt)
     by_id = {hit.row["id"]: hit for hit in hits}
     considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return BuiltContext(block.text, block.included, block.left_out, considered, receipt.id)
+    return BuiltContext(
+        block.text,
+        block.included,
+        block.left_out,
+        considered,
+        None if receipt is None else receipt.id,
+    )
 
 
 @dataclass(frozen=True, slots=True)

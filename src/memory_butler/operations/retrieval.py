@@ -228,6 +228,9 @@ class ContextInput(Input):
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
     )
+    preview: bool = Field(
+        False, description="Only look: no session gets it, so it is not noted and has no receipt."
+    )
     known_at: KnownAt = None
     as_of: AsOf = None
 
@@ -256,6 +259,7 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         session_id=given.session_id,
         min_trust=given.min_trust,
         min_relevance=given.min_relevance,
+        preview=given.preview,
     )
     return ContextOutput(
         context=block.text,

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
+import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { Superseded } from "@/memory/Superseded";
 import { UndoButton } from "@/memory/UndoButton";
@@ -13,6 +14,7 @@ import { isFiltered, own } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { SavedViews } from "@/shell/SavedViews";
 import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { More } from "@/ui/More";
@@ -23,6 +25,7 @@ import { TimeAgo } from "@/ui/TimeAgo";
 type Event = Schemas["Event"];
 
 const route = getRouteApi("/memory/timeline");
+const FEW = 3; // links that are shown at once
 const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
 
 /** Everything that ever happened to memory, newest first and as it happens (DASH-18). */
@@ -64,13 +67,47 @@ function Days({ events }: { events: readonly Event[] }) {
         <section key={day} aria-label={day}>
           <h2 className="mb-2 text-sm font-semibold">{day}</h2>
           <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
-            {happened.map((one) => (
-              <EventLine key={one.id} event={one} />
+            {runs(happened).map((run) => (
+              <Run key={run[0].id} events={run} />
             ))}
           </ol>
         </section>
       ))}
     </div>
+  );
+}
+
+type Run = readonly [Event, ...Event[]];
+
+/** Links that were made one after the other together, anything else by itself. */
+function runs(events: readonly Event[]): Run[] {
+  const found: [Event, ...Event[]][] = [];
+  for (const one of events) {
+    const run = found.at(-1);
+    if (one.event_type === "link_created" && run?.[0].event_type === "link_created") run.push(one);
+    else found.push([one]);
+  }
+  return found;
+}
+
+/** Links are many and say little one by one: the first is shown, the others when asked for. */
+function Run({ events: [first, ...others] }: { events: Run }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const shown = isOpen || others.length < FEW ? others : [];
+  return (
+    <>
+      <EventLine event={first} />
+      {shown.map((one) => (
+        <EventLine key={one.id} event={one} />
+      ))}
+      {shown.length < others.length && (
+        <li className="px-4 py-1.5">
+          <Button small kind="quiet" onClick={() => setIsOpen(true)}>
+            Show {plural(others.length, "more link")}
+          </Button>
+        </li>
+      )}
+    </>
   );
 }
 
