@@ -13,7 +13,7 @@ from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import settle
-from memory_butler.engine.context import NEAR_MISSES, build_context
+from memory_butler.engine.context import NEAR_MISSES, build_context, preview_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.feedback import rule_helped
@@ -199,8 +199,7 @@ async def test_a_preview_leaves_no_trace(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     await _filled(memory, principal)
-    seen = await build_context(memory, principal, "jasmine tea", "general", preview=True)
-    assert seen.receipt_id is None
+    seen = await preview_context(memory, principal, "jasmine tea", "general")
     assert [await count(admin, table) for table in ("context_receipts", "served")] == [0, 0]
     kept = await build_context(memory, principal, "jasmine tea", "general")
     assert (kept.text, kept.considered) == (seen.text, seen.considered)

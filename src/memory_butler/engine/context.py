@@ -43,14 +43,17 @@ ROOM_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltContext(AssembledContext):
-    """The block, what was weighed for it (what is in it, then what was left out), its receipt.
-
-    A preview has no receipt.
-    """
+class WeighedContext(AssembledContext):
+    """The block, and what was weighed for it: what is in it, then what was left out."""
 
     considered: tuple[Hit, ...]
-    receipt_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext(WeighedContext):
+    """A block that a session gets, with its receipt."""
+
+    receipt_id: UUID
 
 
 async def build_context(
@@ -63,7 +66,6 @@ async def build_context(
     session_id: UUID | str | None = None,
     min_trust: str | None = None,
     min_relevance: float | None = None,
-    preview: bool = False,
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
@@ -72,8 +74,7 @@ async def build_context(
     better one that it was found to repeat is named in the receipt instead. What is trusted less
     than `min_trust` (`retrieval.context_min_trust`) is not weighed. Equal memories, question and
     moment give equal bytes: a context counts no reference, or each call would change the next. What
-    it included is noted as served, and a receipt is kept of everything that was weighed; of a
-    `preview`, which no session gets, neither.
+    it included is noted as served, and a receipt is kept of everything that was weighed.
     """
     budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
@@ -87,37 +88,52 @@ async def build_context(
         min_trust=min_trust,
         min_relevance=min_relevance,
     )
-    block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
-    receipt = None
-    if not preview:
-        receipt = receipts.take(
-            memory,
-            principal,
-            trigger_prompt,
-            scope,
-            session,
-            drawn.now,
-            budget,
-            block,
-            drawn.weighed,
-            drawn.repeats,
-            drawn.missed,
-        )
-        included = set(block.included)
-        served = [hit for hit in hits if hit.row["id"] in included]
-        async with transaction(memory.pool, principal.tenant, durable=False) as tx:
-            audience = Audience("context", scope, session)
-            await note(tx, audience, memories(served), memory.present.clock(), block.text)
-            await store.insert(tx, receipt)
-    by_id = {hit.row["id"]: hit for hit in hits}
-    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return BuiltContext(
-        block.text,
-        block.included,
-        block.left_out,
-        considered,
-        None if receipt is None else receipt.id,
+    receipt = receipts.take(
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        session,
+        drawn.now,
+        budget,
+        drawn.block,
+        drawn.weighed,
+        drawn.repeats,
+        drawn.missed,
     )
+    included = set(drawn.block.included)
+    served = [hit for hit, _ in drawn.weighed if hit.row["id"] in included]
+    async with transaction(memory.pool, principal.tenant, durable=False) as tx:
+        audience = Audience("context", scope, session)
+        await note(tx, audience, memories(served), memory.present.clock(), drawn.block.text)
+        await store.insert(tx, receipt)
+    seen = drawn.seen()
+    return BuiltContext(seen.text, seen.included, seen.left_out, seen.considered, receipt.id)
+
+
+async def preview_context(
+    memory: Memory,
+    principal: Principal,
+    trigger_prompt: str,
+    butler: str,
+    *,
+    token_budget: int | None = None,
+    min_trust: str | None = None,
+    min_relevance: float | None = None,
+) -> WeighedContext:
+    """What `build_context` would give; nothing is noted as served, and no receipt is kept."""
+    budget = _budget(memory, token_budget)
+    scope = inputs.name("butler", butler)
+    drawn = await _draw(
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        budget,
+        min_trust=min_trust,
+        min_relevance=min_relevance,
+    )
+    return drawn.seen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +186,13 @@ class _Drawn:
     repeats: list[tuple[Hit, UUID]]
     missed: list[Hit]
     now: datetime
+
+    def seen(self) -> WeighedContext:
+        """The block, with its memories in the order of its lines."""
+        by_id = {hit.row["id"]: hit for hit, _ in self.weighed}
+        block = self.block
+        considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+        return WeighedContext(block.text, block.included, block.left_out, considered)
 
 
 async def _draw(

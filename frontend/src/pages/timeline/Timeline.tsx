@@ -153,7 +153,7 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
     <NoneFits icon={History} what="event" onClear={onClear} />
   ) : (
     <EmptyState icon={History} title="Nothing happened yet">
-      Each change of memory is told here: what was learned, promoted, replaced, and let go. Try{" "}
+      Each change of memory appears here: what was learned, promoted, replaced and forgotten. Try{" "}
       <Code>memory-butler store-fact user city &quot;Lives in Porto&quot;</Code>
     </EmptyState>
   );
