@@ -39,11 +39,12 @@ class _Hand:
 
     def click(self, what: Locator, at: float | None = None) -> None:
         """Where `at` says, as a share of its width, else in the middle."""
-        box = what.bounding_box() if at is not None else None
-        if at is not None and box is not None:
-            what.click(position={"x": at * box["width"], "y": box["height"] / 2})
-        else:
+        if at is None:
             what.click()
+        else:
+            box = what.bounding_box()
+            assert box is not None
+            what.click(position={"x": at * box["width"], "y": box["height"] / 2})
         self.clicks += 1
 
     def press(self, keys: str) -> None:
@@ -109,10 +110,6 @@ def _correct(hand: _Hand) -> None:
     hand.enter("Drinks espresso, with milk", hand.drawer.get_by_label("Fact", exact=True))
     hand.click(hand.button("Save", hand.drawer))
     hand.drawer.get_by_role("heading", name="with milk").wait_for()
-
-
-def _correct_and_back(hand: _Hand) -> None:
-    _correct(hand)
     hand.click(hand.button("Undo"))
     hand.drawer.get_by_role("heading", name="no sugar").wait_for()
 
@@ -180,7 +177,7 @@ _TASKS: dict[str, Callable[[_Hand], None]] = {
     "ask a question, with the source of the answer": _ask,
     "see why a session was told what it was told": _why,
     "look back to what was known two months ago": _look_back,
-    "correct a fact, and take it back": _correct_and_back,
+    "correct a fact, and take it back": _correct,
     "forget three facts at once, and take it back": _forget,
     "merge two entities, and take it back": _merge,
     "add a fact": _add,
