@@ -29,6 +29,7 @@ export function canUndo(type: EventType): boolean {
 /** Who did it. */
 export function by(actor: string): string {
   if (actor === "schedule") return "by a scheduled job";
+  if (actor === "cli") return "on the command line";
   return actor === "local" ? "on this computer" : `by ${actor}`;
 }
 
