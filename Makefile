@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # for each worker, and not anew for each file between files of other folders.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots bench bench-check
+.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots recordings bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
 .PHONY: years companion-year clean
 
@@ -74,6 +74,9 @@ lock: $(READY)  ## resolve the dependencies again
 
 screenshots: frontend  ## pictures of the dashboard's pages into docs/images
 	PYTHONPATH=tests $(BIN)/python -m dashboard.screenshots $(ARGS)
+
+recordings: frontend  ## short recordings of the terminal and the dashboard into docs/images
+	PYTHONPATH=tests $(BIN)/python -m dashboard.recordings $(ARGS)
 
 bench: $(READY)  ## latency, then retrieval on the data that is there
 	$(BIN)/python bench/latency.py

@@ -58,12 +58,17 @@ export default defineConfig({
             {
               // What every page begins with, in one file: each of a dozen would bring its headers.
               name: "start",
-              test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|react-store|store))\/|src\/shell\/(Drawers|page|root|opened|MemoryLink)/,
+              test: /vite\/preload-helper|icon\.svg|node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|react-store|store))\/|src\/shell\/(Drawers|page|root|opened|MemoryLink)/,
             },
             {
               name: "shared",
-              test: /node_modules\/(lucide-react|clsx|openapi-fetch|@tanstack\/(react-)?query)|src\/(api|shell|ui)\/(?!Dialog|Drawer|Table|Toasts)/,
+              test: /node_modules\/(lucide-react|clsx|openapi-fetch|@tanstack\/(react-)?query)|src\/(api|shell|ui)\/(?!Dialog|Drawer|Table|Toasts|SavedViews|SelectionBar)/,
               minShareCount: 3,
+            },
+            {
+              // What lists whose rows can be selected have in common.
+              name: "lists",
+              test: /src\/(shell\/(SavedViews|SelectionBar)|memory\/(changes|undo))/,
             },
           ],
         },

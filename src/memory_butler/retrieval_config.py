@@ -101,6 +101,9 @@ class RetrievalConfig(Table):
     query_cache_size: int = Field(1024, ge=0, description="Query embeddings kept in memory.")
     served_retention_days: float = Field(30, ge=0, description="Days that served text is known.")
     receipt_retention_days: float = Field(30, ge=0, description="Days that receipts are kept.")
+    receipt_prompt_characters: int = Field(
+        120, ge=0, le=500, description="Beginning of the prompt kept in a receipt; 0: none."
+    )
 
     @field_validator("maturity_weights")
     @classmethod

@@ -155,7 +155,7 @@ def test_maintenance_shows_asks_and_can_be_taken_back(home: Installation) -> Non
     home.inside("journal", "chat", "--script", talk, stdin="I am Ana, I like green tea.\n")
     run = script(home, RUN)
     nobody = home.inside("journal", "maintain", "weekly", "--script", run, code=3)
-    assert "nobody to ask" in nobody.err
+    assert "rerun with --yes" in nobody.err
     dry = home.inside("journal", "maintain", "weekly", "--dry-run", "--script", run)
     assert "+ ana.ambient: Ana, who likes green tea.\n" in dry.out
     assert dry.out.endswith("Nothing was changed.\n")
@@ -638,7 +638,7 @@ def test_a_journal_goes_in_out_and_away(home: Installation) -> None:
     assert home.inside("journal", "import", str(out), *other).out.startswith("Imported 1 message.")
     assert home.inside("journal", "export", *other).out.splitlines() == lines
 
-    assert "add --yes" in home.inside("journal", "delete", *luna, code=3).err
+    assert "rerun with --yes" in home.inside("journal", "delete", *luna, code=3).err
     gone = home.inside("journal", "delete", "--yes", *luna).out
     assert gone == "Deleted the journal of luna, 1 message.\n"
     assert "no companion" in home.inside("journal", "export", *luna, code=4).err

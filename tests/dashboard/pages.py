@@ -15,7 +15,7 @@ class PageShown:
 
 PAGES = (
     PageShown("overview", "/memory", "Overview", phone=True),
-    PageShown("search", "/memory?q=Where+does+the+family+live", "Overview"),
+    PageShown("search", "/memory?q=Flight+to+Berlin", "Overview"),
     PageShown("ask", "/memory/ask?q=When+does+the+family+have+dinner", "Ask", phone=True),
     PageShown("ask-nothing", "/memory/ask?q=How+do+database+indexes+work", "Ask"),
     PageShown("facts", "/memory/facts", "Facts", phone=True),

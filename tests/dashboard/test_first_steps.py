@@ -68,6 +68,10 @@ def test_the_first_steps_are_copied_and_tick_themselves(page: Page) -> None:
     expect(warning).to_have_count(0)
 
     page.goto("/memory")
+    # The first day is as wide as the chart.
+    day = page.get_by_role("figure", name="Active facts by permanence").locator("path").first
+    expect(day).to_be_attached()
+    assert day.evaluate("one => one.getBoundingClientRect().width") > 100
     steps.get_by_role("button", name="Hide").click()
     expect(steps).to_have_count(0)
     page.reload()

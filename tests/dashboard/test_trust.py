@@ -62,6 +62,8 @@ def test_changes_between_two_days(page: Page) -> None:
     line = learned.get_by_role("listitem").filter(has_text="Ysolde")
     expect(line).to_contain_text("Plays the lute")
     expect(line).not_to_contain_text("viola")  # what came and went leaves no trace
+    expect(line).to_contain_text("on this computer")
+    expect(line.locator("time")).to_be_visible()
     sent(page, "DELETE", f"/api/memory/facts/{last}")
     expect(line).to_have_count(0)  # live
 

@@ -1,5 +1,6 @@
 """Memory as it stood: what was known at a moment, and what was true at one."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.browse.episodes import look_at_episode
+from memory_butler.engine.browse.events import list_events
 from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.browse.rules import look_at_rule
@@ -31,6 +33,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.stats import memory_statistics
+from memory_butler.store.events import EventFilter
 from memory_butler.store.facts import FactFilter
 from memory_butler.store.listing import Part
 
@@ -266,26 +269,96 @@ async def test_what_was_learned_changed_and_forgotten_between_two_moments(
     await forget_memory(memory, principal, "fact", passing)
     assert await _compared(memory, principal, start, middle) == {
         "learned": set(),
-        "changed": {("Ana city Lisbon", "Ana city Porto", ("replaced",))},
+        "changed": {("Ana · city: Lisbon", "Ana · city: Porto", ("replaced",))},
         "forgotten": set(),
     }
     assert await _compared(memory, principal, start) == {
-        "learned": {(None, "Ana drink Jasmine tea", ())},
+        "learned": {(None, "Ana · drink: Jasmine tea", ())},
         "changed": {
-            ("Ana city Lisbon", "Ana city Faro", ("replaced",)),
-            ("Ana job Sails", "Ana job Sails", ("confirmed",)),
+            ("Ana · city: Lisbon", "Ana · city: Faro", ("replaced",)),
+            ("Ana · job: Sails", "Ana · job: Sails", ("confirmed",)),
             ("Write to Ana", "Call Ana", ("content", "confirmed")),
             ("Ana", "Ana Silva", ("name",)),
         },
-        "forgotten": {("Ana pet A cat", None, ("forgotten",))},
+        "forgotten": {("Ana · pet: A cat", None, ("forgotten",))},
     }
     clock.advance(days=30)
     await restore_memory(memory, principal, "fact", lost)
     assert (await _compared(memory, principal, clock.now - timedelta(days=1)))["changed"] == {
-        (None, "Ana pet A cat", ("restored",))
+        (None, "Ana · pet: A cat", ("restored",))
     }
     with pytest.raises(InvalidInput, match="must be earlier"):
         await compare(memory, principal, middle, start, limit=50)
+
+
+async def test_a_comparison_names_who_changed_what_and_when(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    home = replace(principal, actor="home")
+    await store_fact(memory, principal, "Ana", "city", "Lisbon")
+    lost, _ = await store_fact(memory, principal, "Ana", "pet", "A cat")
+    rule = await store_rule(memory, principal, "Write to Ana")
+    ana = await create_entity(memory, principal, "Ana", "person")
+    await store_episode(memory, principal, "We drank tea", "general")
+    start = clock.now
+    made = {}
+    for name, step in {
+        "moved": store_fact(memory, home, "Ana", "city", "Porto"),
+        "edited": edit_rule(memory, home, rule, {"scope": "home", "tags": ["ana"]}),
+        "renamed": update_entity(memory, principal, ana["id"], canonical_name="Ana Silva"),
+        "forgotten": forget_memory(memory, home, "fact", lost),
+    }.items():
+        clock.advance(days=3)
+        await step
+        made[name] = clock.now
+    clock.advance(days=1)
+    found = await compare(memory, principal, start, None, limit=50)
+    assert {
+        (one.before or one.after): (one.actor, one.at, one.difference.what)
+        for some in found.told.values()
+        for one in some
+    } == {
+        "Ana · city: Lisbon": ("home", made["moved"], ("replaced",)),
+        "Write to Ana": (
+            "home",
+            made["edited"],
+            ("scope: global → home", "tags: none → ana", "confirmed"),
+        ),
+        "Ana": (principal.actor, made["renamed"], ("name",)),
+        "Ana · pet: A cat": ("home", made["forgotten"], ("forgotten",)),
+        "We drank tea": (None, None, ("expired",)),
+    }
+
+
+async def test_an_event_that_put_another_text_in_place_has_both(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "Ana", "city", "Lisbon")
+    rule = await store_rule(memory, principal, "Write to Ana")
+    ann, ana = [
+        (await create_entity(memory, principal, name, "person"))["id"] for name in ("Ann", "Ana")
+    ]
+    for step in (
+        store_fact(memory, principal, "Ana", "city", "Porto"),
+        edit_rule(memory, principal, rule, {"content": "Call Ana"}),
+        edit_rule(memory, principal, rule, {"tags": ["ana"]}),
+        edit_rule(memory, principal, rule, {"content": "Visit Ana"}),
+        merge_entities(memory, principal, ann, ana),
+    ):
+        clock.advance(days=1)
+        await step
+    told = (await list_events(memory, principal, EventFilter(), Part())).rows
+    assert [
+        (one["event_type"], one["before"], one["after"])
+        for one in told
+        if one["before"] is not None or one["event_type"] == "rule_edited"
+    ] == [
+        ("entity_merge", "Ann", "Ana"),
+        ("rule_edited", "Call Ana", "Visit Ana"),
+        ("rule_edited", None, None),
+        ("rule_edited", "Write to Ana", "Call Ana"),
+        ("fact_superseded", "Ana · city: Lisbon", "Ana · city: Porto"),
+    ]
 
 
 async def test_episodes_run_out_of_time_between_two_moments(

@@ -13,7 +13,7 @@ from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import settle
-from memory_butler.engine.context import NEAR_MISSES, build_context
+from memory_butler.engine.context import NEAR_MISSES, build_context, preview_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.feedback import rule_helped
@@ -169,3 +169,38 @@ async def test_receipts_are_the_tenants_own(
     assert await list_receipts(memory, other_tenant, None, 10) == []
     await replay(memory, principal, block.receipt_id)
     assert len(await list_receipts(memory, principal, None, 10)) == 1
+
+
+async def test_a_list_says_which_prompt_a_context_was_for(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    async def listed(prompt: str, *, kept: int = 40) -> str | None:
+        clock.advance(minutes=1)
+        config = MemoryModuleConfig(retrieval=RetrievalConfig(receipt_prompt_characters=kept))
+        some = replace(memory, config=config)
+        built = await build_context(some, principal, prompt, "general")
+        (newest,) = await list_receipts(some, principal, None, 1)
+        explained, _ = await explain(some, principal, built.receipt_id)
+        assert newest["id"] == built.receipt_id
+        assert newest["prompt"] == explained.receipt.prompt
+        return explained.receipt.prompt
+
+    assert await listed("Serve\n  tea") == "Serve tea"
+    assert await listed("Serve tea", kept=0) is None
+    assert await listed("tea " * 500) == f"{'tea ' * 9}tea…"
+    # The limit cuts the secret in two; what is left of it would be none by its shape.
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    assert await listed(f"Deploy to staging with {token}") == (
+        "Deploy to staging with [masked: GitHub t…"
+    )
+
+
+async def test_a_preview_leaves_no_trace(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _filled(memory, principal)
+    seen = await preview_context(memory, principal, "jasmine tea", "general")
+    assert [await count(admin, table) for table in ("context_receipts", "served")] == [0, 0]
+    kept = await build_context(memory, principal, "jasmine tea", "general")
+    assert (kept.text, kept.considered) == (seen.text, seen.considered)
+    assert await count(admin, "context_receipts") == 1

@@ -12,6 +12,7 @@ from engine.consolidation.scenes import consolidate, facts, tell
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import edits
+from memory_butler.engine.context import build_context
 from memory_butler.engine.edits import edit_fact, edit_rule
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
@@ -40,6 +41,7 @@ SELECT string_agg(said, ' ') FROM (
     UNION ALL SELECT to_jsonb(v)::text FROM memory_versions v
     UNION ALL SELECT to_jsonb(a)::text FROM rule_applications a
     UNION ALL SELECT to_jsonb(c)::text FROM consolidation_runs c
+    UNION ALL SELECT to_jsonb(p)::text FROM context_receipts p
 ) every_row
 """
 
@@ -240,6 +242,7 @@ async def test_a_scan_masks_in_place_for_good(
 ) -> None:
     ids = await _with_secrets(memory, principal)
     theirs = await store_rule(under(memory, "off"), other_tenant, f"Use {TOKEN}")
+    await build_context(under(memory, "off"), principal, f"Log in: {PASSWORD}", "general")
     clock.now += timedelta(minutes=1)
     report = await scan_secrets(memory, principal, mask=True)
     assert report.masked == 3

@@ -30,6 +30,7 @@ from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
+from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.engine.tokens import create_token
 from memory_butler.engine.undo import undo_change
@@ -440,6 +441,27 @@ async def test_an_erasure_counts_and_overwrites_what_a_rule_left_everywhere(
     assert (said["rows"]["rules"], said["rows"]["rule_applications"]) == (1, 2)
     assert {"rules", "rule_applications"} <= set(said["bytes"]["tables_rewritten"])
     assert _holding(files, MARKER) == []
+
+
+async def test_an_erasure_takes_the_prompts_of_contexts_that_may_repeat_it(
+    kept: Memory, principal: Principal, admin: Connection, database: Database, clock: Clock
+) -> None:
+    """A context that weighed nothing of it, and of no session, was asked for in its words."""
+    files = await _files_of(admin)
+    await store_fact(kept, principal, "user", "drink", "Jasmine tea")
+    asked = [
+        (await build_context(kept, principal, f"{MARKER} tea {n}", "general")).receipt_id
+        for n in range(3)
+    ]
+    clock.advance(hours=1)
+    rule = await store_rule(kept, principal, MARKER)
+    assert set(await _everywhere(admin, MARKER)) >= {"context_receipts", "rules"}
+    done = await erase(kept, principal, Target(memory=("rule", rule)), admin_dsn=database.admin_dsn)
+    assert await _everywhere(admin, MARKER) == {}
+    assert _holding(files, MARKER) == []
+    assert done.certificate["rows"]["context_receipts"] == len(asked)
+    for id in asked:
+        assert (await replay(kept, principal, id)).identical
 
 
 async def _files_of(admin: Connection) -> Path:

@@ -129,7 +129,7 @@ _EXTRAS: Final = {
     "memory_search": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
     "memory_recall": {"min_confidence", "min_trust", "min_relevance", "session_id", "explain"}
     | _AXES,
-    "memory_context": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
+    "memory_context": {"min_trust", "min_relevance", "session_id", "explain", "preview"} | _AXES,
     "memory_get": {"session_id", "offset", "max_chars"} | _AXES,
     "memory_stats": _AXES,
     "entity_get": {"known_at"},

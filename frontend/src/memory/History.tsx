@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { history } from "@/memory/queries";
-import { eventTone } from "@/shell/events";
+import { by, eventTone } from "@/shell/events";
 import { usePast } from "@/shell/past";
 import type { MemoryType } from "@/shell/vocabulary";
 import { Badge } from "@/ui/Badge";
@@ -31,7 +31,7 @@ export function History({ kind, id }: { kind: MemoryType; id: string }) {
               <Badge tone={eventTone(one.event_type)} title={one.said}>
                 {words(one.event_type)}
               </Badge>
-              {one.actor && <span className="text-xs">by {one.actor}</span>}
+              {one.actor && <span className="text-xs">{by(one.actor)}</span>}
               <span className="ml-auto text-xs text-ink-3">
                 <TimeAgo at={one.created_at} />
               </span>

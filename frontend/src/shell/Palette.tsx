@@ -14,7 +14,14 @@ import {
   UserRound,
 } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { useDeferredValue, useRef, useState, type ReactNode, type RefObject } from "react";
+import {
+  useDeferredValue,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type RefObject,
+} from "react";
 import { answer, api } from "@/api/client";
 import { ENTRIES } from "@/shell/navigation";
 import type { OpenedKind } from "@/shell/opened";
@@ -54,6 +61,8 @@ export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) 
   const returnFocus = useFocusReturn();
   const navigate = useNavigate();
   const [typed, setTyped] = useState(() => typedBefore.current);
+  // What came while this was made ready.
+  useLayoutEffect(() => setTyped(typedBefore.current), [typedBefore]);
   const input = useRef<HTMLInputElement>(null);
   const run = (action: () => void) => () => {
     onClose();
@@ -93,7 +102,8 @@ export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) 
           onOpenAutoFocus={(event) => {
             event.preventDefault();
             input.current?.focus();
-            input.current?.setSelectionRange(typed.length, typed.length);
+            const end = input.current?.value.length ?? 0;
+            input.current?.setSelectionRange(end, end);
           }}
           onCloseAutoFocus={returnFocus}
           className="fixed top-[12dvh] left-1/2 z-40 w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 animate-appear overflow-hidden rounded-xl border bg-raised shadow-raised outline-none"
@@ -102,6 +112,7 @@ export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) 
           <Command shouldFilter={false} loop label="Search everything">
             <Command.Input
               ref={input}
+              autoFocus
               value={typed}
               onValueChange={setTyped}
               placeholder="Search facts, rules, episodes, entities and pages"

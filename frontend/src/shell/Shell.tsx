@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
 import { SIGNED_OUT } from "@/api/client";
 import { useLiveUpdates } from "@/api/live";
 import { AwayBanner } from "@/shell/AwayBanner";
@@ -31,7 +32,8 @@ export function Shell() {
   const early = useRef("");
   const showPalette = useCallback(() => {
     early.current = "";
-    setPalette(true);
+    // At once, so that the very next key finds a box.
+    flushSync(() => setPalette(true));
   }, []);
   const showHelp = useCallback(() => setHelp(true), []);
   useShortcuts({ palette: showPalette, help: showHelp });

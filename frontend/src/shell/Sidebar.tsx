@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, Search } from "lucide-react";
+import icon from "@/icon.svg";
 import { NAVIGATION } from "@/shell/navigation";
 import { keptPast, showsPast } from "@/shell/past";
 import { openPalette } from "@/shell/palette";
@@ -18,7 +19,7 @@ export function Sidebar({ onHelp, onChoose }: SidebarProps) {
   return (
     <div className="flex h-full flex-col gap-5 px-3 py-4">
       <Link to="/memory" onClick={onChoose} className="flex items-center gap-2.5 rounded-md px-2">
-        <img src="/icon.svg" alt="" width={24} height={24} />
+        <img src={icon} alt="" width={24} height={24} />
         <span className="font-semibold tracking-tight">Memory Butler</span>
       </Link>
       <button

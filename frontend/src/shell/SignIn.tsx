@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
+import icon from "@/icon.svg";
 import { session } from "@/shell/session";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
@@ -29,7 +30,7 @@ export default function SignIn() {
     <div className="flex min-h-dvh items-center justify-center p-4">
       <title>Sign in · Memory Butler</title>
       <main className="w-full max-w-sm rounded-xl border bg-surface p-8 shadow-card">
-        <img src="/icon.svg" alt="" width={40} height={40} />
+        <img src={icon} alt="" width={40} height={40} />
         <h1 className="mt-5 text-xl font-semibold tracking-tight">Sign in</h1>
         <p className="mt-1 text-ink-2">
           {me?.signed_in

@@ -26,6 +26,13 @@ export function canUndo(type: EventType): boolean {
   return !NO_WAY_BACK.has(type);
 }
 
+/** Who did it. */
+export function by(actor: string): string {
+  if (actor === "schedule") return "by a scheduled job";
+  if (actor === "cli") return "on the command line";
+  return actor === "local" ? "on this computer" : `by ${actor}`;
+}
+
 /** Whether what happened is welcome. */
 export function eventTone(type: EventType): Tone {
   if (GOOD.test(type)) return "good";

@@ -115,10 +115,11 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
     ? pile(series)
     : series.map((one) => ({ ...one, floor: one.values.map(() => 0) }));
   const most = niceCeiling(Math.max(1, ...curves.flatMap((one) => one.values)));
-  const x = (index: number) => (dates.length < 2 ? 0 : (index / (dates.length - 1)) * WIDTH);
+  const x = (index: number) => (index / Math.max(1, dates.length - 1)) * WIDTH;
   const y = (value: number) => HEIGHT - (value / most) * HEIGHT;
+  // A single day is as wide as the chart.
   const path = (values: readonly number[]) =>
-    values
+    (values.length === 1 ? [...values, ...values] : values)
       .map((value, index) => `${index ? "L" : "M"}${x(index).toFixed(1)} ${y(value).toFixed(1)}`)
       .join("");
   return (
@@ -175,8 +176,8 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
         </svg>
         <span />
         <div className="mt-2 flex justify-between" aria-hidden>
-          {[dates[0], dates.at(-1)].map((date, index) => (
-            <span key={index}>{date && DAY.format(new Date(date))}</span>
+          {[...new Set([dates[0], dates.at(-1)])].map((date) => (
+            <span key={date}>{date && DAY.format(new Date(date))}</span>
           ))}
         </div>
       </div>

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -13,6 +14,10 @@ States = Mapping[tuple[Kind, UUID], State]
 
 # What a change is called where the column does not say it by itself.
 _SAID: Final = {"last_confirmed_at": "confirmed", "entity_id": "entity", "canonical_name": "name"}
+# Told with both values; the others are a date, an id, or told by the texts themselves.
+_WITH_VALUES: Final = frozenset(
+    ("valid_until", "maturity", "scope", "tags", "applied_count", "consolidation_status", "aliases")
+)
 # The columns that are compared, in the order in which they are told.
 _COMPARED: Final[Mapping[Kind, tuple[str, ...]]] = {
     "fact": ("last_confirmed_at", "entity_id", "valid_until"),
@@ -24,7 +29,8 @@ _COMPARED: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of one memory; `what` names each change, or why it is gone.
+    """What became of one memory; `what` names each change ("maturity: candidate → established"), or
+    why it is gone.
 
     `before` is the memory to be read at the first moment, `after` at the second. Of a fact that
     replaced another, `before` is that one.
@@ -89,8 +95,22 @@ def _replaced_by(new: State, before: States, after: States, replaced: set[UUID])
 
 
 def _changes(kind: Kind, old: State, new: State) -> tuple[str, ...]:
-    named = [_SAID.get(name, name) for name in _COMPARED[kind] if old[name] != new[name]]
+    named = [
+        f"{name}: {_value(old[name])} → {_value(new[name])}"
+        if name in _WITH_VALUES
+        else _SAID.get(name, name)
+        for name in _COMPARED[kind]
+        if old[name] != new[name]
+    ]
     fading = [bool(state.get("fading")) for state in (old, new)]
     if fading[0] != fading[1]:
         named.append("fading" if fading[1] else "recovered")
     return tuple(named)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

@@ -1,7 +1,8 @@
 """What a context was made of, so that it can be made again and explained (context receipts).
 
 A receipt names memories and holds every number that decided their place. It holds no text of a
-memory: that is what memory keeps anyway, and what erasure must be able to take away.
+memory: that is what memory keeps anyway, and what erasure must be able to take away. The beginning
+of the prompt may be in it, for a list of contexts; every erasure of the tenant takes it.
 """
 
 import hashlib
@@ -56,7 +57,7 @@ class Receipt:
     """Everything that `assemble` was given, but for the texts.
 
     `taken_at` is the moment of the snapshot; `as_of` the moment that was asked about, where it was
-    another. Moments are UTC.
+    another. Moments are UTC. `prompt` is the beginning of what was asked, where that is kept.
     """
 
     taken_at: datetime
@@ -67,6 +68,7 @@ class Receipt:
     weights: Mapping[str, float]
     items: Sequence[Weighed]
     edition: int = EDITION
+    prompt: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; floats keep every bit."""
@@ -92,6 +94,7 @@ class Receipt:
                 }
                 for one in self.items
             ],
+            **({} if self.prompt is None else {"prompt": self.prompt}),
         }
 
     @classmethod
@@ -106,6 +109,7 @@ class Receipt:
             layout=given["layout"],
             quotas=Quotas(**given["quotas"]),
             weights=given["weights"],
+            prompt=given.get("prompt"),
             items=[
                 Weighed(
                     memory_type=one["memory_type"],

@@ -43,10 +43,16 @@ ROOM_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltContext(AssembledContext):
-    """The block, what was weighed for it (what is in it, then what was left out), its receipt."""
+class WeighedContext(AssembledContext):
+    """The block, and what was weighed for it: what is in it, then what was left out."""
 
     considered: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext(WeighedContext):
+    """A block that a session gets, with its receipt."""
+
     receipt_id: UUID
 
 
@@ -82,19 +88,52 @@ async def build_context(
         min_trust=min_trust,
         min_relevance=min_relevance,
     )
-    block, hits = drawn.block, [hit for hit, _ in drawn.weighed]
     receipt = receipts.take(
-        memory, scope, session, drawn.now, budget, block, drawn.weighed, drawn.repeats, drawn.missed
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        session,
+        drawn.now,
+        budget,
+        drawn.block,
+        drawn.weighed,
+        drawn.repeats,
+        drawn.missed,
     )
-    included = set(block.included)
-    served = [hit for hit in hits if hit.row["id"] in included]
+    included = set(drawn.block.included)
+    served = [hit for hit, _ in drawn.weighed if hit.row["id"] in included]
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
         audience = Audience("context", scope, session)
-        await note(tx, audience, memories(served), memory.present.clock(), block.text)
+        await note(tx, audience, memories(served), memory.present.clock(), drawn.block.text)
         await store.insert(tx, receipt)
-    by_id = {hit.row["id"]: hit for hit in hits}
-    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return BuiltContext(block.text, block.included, block.left_out, considered, receipt.id)
+    seen = drawn.seen()
+    return BuiltContext(seen.text, seen.included, seen.left_out, seen.considered, receipt.id)
+
+
+async def preview_context(
+    memory: Memory,
+    principal: Principal,
+    trigger_prompt: str,
+    butler: str,
+    *,
+    token_budget: int | None = None,
+    min_trust: str | None = None,
+    min_relevance: float | None = None,
+) -> WeighedContext:
+    """What `build_context` would give; nothing is noted as served, and no receipt is kept."""
+    budget = _budget(memory, token_budget)
+    scope = inputs.name("butler", butler)
+    drawn = await _draw(
+        memory,
+        principal,
+        trigger_prompt,
+        scope,
+        budget,
+        min_trust=min_trust,
+        min_relevance=min_relevance,
+    )
+    return drawn.seen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +186,13 @@ class _Drawn:
     repeats: list[tuple[Hit, UUID]]
     missed: list[Hit]
     now: datetime
+
+    def seen(self) -> WeighedContext:
+        """The block, with its memories in the order of its lines."""
+        by_id = {hit.row["id"]: hit for hit, _ in self.weighed}
+        block = self.block
+        considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+        return WeighedContext(block.text, block.included, block.left_out, considered)
 
 
 async def _draw(

@@ -10,7 +10,14 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
-from memory_butler.store.history import deleted_episodes, learned, states, texts, touched
+from memory_butler.store.history import (
+    changed_by,
+    deleted_episodes,
+    learned,
+    states,
+    texts,
+    touched,
+)
 from memory_butler.store.rows import Row
 
 MAX_DELETED: Final = 200  # shown one by one; the total is of all
@@ -50,11 +57,16 @@ async def deleted_episode(memory: Memory, principal: Principal, id: UUID) -> Row
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A difference, and what was said at either moment."""
+    """A difference, what was said at either moment, and who made it when.
+
+    Without the last two where time alone did it.
+    """
 
     difference: Difference
     before: str | None
     after: str | None
+    at: datetime | None
+    actor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +122,24 @@ async def compare(
         before = await texts(tx, [one.before for one in every if one.before is not None])
     async with last.reading(principal.tenant) as tx:
         after = await texts(tx, [one.after for one in every if one.after is not None])
+        made = await changed_by(tx, every, begin)
     return Compared(
         begin,
         end,
         totals,
-        {fate: [_told(one, before, after) for one in some] for fate, some in shown.items()},
+        {fate: [_told(one, before, after, made) for one in some] for fate, some in shown.items()},
         deleted,
     )
 
 
-def _told(one: Difference, before: dict[UUID, str], after: dict[UUID, str]) -> Told:
+def _told(
+    one: Difference, before: dict[UUID, str], after: dict[UUID, str], made: dict[UUID, Row]
+) -> Told:
+    by = made.get(one.id)
     return Told(
         one,
         None if one.before is None else before.get(one.before),
         None if one.after is None else after.get(one.after),
+        None if by is None else by["created_at"],
+        None if by is None else by["actor"],
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from memory_butler.domain.context import AssembledContext, ContextEpisode, ContextFact, ContextRule
@@ -23,6 +23,7 @@ from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit
+from memory_butler.engine.screening import Sieve
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts
 from memory_butler.store.receipts import Kept
@@ -32,8 +33,14 @@ from memory_butler.store.transaction import Transaction, transaction
 InBlock = ContextFact | ContextRule | ContextEpisode
 
 
+# More of a prompt than is kept: a secret that its beginning cuts in two is still known for one.
+_SEARCHED: Final = 500
+
+
 def take(
     memory: Memory,
+    principal: Principal,
+    prompt: str,
     butler: str,
     session_id: UUID | None,
     taken_at: datetime,
@@ -59,9 +66,22 @@ def take(
             *(_weighed(hit, "repeats", None, better) for hit, better in repeats),
             *(_weighed(hit, "missed", None) for hit in missed),
         ],
+        prompt=_beginning(memory, principal, prompt),
     )
     at = memory.present.clock()
     return Kept(uuid4(), butler, session_id, at, receipt, digest(block.text))
+
+
+def _beginning(memory: Memory, principal: Principal, prompt: str) -> str | None:
+    """The first characters of a prompt in one line, without secrets; None where none are kept."""
+    most = memory.config.retrieval.receipt_prompt_characters
+    if not most:
+        return None
+    head = prompt[: most + _SEARCHED]
+    if memory.config.trust.of(principal.tenant) != "off":
+        head = Sieve(mask=True).text(head)
+    line = " ".join(head.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
 def _weights(memory: Memory) -> dict[str, float]:
@@ -161,7 +181,7 @@ async def explain(
 async def list_receipts(
     memory: Memory, principal: Principal, butler: str | None, limit: int
 ) -> list[Row]:
-    """The newest receipts, without what is in them."""
+    """The newest receipts, with the `prompt` but without what else is in them."""
     of = inputs.optional_name("butler", butler)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         return await receipts.latest(tx, butler=of, limit=inputs.limit(limit))

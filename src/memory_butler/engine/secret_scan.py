@@ -20,7 +20,7 @@ from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, Sieve, said_of
 from memory_butler.engine.writing import shortened
-from memory_butler.store import events, masking
+from memory_butler.store import events, masking, receipts
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
@@ -84,6 +84,9 @@ async def scan_secrets(memory: Memory, principal: Principal, *, mask: bool = Fal
                 await _look(memory, principal, kind, row, report, mask=mask)
         await _look_back(memory, principal, kind, report)
     await _look_at_entities(memory, principal, report)
+    if mask:  # what their beginnings hold was searched by the patterns of their day
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await receipts.forget_prompts(tx)
     return report
 
 

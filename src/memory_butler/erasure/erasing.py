@@ -25,7 +25,7 @@ from memory_butler.erasure.probes import MAX_PROBED, MAX_SEARCHED, Probe, probe
 from memory_butler.erasure.scope import Scope, Target, scope_of
 from memory_butler.journal import erasing as journal
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.store import dump, erasure, scrubbing
+from memory_butler.store import dump, erasure, receipts, scrubbing
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import one_bulk_writer, transaction
 from memory_butler.vault import keyring
@@ -134,6 +134,8 @@ async def erase(
             goes_on = await sealing.erased_everything(memory, tx, id, chained)
         else:
             counts = await erasure.erase_memories(tx, id, scope.doomed)
+            # Which of them repeats what goes, nobody can tell.
+            counts["context_receipts"] += await receipts.forget_prompts(tx)
             await sealing.erased_memories(memory, tx, principal.actor, id)
             goes_on = None
         tell("looking for it on every path")

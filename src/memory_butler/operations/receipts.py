@@ -30,6 +30,7 @@ class Receipt(Output):
     session_id: UUID | None
     created_at: Moment
     sha256: str = Field(description="Of the block, as UTF-8.")
+    prompt: str | None = Field(description="The beginning of the prompt; null where none is kept.")
 
 
 class ListedReceipt(Receipt):
@@ -79,6 +80,7 @@ def _receipt(kept: Kept) -> Receipt:
         session_id=kept.session_id,
         created_at=kept.created_at,
         sha256=kept.sha256.hex(),
+        prompt=kept.receipt.prompt,
     )
 
 

@@ -9,7 +9,12 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.context import (
+    MAX_TOKEN_BUDGET,
+    WeighedContext,
+    build_context,
+    preview_context,
+)
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
@@ -228,6 +233,9 @@ class ContextInput(Input):
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
     )
+    preview: bool = Field(
+        False, description="Only look: no session gets it, so it is not noted and has no receipt."
+    )
     known_at: KnownAt = None
     as_of: AsOf = None
 
@@ -247,7 +255,18 @@ class ContextOutput(Output):
 
 
 async def _context(memory: Memory, principal: Principal, given: ContextInput) -> ContextOutput:
-    block = await build_context(
+    if given.preview:
+        seen = await preview_context(
+            memory,
+            principal,
+            given.trigger_prompt,
+            given.butler,
+            token_budget=given.token_budget,
+            min_trust=given.min_trust,
+            min_relevance=given.min_relevance,
+        )
+        return _shown(given, seen)
+    built = await build_context(
         memory,
         principal,
         given.trigger_prompt,
@@ -257,11 +276,17 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         min_trust=given.min_trust,
         min_relevance=given.min_relevance,
     )
+    return _shown(given, built, built.receipt_id)
+
+
+def _shown(
+    given: ContextInput, block: WeighedContext, receipt_id: UUID | None = None
+) -> ContextOutput:
     return ContextOutput(
         context=block.text,
         included=list(block.included),
         left_out=list(block.left_out),
-        receipt_id=block.receipt_id,
+        receipt_id=receipt_id,
         considered=(
             [found(hit, explain=True) for hit in block.considered] if given.explain else None
         ),

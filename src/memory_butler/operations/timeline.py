@@ -32,6 +32,10 @@ class Event(Output):
     memory_id: UUID | None
     entity_id: UUID | None
     about: str | None = Field(description="A line of what it is about, if that is still there.")
+    before: str | None = Field(
+        description="What it said before, where the event put another text or name in its place."
+    )
+    after: str | None = Field(description="What it said from then on.")
     payload: dict[str, Any]
 
 
@@ -134,7 +138,11 @@ class Changed(Output):
         description="What it said before; of a fact that replaced another, what that one said."
     )
     after: str | None = Field(description="What it says after.")
-    what: list[str] = Field(description="What changed, or why it is gone.")
+    what: list[str] = Field(
+        description="What changed, with the values before and after, or why it is gone."
+    )
+    at: Moment | None = Field(description="When; null where it only ran out of time.")
+    actor: str | None = Field(description="Who did it: a butler, a token, the schedule, local.")
 
 
 class Diff(Output):
@@ -167,7 +175,13 @@ async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
 def _changed(told: Told) -> Changed:
     one = told.difference
     return Changed(
-        memory_type=one.kind, id=one.id, before=told.before, after=told.after, what=list(one.what)
+        memory_type=one.kind,
+        id=one.id,
+        before=told.before,
+        after=told.after,
+        what=list(one.what),
+        at=told.at,
+        actor=told.actor,
     )
 
 

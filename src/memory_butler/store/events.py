@@ -73,6 +73,12 @@ async def page(tx: Transaction, wanted: EventFilter, part: Part) -> Listed:
     )
 
 
+async def reworded(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
+    """Lines of what a rule said `before` and `after`, for those of these events that changed it."""
+    found = await tx.connection.fetch(SQL["reworded"], tx.tenant, ids) if ids else []
+    return {row["id"]: row for row in rows(found)}
+
+
 async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
     """The newest events that happened not before `moment`, the oldest of them first."""
     return rows(await tx.connection.fetch(SQL["since"], tx.tenant, moment, limit))

@@ -29,6 +29,24 @@ SELECT count(*)::integer FROM memory_events WHERE {wanted}
 SELECT id, event_type, actor, payload, created_at FROM memory_events WHERE {wanted}
 ORDER BY created_at DESC, id LIMIT $7 OFFSET $8
 
+-- name: reworded
+-- What a rule said before and after an event that changed its text; a line of each. What held from then
+-- on is in the version after, or in the rule itself.
+SELECT e.id, left(v.state->>'content', 200) AS before, left(held.content, 200) AS after
+FROM memory_events e
+JOIN memory_versions v
+  ON v.tenant_id = $1 AND v.step = e.step AND v.kind = 'rule' AND v.id::text = e.memory_id
+JOIN rules r ON r.tenant_id = $1 AND r.id = v.id
+CROSS JOIN LATERAL (
+    SELECT coalesce((
+        SELECT s.state->>'content' FROM memory_versions s
+        WHERE s.tenant_id = $1 AND s.kind = 'rule' AND s.id = v.id AND s.known_from >= v.known_until
+        ORDER BY s.known_from LIMIT 1
+    ), r.content) AS content
+) held
+WHERE e.tenant_id = $1 AND e.id = ANY($2) AND e.event_type IN ('rule_edited', 'rule_inverted')
+  AND v.state->>'content' <> held.content
+
 -- name: since
 -- For listeners: the newest that happened not before a moment, the oldest of them first.
 SELECT id, event_type, actor, payload, created_at FROM (

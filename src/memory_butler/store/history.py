@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from memory_butler.domain.difference import Kind
+from memory_butler.domain.difference import Difference, Kind
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
@@ -68,3 +68,17 @@ async def texts(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
     """What memories of any kind say, as they stand from here; of a long one, the beginning."""
     found = await tx.connection.fetch(SQL["texts"], tx.tenant, ids) if ids else []
     return {row["id"]: row["text"] for row in found}
+
+
+async def changed_by(
+    tx: Transaction, found: Sequence[Difference], since: datetime
+) -> dict[UUID, Row]:
+    """The `actor` and `created_at` of the change of each memory after `since`, by its id.
+
+    Of what came meanwhile, the event that brought it; of the others, their last. What only ran out
+    of time is not in it: nobody did that.
+    """
+    kinds, ids = [one.kind for one in found], [one.id for one in found]
+    came = [one.before != one.id for one in found]
+    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, came, since)
+    return {row["id"]: row for row in rows(told)}

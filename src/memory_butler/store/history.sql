@@ -98,7 +98,7 @@ SELECT id, {entity_gone} AS gone, canonical_name, aliases
 FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: texts
-SELECT 'fact' AS kind, id, subject || ' ' || predicate || ' ' || left(content, 2000) AS text
+SELECT 'fact' AS kind, id, subject || ' · ' || predicate || ': ' || left(content, 2000) AS text
 FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL
 SELECT 'rule', id, left(content, 2000) FROM rules WHERE tenant_id = $1 AND id = ANY($2)
@@ -106,3 +106,19 @@ UNION ALL
 SELECT 'episode', id, left(content, 2000) FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL
 SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: changed_by
+-- Who changed each memory after $5, and when: by its first event where $4 says so, else by its last.
+-- The id of an entity has no column of its own in the events, and they are few.
+SELECT DISTINCT ON (item.id) item.id, told.actor, told.created_at
+FROM unnest($2::text[], $3::uuid[], $4::boolean[]) AS item (kind, id, first)
+CROSS JOIN LATERAL (
+    SELECT e.actor, e.created_at FROM memory_events e
+    WHERE e.tenant_id = $1 AND e.created_at > $5 AND e.memory_id = item.id::text
+    UNION ALL
+    SELECT e.actor, e.created_at FROM memory_events e
+    WHERE item.kind = 'entity' AND e.tenant_id = $1 AND e.created_at > $5
+      AND e.event_type IN ('entity_created', 'entity_updated', 'entity_merge')
+      AND item.id::text IN (e.payload->>'entity_id', e.payload->>'source_entity_id')
+) AS told
+ORDER BY item.id, CASE WHEN item.first THEN told.created_at END, told.created_at DESC

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from memory_butler.domain.links import MemoryType
@@ -12,6 +13,8 @@ from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
 
 SQL = load("receipts")
+
+_PART: Final = 500  # receipts that are held in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ async def get(tx: Transaction, id: UUID) -> Kept | None:
 
 
 async def latest(tx: Transaction, *, butler: str | None, limit: int) -> list[Row]:
-    """The newest receipts without what is in them."""
+    """The newest receipts, with the `prompt` but without what else is in them."""
     return rows(await tx.connection.fetch(SQL["latest"], tx.tenant, butler, limit))
 
 
@@ -73,3 +76,12 @@ async def texts(tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]) -
 async def forget_before(tx: Transaction, moment: datetime) -> None:
     """Drop the receipts of contexts before `moment` (bounded retention)."""
     await tx.connection.execute(SQL["forget_before"], tx.tenant, moment)
+
+
+async def forget_prompts(tx: Transaction) -> int:
+    """Take the prompts out of all receipts of the tenant; of how many."""
+    forgotten = 0
+    while taken := await tx.connection.fetch(SQL["take_with_prompt"], tx.tenant, _PART):
+        await tx.connection.executemany(SQL["insert"], [(tx.tenant, *row) for row in taken])
+        forgotten += len(taken)
+    return forgotten

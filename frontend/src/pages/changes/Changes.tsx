@@ -3,7 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { FileDiff } from "lucide-react";
 import { diff, SHOWN, type Changed, type Diff } from "@/pages/changes/queries";
 import type { ChangesSearch } from "@/pages/changes/route";
+import { Superseded } from "@/memory/Superseded";
 import { dayOf } from "@/shell/days";
+import { by } from "@/shell/events";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -13,6 +15,7 @@ import { DayBox } from "@/ui/Field";
 import { count, plural, words } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
+import { TimeAgo } from "@/ui/TimeAgo";
 
 const route = getRouteApi("/memory/changes");
 
@@ -127,16 +130,22 @@ function Line({ changed }: { changed: Changed }) {
   return (
     <div className="flex flex-wrap items-start gap-x-4 gap-y-1">
       <div className="min-w-0 flex-1 basis-64">
-        {isReworded && (
-          <p className="memory-text line-clamp-2 text-sm text-ink-3 line-through">{before}</p>
-        )}
+        {isReworded && <Superseded text={before} />}
         <MemoryLink kind={changed.memory_type} id={changed.id} className="hover:underline">
           <span className="memory-text line-clamp-3">{after ?? before}</span>
         </MemoryLink>
+        {changed.at && (
+          <p className="text-xs text-ink-3">
+            {changed.actor && `${by(changed.actor)} · `}
+            <TimeAgo at={changed.at} />
+          </p>
+        )}
       </div>
       <div className="flex flex-wrap gap-1.5">
         {changed.what.map((one) => (
-          <Badge key={one}>{words(one)}</Badge>
+          <Badge key={one} title={words(one)}>
+            {words(one)}
+          </Badge>
         ))}
         <Badge tone="accent">{changed.memory_type}</Badge>
       </div>

@@ -65,9 +65,14 @@ function Line({ receipt }: { receipt: ListedReceipt }) {
       <Link
         to="/memory/contexts"
         search={(now) => ({ ...now, receipt: receipt.id })}
-        className="min-w-0 flex-1 font-medium after:absolute after:inset-0"
+        className="min-w-0 flex-1 basis-64 font-medium after:absolute after:inset-0"
       >
-        {plural(receipt.items, "memory", "memories")} weighed
+        {receipt.prompt !== null && (
+          <span className="memory-text line-clamp-2">{receipt.prompt}</span>
+        )}
+        <span className={receipt.prompt === null ? "" : "block text-xs font-normal text-ink-3"}>
+          {plural(receipt.items, "memory", "memories")} weighed
+        </span>
       </Link>
       <code className="font-mono text-xs text-ink-3 max-sm:hidden">{receipt.id.slice(0, 8)}</code>
       <span className="text-xs text-ink-3">

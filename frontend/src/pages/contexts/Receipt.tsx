@@ -65,6 +65,11 @@ function Made({ context }: { context: Explained }) {
         <Detail name="Built">
           <TimeAgo at={receipt.created_at} />, for {receipt.butler}
         </Detail>
+        {receipt.prompt !== null && (
+          <Detail name="Prompt">
+            <span className="memory-text">{receipt.prompt}</span>
+          </Detail>
+        )}
         <Detail name="Session">
           <SessionLink id={receipt.session_id} none="none was named" />
         </Detail>

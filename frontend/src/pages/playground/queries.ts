@@ -20,6 +20,7 @@ export function block({ prompt, butler, budget }: PlaygroundSearch) {
             trigger_prompt: prompt ?? "",
             butler: butler ?? GLOBAL,
             explain: true,
+            preview: true,
             ...(budget !== undefined && { token_budget: budget }),
           },
         }),

@@ -1,17 +1,20 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
+import { useState } from "react";
 import type { Schemas } from "@/api/client";
+import { Superseded } from "@/memory/Superseded";
 import { UndoButton } from "@/memory/UndoButton";
 import { titleOf } from "@/pages/timeline/kinds";
 import { eventPages } from "@/pages/timeline/queries";
 import type { TimelineSearch } from "@/pages/timeline/route";
 import { TimelineFilters } from "@/pages/timeline/TimelineFilters";
-import { canUndo, eventTone, toldOf } from "@/shell/events";
+import { by, canUndo, eventTone, toldOf } from "@/shell/events";
 import { isFiltered, own } from "@/shell/filters";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { SavedViews } from "@/shell/SavedViews";
 import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { More } from "@/ui/More";
@@ -22,6 +25,7 @@ import { TimeAgo } from "@/ui/TimeAgo";
 type Event = Schemas["Event"];
 
 const route = getRouteApi("/memory/timeline");
+const FEW = 3; // links that are shown at once
 const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
 
 /** Everything that ever happened to memory, newest first and as it happens (DASH-18). */
@@ -63,8 +67,8 @@ function Days({ events }: { events: readonly Event[] }) {
         <section key={day} aria-label={day}>
           <h2 className="mb-2 text-sm font-semibold">{day}</h2>
           <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
-            {happened.map((one) => (
-              <EventLine key={one.id} event={one} />
+            {runs(happened).map((run) => (
+              <Run key={run[0].id} events={run} />
             ))}
           </ol>
         </section>
@@ -73,9 +77,44 @@ function Days({ events }: { events: readonly Event[] }) {
   );
 }
 
+type Run = readonly [Event, ...Event[]];
+
+/** Links that were made one after the other together, anything else by itself. */
+function runs(events: readonly Event[]): Run[] {
+  const found: [Event, ...Event[]][] = [];
+  for (const one of events) {
+    const run = found.at(-1);
+    if (one.event_type === "link_created" && run?.[0].event_type === "link_created") run.push(one);
+    else found.push([one]);
+  }
+  return found;
+}
+
+/** Links are many and say little one by one: the first is shown, the others when asked for. */
+function Run({ events: [first, ...others] }: { events: Run }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const shown = isOpen || others.length < FEW ? others : [];
+  return (
+    <>
+      <EventLine event={first} />
+      {shown.map((one) => (
+        <EventLine key={one.id} event={one} />
+      ))}
+      {shown.length < others.length && (
+        <li className="px-4 py-1.5">
+          <Button small kind="quiet" onClick={() => setIsOpen(true)}>
+            Show {plural(others.length, "more link")}
+          </Button>
+        </li>
+      )}
+    </>
+  );
+}
+
 function EventLine({ event }: { event: Event }) {
-  const { memory_type: type, memory_id: id } = event;
-  const reason: unknown = event.payload["reason"];
+  const { reason, superseded_by: successor } = event.payload;
+  const type = event.memory_type;
+  const id = typeof successor === "string" ? successor : event.memory_id;
   return (
     <li className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[14rem_minmax(0,1fr)_auto]">
       <div>
@@ -84,10 +123,11 @@ function EventLine({ event }: { event: Event }) {
         </Badge>
       </div>
       <div className="min-w-0">
+        {event.before !== null && <Superseded text={event.before} />}
         <p className="memory-text line-clamp-3">
           {type && id && event.about !== null ? (
             <MemoryLink kind={type} id={id} className="hover:underline">
-              {event.about}
+              {event.after ?? event.about}
             </MemoryLink>
           ) : (
             toldOf(event)
@@ -98,7 +138,7 @@ function EventLine({ event }: { event: Event }) {
         )}
       </div>
       <div className="flex items-center gap-2 self-start text-xs text-ink-3 md:justify-end">
-        {event.actor && <span className="max-w-32 truncate">by {event.actor}</span>}
+        {event.actor && <span className="max-w-40 truncate">{by(event.actor)}</span>}
         <TimeAgo at={event.created_at} />
         {canUndo(event.event_type) && (
           <UndoButton step={{ event_id: event.id }} of={titleOf(event.event_type)} />
@@ -113,7 +153,7 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
     <NoneFits icon={History} what="event" onClear={onClear} />
   ) : (
     <EmptyState icon={History} title="Nothing happened yet">
-      Each change of memory is told here: what was learned, promoted, replaced, and let go. Try{" "}
+      Each change of memory appears here: what was learned, promoted, replaced and forgotten. Try{" "}
       <Code>memory-butler store-fact user city &quot;Lives in Porto&quot;</Code>
     </EmptyState>
   );

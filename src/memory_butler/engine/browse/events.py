@@ -43,6 +43,7 @@ async def list_events(
 
     A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text
     (of both ends of a link); None where the event is about no memory, or where that is gone.
+    `before` and `after` are what it said, where the event put another text or name in its place.
     """
     criteria = checked(wanted)
     async with memory.reading(principal.tenant) as tx:
@@ -50,12 +51,17 @@ async def list_events(
         items = {
             id: kind
             for row in found.rows
-            for kind, id in (_item(row["payload"]), *_linked(row["payload"]))
+            for kind, id in (
+                _item(row["payload"]),
+                *_linked(row["payload"]),
+                ("fact", _id(row["payload"], "superseded_by")),
+            )
             if id and kind
         }
         known = await labels(tx, items, memory.clock())
         known |= await _entities(tx, found.rows)
-    return replace(found, rows=[_told(row, known) for row in found.rows])
+        reworded = await events.reworded(tx, [row["id"] for row in found.rows])
+    return replace(found, rows=[_told(row, known, reworded) for row in found.rows])
 
 
 def _item(payload: dict[str, Any]) -> tuple[MemoryType | None, UUID | None]:
@@ -70,26 +76,48 @@ def _linked(payload: dict[str, Any]) -> list[tuple[MemoryType | None, UUID | Non
 
 
 def _entity(payload: dict[str, Any]) -> UUID | None:
-    id = payload.get("entity_id") or payload.get("target_entity_id")
+    return _id(payload, "entity_id") or _id(payload, "target_entity_id")
+
+
+def _id(payload: dict[str, Any], name: str) -> UUID | None:
+    id = payload.get(name)
     return UUID(id) if isinstance(id, str) else None
 
 
 async def _entities(tx: Transaction, found: list[Row]) -> dict[UUID, Row]:
-    ids = {id for row in found if (id := _entity(row["payload"])) is not None}
+    ids = {
+        id
+        for row in found
+        for id in (_entity(row["payload"]), _id(row["payload"], "source_entity_id"))
+        if id is not None
+    }
     return {row["id"]: row for row in await entities.labels(tx, sorted(ids))} if ids else {}
 
 
-def _told(row: Row, known: dict[UUID, Row]) -> Row:
-    kind, id = _item(row["payload"])
-    entity = _entity(row["payload"])
-    named = known.get(id or entity) if (id or entity) is not None else None  # type: ignore[arg-type]
-    about = None if named is None else named["label"]
-    ends = [known[id]["label"] for _, id in _linked(row["payload"]) if id in known]
+def _told(row: Row, known: dict[UUID, Row], reworded: dict[UUID, Row]) -> Row:
+    payload = row["payload"]
+    kind, id = _item(payload)
+    entity = _entity(payload)
+
+    def label(of: UUID | None) -> str | None:
+        return known[of]["label"] if of in known else None
+
+    about = label(id or entity)
+    ends = [known[id]["label"] for _, id in _linked(payload) if id in known]
     if about is None and len(ends) == 2:
-        about = f"{ends[0]} → {row['payload']['relation'].replace('_', ' ')} → {ends[1]}"
+        about = f"{ends[0]} → {payload['relation'].replace('_', ' ')} → {ends[1]}"
+    before, after = None, None
+    if row["id"] in reworded:
+        before, after = reworded[row["id"]]["before"], reworded[row["id"]]["after"]
+    elif (successor := label(_id(payload, "superseded_by"))) is not None:
+        before, after = about, successor
+    elif (merged := label(_id(payload, "source_entity_id"))) is not None:
+        before, after = merged, about
     return row | {
         "memory_type": kind,
         "memory_id": id,
         "entity_id": entity,
         "about": about,
+        "before": before,
+        "after": after,
     }

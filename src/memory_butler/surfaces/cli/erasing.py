@@ -138,9 +138,7 @@ def verify(
 def _agreed(found: Any, tenant: str) -> bool:
     """Whether the person at the terminal agrees to what would go."""
     if not sys.stdin.isatty():
-        raise InvalidInput(
-            "not a terminal, so nobody can confirm: look with --preview, then add --yes"
-        )
+        raise InvalidInput("not a terminal; look with --preview, then rerun with --yes")
     _show_preview(found)
     return typer.confirm(f"Erase this for good, of tenant {tenant}?")
 

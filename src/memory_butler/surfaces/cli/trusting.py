@@ -101,10 +101,11 @@ def _receipts(output: Any) -> None:
     if not output.receipts:
         print("No context was built lately.")
         return
-    made = table("Context", "Butler", "Built", "Memories>")
+    made = table("Context", "Butler", "Built", "Memories>", "Prompt")
     for one in output.receipts:
         built = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
-        made.add_row(str(one.id), Text(clean(one.butler)), built, str(one.items))
+        prompt = Text(short(one.prompt or "–"))
+        made.add_row(str(one.id), Text(clean(one.butler)), built, str(one.items), prompt)
     console().print(made)
 
 
@@ -116,7 +117,8 @@ def _diff(output: Any) -> None:
         for one in some:
             why = f" ({', '.join(one.what)})" if one.what else ""
             texts = [short(text) for text in (one.before, one.after) if text is not None]
-            print(f"  {one.memory_type} {' → '.join(dict.fromkeys(texts))}{why}")
+            made = f" – {one.at:%Y-%m-%d %H:%M} by {clean(one.actor or 'nobody')}" if one.at else ""
+            print(f"  {one.memory_type} {' → '.join(dict.fromkeys(texts))}{why}{made}")
         if total > len(some):
             print(f"  … and {total - len(some)} more; --limit shows up to 200.")
     if output.deleted_episodes:
@@ -142,7 +144,7 @@ def _calibration(output: Any) -> None:
     )
     print(
         f"Brier score {output.brier:.3f} (0 is best); "
-        f"{output.base_rate_brier:.3f} by claiming the share that held for each."
+        f"baseline Brier score {output.base_rate_brier:.3f}, of claiming the mean for all."
     )
     made = table("Claimed", "Mean>", "Held>", "95 %>", "Outcomes>")
     for one in output.bins:

@@ -212,7 +212,7 @@ def delete(
         told += f", {counted(messages, 'message')}"
     if not yes:
         if not sys.stdin.isatty():
-            raise InvalidInput("not a terminal, so nobody can confirm: add --yes")
+            raise InvalidInput("not a terminal; rerun with --yes")
         if not typer.confirm(f"Delete {told}?"):
             print("Nothing was deleted.")
             return
@@ -244,7 +244,7 @@ def maintain(
 
     kind: RunType = choose(run_type, RUN_TYPES, "run type")
     if not (yes or dry_run or sys.stdin.isatty()):
-        raise InvalidInput("there is nobody to ask: add --yes to carry it out, or --dry-run")
+        raise InvalidInput("not a terminal; rerun with --yes, or look first with --dry-run")
     settings = place.settings()
     config = settings.memory.journal
     asked = model(settings, named, script)
