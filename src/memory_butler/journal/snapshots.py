@@ -17,7 +17,8 @@ from memory_butler.journal.state import AMBIENT
 
 _TABLES: Final = """
 SELECT name FROM main.sqlite_master
-WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'sealing' ORDER BY name
+WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('sealing', 'schema_version')
+ORDER BY name
 """
 _NO_PART: Final = ("-wal", "-shm", "-journal", INDEX, SEALED_INDEX, MEANINGS)
 
@@ -62,7 +63,8 @@ def check(path: Path) -> None:
 def digest(file: JournalFile) -> dict[str, tuple[int, str]]:
     """Of each table, how many rows it has and the sum of their hashes, sealed or not.
 
-    The ambient text is left out: it is a row of a sealed journal, and a file beside a plain one.
+    What tells sealed from plain is left out: the version of the file, and the ambient text, which
+    is a row of a sealed journal and a file beside a plain one.
     """
     columns = {table.name: ", ".join(table.columns) for table in TABLES}
     found = {}
