@@ -317,11 +317,12 @@ class Settings(Table):
     )
 
 
-def load(file: Path | None = None, **flags: Any) -> Settings:
+def load(file: Path | None = None, *, environment: bool = True, **flags: Any) -> Settings:
     """Read the configuration: flags, then the environment, then the file.
 
     Args:
         file: a `butler.toml`; else `MEMORY_BUTLER_CONFIG`, else `./butler.toml` if there is one.
+        environment: without, for the file of another installation than this one.
         flags: settings given on the command line; None means: not given.
 
     Raises:
@@ -333,7 +334,7 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
     above: dict[str, Any] = given
     try:
         # Merged before anything is checked: a pair of limits may come from two places.
-        above = _merge(_of_environment(), given)
+        above = _merge(_of_environment() if environment else {}, given)
         return Settings(**_merge({} if document is None else _of_file(document), above))
     except ValidationError as error:
         raise ConfigurationError(_explain(error, document, above)) from None

@@ -74,11 +74,41 @@ class Report:
         return "\n".join([*told, *(f"LOST: {one}" for one in self.lost)])
 
 
+@dataclass(slots=True)
+class Outage:
+    """What tenants met while a worker was down, those of the others and its own.
+
+    `stored`: facts by tenant meanwhile; `refused`: for how many seconds at most; `ticks`: how the
+    decay sweeps of that time ended, and of how many tenants.
+    """
+
+    others: list[str]
+    own: list[str]
+    stored: dict[str, int]
+    refused: dict[str, float]
+    ticks: list[tuple[str, int]]
+    back: float
+    lost: list[str]
+
+    def __str__(self) -> str:
+        stored = {
+            whose: [self.stored[one] for one in tenants]
+            for whose, tenants in (("others", self.others), ("own", self.own))
+        }
+        longest = max(self.refused[one] for one in self.others)
+        return (
+            f"stored meanwhile: {stored}; a tenant of another worker was refused for "
+            f"{longest:.1f} s at most; sweeps {self.ticks}; all answered {self.back:.1f} s after "
+            f"the worker was started; {len(self.lost)} lost"
+        )
+
+
 class Servers:
     """Servers as processes, on ports that they keep, which can be killed and started."""
 
-    def __init__(self, folder: Path, runtime_dsn: str) -> None:
-        self._settings = {"MEMORY_BUTLER_DSN": runtime_dsn, "MEMORY_BUTLER_POOL_SIZE": "4"}
+    def __init__(self, folder: Path, runtime_dsn: str, **extra: str) -> None:
+        settings = {"MEMORY_BUTLER_DSN": runtime_dsn, "MEMORY_BUTLER_POOL_SIZE": "4"}
+        self._settings = settings | extra
         self._places = [folder / f"server-{number}" for number in range(SERVERS)]
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self.urls = [""] * SERVERS
@@ -191,6 +221,52 @@ async def attack(cluster: Cluster, runtime_dsn: str, folder: Path, plan: list[st
     return report
 
 
+async def outage(cluster: Cluster, runtime_dsn: str, folder: Path, seconds: float) -> Outage:
+    """Keep a worker down for so long, while clients write and the sweep runs each minute."""
+    sweep = {"MEMORY_BUTLER_MEMORY__SCHEDULE__DECAY_SWEEP": "* * * * *"}
+    report, servers, stop = Report(), Servers(folder, runtime_dsn, **sweep), asyncio.Event()
+    made = await _tokens(runtime_dsn)
+    clients = {tenant: Client(tenant, token, servers, report) for tenant, token in made.items()}
+    await asyncio.gather(*map(servers.start, range(SERVERS)))
+    working = [asyncio.create_task(client.run(stop)) for client in clients.values()]
+    connection = await asyncpg.connect(cluster.coordinator.dsn())
+    worker = cluster.workers[0]
+    try:
+        await _all_answered(report, working)
+        at = {tenant: await connection.fetchval(_PLACE, tenant) for tenant in TENANTS}
+        for client in clients.values():
+            client.longest_refused = 0.0
+        began = await connection.fetchval("SELECT now()")
+        before = {tenant: len(known) for tenant, known in report.stored.items()}
+        worker.kill()
+        await asyncio.sleep(seconds)
+        stored = {tenant: len(known) - before[tenant] for tenant, known in report.stored.items()}
+        refused = {tenant: client.longest_refused for tenant, client in clients.items()}
+        ticks = [tuple(row) for row in await connection.fetch(_TICKS, began)]
+        up = time.monotonic()
+        await asyncio.to_thread(worker.start_again)
+        await _all_answered(report, working)
+        back = time.monotonic() - up
+        stop.set()
+        await asyncio.gather(*working)
+        return Outage(
+            [tenant for tenant, port in at.items() if port != worker.port],
+            [tenant for tenant, port in at.items() if port == worker.port],
+            stored,
+            refused,
+            ticks,
+            back,
+            await lost(cluster.coordinator, report),
+        )
+    finally:
+        stop.set()
+        await asyncio.gather(*working, return_exceptions=True)
+        await servers.stop()
+        await connection.close()
+        if not worker.is_running():
+            worker.start()
+
+
 async def _grow(cluster: Cluster, stack: AsyncExitStack) -> int:
     """Add a worker and give it its share, while clients write; how many shards of facts it got.
 
@@ -209,7 +285,14 @@ async def _grow(cluster: Cluster, stack: AsyncExitStack) -> int:
         await connection.close()
 
 
-_REBALANCE: Final = "SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')"
+_PLACE: Final = """
+SELECT s.nodeport FROM citus_shards s
+WHERE s.shardid = get_shard_id_for_distribution_column('facts', $1::text)
+"""
+_TICKS: Final = """
+SELECT status, (SELECT count(*) FROM jsonb_object_keys(detail)) FROM job_runs
+WHERE job = 'decay_sweep' AND started_at > $1 AND status <> 'running' ORDER BY started_at
+"""
 _SHARES: Final = """
 SELECT count(*) FROM citus_shards WHERE table_name = 'facts'::regclass AND nodeport = $1
 """

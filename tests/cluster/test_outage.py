@@ -1,8 +1,12 @@
 """A worker that is gone costs its own tenants alone, and only while it is gone."""
 
+import os
+from pathlib import Path
+
 import asyncpg
 import pytest
 
+from cluster.attack import outage
 from cluster.citus import Cluster
 from conftest import Database
 from memory_butler.domain.errors import IntegrityViolation, Unavailable
@@ -69,6 +73,23 @@ async def test_a_worker_that_is_down_costs_its_own_tenants_alone(
         lost.start()
     assert all([await _served(memory, tenant) for tenant in tenants])
     assert (await check(memory)).database == "ok"
+
+
+async def test_a_worker_that_is_down_for_a_minute(
+    cluster: Cluster, distributed: Database, tmp_path: Path
+) -> None:
+    """By day for some seconds, without a tick of the schedule."""
+    nightly = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+    found = await outage(cluster, distributed.runtime_dsn, tmp_path, 70 if nightly else 5)
+    print(found)
+    assert found.lost == []
+    assert found.own
+    assert {found.stored[one] for one in found.own} == {0}
+    assert all(found.stored[one] > 1 for one in found.others), str(found)
+    assert max(found.refused[one] for one in found.others) == 0, str(found)
+    if nightly:
+        assert {status for status, _ in found.ticks} == {"succeeded"}, str(found)
+        assert max(tenants for _, tenants in found.ticks) >= len(found.others)
 
 
 _ENTITY = (

@@ -41,6 +41,7 @@ WITHOUT_TENANT = {
             ("undo", "remove_made"), ("undo", "remove_made_entities"),
             *((noun, name) for noun in ("history", "search") for name in load(noun)),
             *(("tokens", name) for name in load("tokens")), ("jobs", "tenants_with_work"),
+            *(("moves", name) for name in load("moves") if not name.endswith("_turn")),
             ("seals", "tenants_to_seal"), ("reembedding", "tenants"),
             ("reembedding", "tenants_unembedded"),
         ],
@@ -58,6 +59,7 @@ WITHOUT_TENANT = {
         [
             ("facts", "lock_key"), ("items", "take_turns"), ("consolidation", "take_turns"),
             ("reembedding", "try_turn"), ("reembedding", "end_turn"), ("seals", "turn"),
+            ("moves", "try_turn"), ("moves", "end_turn"),
         ],
         _LOCK,
     ),

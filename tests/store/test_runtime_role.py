@@ -219,9 +219,13 @@ _OF_A_TENANT: Final = {
 }
 # What belongs to the installation: who may come in, and which tenants have something to do. No text
 # of a tenant is in them; whoever holds the runtime login could list tokens (not their secrets), and
-# revoke them (docs/threat-model.md).
+# revoke them (docs/threat-model.md). Those of moves are tried in tests/moving.
 _OF_ALL: Final = {
     "authenticate",
+    "tenant_mark",
+    "tenant_move",
+    "tenant_take_tokens",
+    "tenant_tokens",
     "tenants_to_embed",
     "tenants_to_reembed",
     "tenants_to_seal",

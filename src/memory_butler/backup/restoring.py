@@ -61,7 +61,7 @@ async def restore(
         Conflict: there are memories or journals already and `replace` was not said; something is
             connected; the dump does not load.
         ConfigurationError: it is encrypted and a key is missing; it was made by a later version or
-            too old a one, or of a database of another name.
+            too old a one, or of a database of another name; or the database is a cluster.
         IntegrityViolation: what was loaded is not what was backed up.
     """
     data_dir = settings.data_dir.expanduser().resolve()
@@ -80,6 +80,12 @@ async def restore(
         journals = folder / JOURNALS
         async with _server(settings, admin_dsn) as server:
             name = dump.database_of(server.admin_dsn)
+            if await dump.is_cluster(server.admin_dsn):
+                raise ConfigurationError(
+                    f"the database {name} is a Citus cluster, whose place no restored database can "
+                    "take: restore into a database of one machine, then make that a cluster "
+                    "(docs/scaling.md), or move its tenants with `memory-butler move`"
+                )
             await remove_unfinished(data_dir, server.admin_dsn, name)
             if name != manifest.database:
                 raise ConfigurationError(

@@ -62,6 +62,10 @@ class Unavailable(MemoryButlerError):
     code = "unavailable"
 
 
+class Frozen(Unavailable):
+    """The tenant is moving to another installation, or has moved; the message says where."""
+
+
 class ConfigurationError(MemoryButlerError):
     """The installation or its configuration is wrong; the message says which setting to change."""
 

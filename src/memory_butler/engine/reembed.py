@@ -8,12 +8,12 @@ goes on. Searches compare vectors of one model only; until then a memory is foun
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 from uuid import UUID
 
 from memory_butler.background import beside
-from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.errors import Frozen, MemoryButlerError
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.embedder import Vectors
 from memory_butler.logs import get_logger
@@ -101,13 +101,12 @@ async def _keep_embedding(memory: Memory, look_seconds: float) -> None:
 
 
 async def _embed(memory: Memory, tenants: list[str], find: _Find, progress: Progress) -> int:
-    return sum(
-        [
-            await _embed_table(memory, tenant, table, find, progress)
-            for tenant in tenants
-            for table in reembedding.TABLES
-        ]
-    )
+    done = 0
+    for tenant in tenants:
+        with suppress(Frozen):  # the place that it moves to does it
+            for table in reembedding.TABLES:
+                done += await _embed_table(memory, tenant, table, find, progress)
+    return done
 
 
 async def _embed_table(

@@ -17,6 +17,7 @@ from memory_butler.background import beside
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
+    Frozen,
     IntegrityViolation,
     MemoryButlerError,
 )
@@ -135,6 +136,33 @@ async def erased_everything(
     return signed
 
 
+async def adopt(memory: Memory, tenant: str) -> int:
+    """Seal the events of a tenant that has just come from elsewhere; how many.
+
+    Raises:
+        ConfigurationError: the memory has no keys.
+    """
+    keys, adopted = _keys(memory), 0
+    after: UUID | None = seals.NOTHING
+    while after is not None:
+        async with transaction(memory.pool, tenant) as tx:
+            count, after = await seals.adopt_batch(tx, keys.chain, after)
+        adopted += count
+    return adopted
+
+
+async def begin_moved(memory: Memory, tx: Transaction, why: str) -> Checkpoint:
+    """Sign that the log counts from here, for a reason; what waits comes behind it, and counts."""
+    keys = _keys(memory)
+    last = await _last(tx, keys)
+    head = Head(0, START) if last is None else Head(last["seq"], last["link"])
+    number = 0 if last is None else last["number"]
+    base = _base(why, head, memory, await seals.waiting(tx))
+    signed = keys.signed(_statement(tx.tenant, number + 1, head, base, memory))
+    await seals.put_checkpoint(tx, signed)
+    return signed
+
+
 async def audit(memory: Memory, principal: Principal, outside: Path | None = None) -> Report:
     """Seal what waits, then check the whole log of a tenant.
 
@@ -213,6 +241,8 @@ async def _pass(memory: Memory, refused: set[str]) -> None:
         try:
             await seal(memory, tenant)
             refused.discard(tenant)
+        except Frozen:
+            pass  # whoever moves it seals what waits
         except (Conflict, IntegrityViolation) as error:
             if tenant not in refused:
                 log.error("events are not sealed", tenant=tenant, reason=str(error))

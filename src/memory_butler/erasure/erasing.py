@@ -107,6 +107,7 @@ async def erase(
     Raises:
         NotFound: there is nothing of that name.
         IntegrityViolation: a probe still found it; nothing was erased.
+        Frozen: the tenant is moving, or has moved and this is not all that it left behind.
         ConfigurationError: there is no data directory for the certificate; nothing was erased.
         Unavailable: the memories are erased, but something that must follow could not be done;
             erase again to finish.
@@ -119,7 +120,7 @@ async def erase(
     await _find_message(memory, principal, target)
     id = uuid4()
     tell("erasing")
-    async with transaction(memory.pool, principal.tenant) as tx:
+    async with transaction(memory.pool, principal.tenant, after_move=target.everything) as tx:
         await one_bulk_writer(tx)
         scope = await scope_of(tx, target)
         chained = await sealing.before_erasing(memory, tx)
@@ -228,7 +229,7 @@ async def finish(
     for row in waiting:
         said = await _complete(memory, principal, row, admin_dsn or memory.admin_dsn, tell)
         path = await asyncio.to_thread(certificate.written, said, _data_dir(memory))
-        async with transaction(memory.pool, principal.tenant) as tx:
+        async with transaction(memory.pool, principal.tenant, after_move=True) as tx:
             await erasure.finish(tx, row["id"], memory.clock())
         done.append(Erased(said, path))
     return done

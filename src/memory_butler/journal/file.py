@@ -18,6 +18,7 @@ from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
+    Frozen,
     IntegrityViolation,
     InvalidInput,
     NotFound,
@@ -42,6 +43,10 @@ BUSY_SECONDS: Final = 10.0
 
 # What one at a time does with a journal: answer, compile. Erasing waits for both (C-293).
 Claim = Literal["reply", "maintenance"]
+
+# Beside a tenant's journals while it moves to another installation, and for good where it has left:
+# what is said to whoever wants to write.
+FROZEN: Final = ".frozen"
 
 # With less than that left SQLite cannot even make the index of its log.
 _LEAST_FREE_BYTES: Final = 256 * 1024
@@ -88,12 +93,15 @@ class JournalFile:
             Unavailable: the file cannot be opened, or another process holds it too long.
             ConfigurationError: it was made by a newer version of this program, or by another; or it
                 is sealed, and its key is not to be had.
+            Frozen: it is a new one, and its tenant is moving, or has moved.
         """
         self.path = path
         self._sealing = Sealing(path, keys)
         self._lock = threading.RLock()
         self._closed = False
         self._past: tuple[datetime, JournalPolicy | None] | None = None
+        if not path.exists():
+            refuse_frozen(path)
         try:
             _make_private(path)
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -157,11 +165,13 @@ class JournalFile:
             Unavailable: another process wrote for longer than `BUSY_SECONDS`, or the disk failed.
             IntegrityViolation: a constraint or trigger refused the change.
             Conflict: this is the file of a moment in the past.
+            Frozen: its tenant is moving to another installation, or has moved.
         """
         if self._past is not None:
             moment = self._past[0].isoformat()
             raise Conflict(f"the journal as it was known at {moment} cannot be changed")
         with self._transaction("BEGIN IMMEDIATE") as connection:
+            refuse_frozen(self.path)
             yield connection
 
     @contextmanager
@@ -307,6 +317,19 @@ def claimed(path: Path, what: Claim, taken: str) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def refuse_frozen(path: Path) -> None:
+    """Raise `Frozen` where the tenant of a journal moves to another installation, or has moved.
+
+    Asked within a transaction that writes: who freezes a tenant then waits for those who asked
+    before.
+    """
+    try:
+        said = path.with_name(FROZEN).read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    raise Frozen(said)
 
 
 def _of_the_disk(path: Path) -> str | None:

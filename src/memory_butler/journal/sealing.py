@@ -43,7 +43,8 @@ _FILE_BYTES: Final = 16
 _BATCH: Final = 1_000
 # More fragments than a journal has; each name is unsealed once a process.
 _NAMES: Final = 65_536
-_PREFIX: Final = "sealed_"
+# Of the tables of a sealed file.
+PREFIX: Final = "sealed_"
 # The views of the present; those of the past lie over the same.
 OPENED: Final = "opened_"
 _MARK: Final = """
@@ -308,7 +309,7 @@ def seal_rows(
     key = keyring.key_of(sealing.path.parent.name, datetime.now(UTC))
     file = secrets.token_hex(_FILE_BYTES)
     _register(db, _cipher(key, file))
-    _change_all(db, "", _PREFIX, _sealed, progress)
+    _change_all(db, "", PREFIX, _sealed, progress)
     db.execute(_MARK)
     db.execute("INSERT INTO sealing VALUES (?, ?, false)", (key.id, file))
     db.execute("UPDATE schema_version SET version = ?", (SEALED_VERSION,))
@@ -317,7 +318,7 @@ def seal_rows(
 def open_rows(db: sqlite3.Connection, version: int, progress: Progress = silent) -> None:
     """Make a sealed file one of `version`, which is plain, within a transaction."""
     _close_up(db)
-    _change_all(db, _PREFIX, "", _opened, progress)
+    _change_all(db, PREFIX, "", _opened, progress)
     db.execute("DROP TABLE sealing")
     db.execute("UPDATE schema_version SET version = ?", (version,))
 
@@ -345,7 +346,7 @@ def of_opened(db: sqlite3.Connection, sql: str) -> str:
 
 def of_sealed(sql: str) -> str:
     """SQL on the tables of `main`, on those of a sealed journal as they lie in its file."""
-    return _OF_MAIN.sub(rf"main.{_PREFIX}\1", sql)
+    return _OF_MAIN.sub(rf"main.{PREFIX}\1", sql)
 
 
 def set_aside(db: sqlite3.Connection, name: str) -> None:
@@ -431,7 +432,7 @@ def _register(
 def _open_up(db: sqlite3.Connection) -> None:
     """Lay a view by its usual name over each sealed table, which seals what is written to it."""
     for table in TABLES:
-        name, sealed = table.name, f"{_PREFIX}{table.name}"
+        name, sealed = table.name, f"{PREFIX}{table.name}"
         columns = ", ".join(table.columns)
         opened = ", ".join(f"{_opened(table, one, '')} AS {one}" for one in table.columns)
         written = [_sealed(table, one, "NEW.") for one in table.columns]

@@ -1,5 +1,6 @@
 """Copies of journals while they are in use, by SQLite's own online backup."""
 
+import hashlib
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -8,21 +9,30 @@ from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.journal.file import JournalFile
 from memory_butler.journal.meaning import MEANINGS
+from memory_butler.journal.sealing import PREFIX, TABLES
 from memory_butler.journal.search import INDEX, SEALED_INDEX
+from memory_butler.journal.state import AMBIENT
 
+_TABLES: Final = """
+SELECT name FROM main.sqlite_master
+WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('sealing', 'schema_version')
+ORDER BY name
+"""
 _NO_PART: Final = ("-wal", "-shm", "-journal", INDEX, SEALED_INDEX, MEANINGS)
 
 
-def copy_all(data_dir: Path, target: Path) -> list[str]:
-    """Copy every journal, each as of one moment, with its text files; their paths in `target`.
+def copy_all(data_dir: Path, target: Path, tenant: str = "") -> list[str]:
+    """Copy every journal, or those of a tenant, each as of one moment, with its text files; their
+    paths in `target`.
 
     Raises:
         IntegrityViolation: a copy is damaged, so the journal is.
     """
     source = data_dir / "journal"
     names = []
-    for path in _files(source):
+    for path in _files(source / tenant):
         name = path.relative_to(source)
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".sqlite":
@@ -48,6 +58,27 @@ def check(path: Path) -> None:
         said = str(error)
     if said != "ok":
         raise IntegrityViolation(f"the journal {path.name} is damaged: {said}")
+
+
+def digest(file: JournalFile) -> dict[str, tuple[int, str]]:
+    """Of each table, how many rows it has and the sum of their hashes, sealed or not.
+
+    What tells sealed from plain is left out: the version of the file, and the ambient text, which
+    is a row of a sealed journal and a file beside a plain one.
+    """
+    columns = {table.name: ", ".join(table.columns) for table in TABLES}
+    found = {}
+    with file.reading() as db:
+        names = [row[0].removeprefix(PREFIX) for row in db.execute(_TABLES)]
+        for name in names:
+            rows, total = 0, 0
+            for row in db.execute(f"SELECT {columns.get(name, '*')} FROM {name}"):  # noqa: S608
+                if (name, row[0]) == ("state", AMBIENT):
+                    continue
+                rows += 1
+                total += int.from_bytes(hashlib.sha256(repr(row).encode()).digest())
+            found[name] = (rows, f"{total:x}")
+    return found
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -27,6 +27,10 @@ STAYING: Final = frozenset(
     {
         "authenticate",
         "erase_tenant_tokens",
+        "tenant_mark",
+        "tenant_move",
+        "tenant_take_tokens",
+        "tenant_tokens",
         "tenants_to_embed",
         "tenants_to_reembed",
         "tenants_to_seal",

@@ -33,6 +33,7 @@ Counts = Mapping[str, tuple[int, str]]
 _TAIL: Final = 1_000
 _DATABASES: Final = "SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY datname"
 
+_HAS_CITUS: Final = load("distribution")["has_citus"]
 _ERASED: Final = "SELECT id FROM erasures WHERE target->>'by' = 'tenant'"
 _TABLES: Final = """
 SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -85,7 +86,7 @@ async def one_moment(admin_dsn: str) -> AsyncIterator[Moment]:
     """
     owner = Roles.of(database_of(admin_dsn)).owner
     async with connected(admin_dsn) as connection:
-        if await connection.fetchval(load("distribution")["has_citus"]):
+        if await connection.fetchval(_HAS_CITUS):
             raise ConfigurationError(
                 "a Citus cluster cannot be dumped as of one moment. Back up each of its machines "
                 "by PostgreSQL's own means (docs/scaling.md), or a tenant by `memory-butler export`"
@@ -171,6 +172,18 @@ async def is_empty(admin_dsn: str) -> bool:
         if isinstance(error.__cause__, asyncpg.InvalidCatalogNameError):
             return True
         raise
+
+
+async def is_cluster(admin_dsn: str) -> bool:
+    """Whether a database is there, and is spread over machines by Citus or about to be."""
+    try:
+        async with connected(admin_dsn) as connection:
+            found: bool = await connection.fetchval(_HAS_CITUS)
+    except Unavailable as error:
+        if isinstance(error.__cause__, asyncpg.InvalidCatalogNameError):
+            return False
+        raise
+    return found
 
 
 async def drop(maintenance_dsn: str, name: str) -> None:

@@ -132,8 +132,13 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
 async def erase_tenant(tx: Transaction) -> dict[str, int]:
     """Erase every row of the tenant; rows a table."""
     found: dict[str, int] = await tx.connection.fetchval(SQL["erase_tenant"], tx.tenant)
-    tokens: int = await tx.connection.fetchval(SQL["erase_tenant_tokens"], tx.tenant)
-    return found | {"tokens": tokens}
+    return found | {"tokens": await erase_tokens(tx)}
+
+
+async def erase_tokens(tx: Transaction) -> int:
+    """Erase the tenant's tokens, and what ticks say of it; how many tokens."""
+    count: int = await tx.connection.fetchval(SQL["erase_tenant_tokens"], tx.tenant)
+    return count
 
 
 async def record(

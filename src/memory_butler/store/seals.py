@@ -13,16 +13,18 @@ import asyncpg
 
 from memory_butler.audit import KIND, content_mac, event_mac, link_mac, parsed
 from memory_butler.store.queries import load
-from memory_butler.store.transaction import Transaction, untenanted
+from memory_butler.store.transaction import (
+    UNBOUNDED_SECONDS,
+    Transaction,
+    unbounded,
+    untenanted,
+)
 
 SQL = load("seals")
 
 _SALT_BYTES = 16
 # How many events are adopted, or chained, in one transaction.
 BATCH = 2_000
-# The log of years is sorted before its first line comes: whoever asks for it waits.
-_UNBOUNDED = "SELECT set_config('statement_timeout', '0', true)"
-_LINES_SECONDS = 24 * 3600.0
 _FETCHED = 500
 # Before the id of every event.
 NOTHING = UUID(int=0)
@@ -139,6 +141,12 @@ async def put_checkpoint(tx: Transaction, signed: Mapping[str, str]) -> None:
     await tx.connection.execute(SQL["put_checkpoint"], tx.tenant, signed["statement"], signature)
 
 
+async def waiting(tx: Transaction) -> int:
+    """How many seals wait for their place in the chain."""
+    count: int = await tx.connection.fetchval(SQL["count_waiting"], tx.tenant)
+    return count
+
+
 async def emptied(tx: Transaction, erasure: UUID) -> list[UUID]:
     """The events whose content an erasure took."""
     return [row["id"] for row in await tx.connection.fetch(SQL["emptied"], tx.tenant, erasure)]
@@ -149,9 +157,10 @@ async def lines(tx: Transaction) -> AsyncIterator[str]:
     header = {"kind": KIND, "format": 1, "tenant": tx.tenant, "checkpoint": await checkpoint(tx)}
     yield json.dumps(header)
     count = 0
-    await tx.connection.execute(_UNBOUNDED)
+    # The log of years is sorted before its first line comes: whoever asks for it waits.
+    await unbounded(tx)
     async for row in tx.connection.cursor(
-        SQL["entries"], tx.tenant, prefetch=_FETCHED, timeout=_LINES_SECONDS
+        SQL["entries"], tx.tenant, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
     ):
         count += 1
         event = "null"

@@ -10,6 +10,9 @@ FROM (SELECT event_id, mac FROM event_seals WHERE tenant_id = $1 AND seq IS NULL
 LEFT JOIN memory_events e ON e.tenant_id = $1 AND e.id = w.event_id
 ORDER BY e.created_at, w.event_id
 
+-- name: count_waiting
+SELECT count(*) FROM event_seals WHERE tenant_id = $1 AND seq IS NULL
+
 -- name: chain
 UPDATE event_seals s SET seq = n.seq, sealed_at = $5, link = n.link
 FROM unnest($2::uuid[], $3::bigint[], $4::bytea[]) AS n (event_id, seq, link)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
+from memory_butler.domain.errors import Frozen
 from memory_butler.domain.principals import Scope, parse_scope
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
@@ -43,11 +44,17 @@ async def create(
     now: datetime,
     expires_at: datetime | None,
 ) -> UUID:
-    """Admit a token, and its tenant where that is new; the token's id."""
+    """Admit a token, and its tenant where that is new; the token's id.
+
+    Raises:
+        Frozen: the tenant is moving to another installation, or has moved.
+    """
     async with untenanted(pool) as connection:
-        id: UUID = await connection.fetchval(
+        id: UUID | None = await connection.fetchval(
             SQL["create"], tenant, name, token_hash, scopes, now, expires_at
         )
+    if id is None:
+        raise Frozen(f"tenant {tenant} is moving or has moved: make its tokens where it goes")
     return id
 
 
@@ -58,9 +65,15 @@ async def listed(pool: asyncpg.Pool, tenant: str | None) -> list[Row]:
 
 
 async def revoke(pool: asyncpg.Pool, token_id: UUID, now: datetime) -> bool:
-    """End a token; False where none is valid under that id."""
+    """End a token; False where none is valid under that id.
+
+    Raises:
+        Frozen: its tenant is moving to another installation.
+    """
     async with untenanted(pool) as connection:
-        ended: bool = await connection.fetchval(SQL["revoke"], token_id, now)
+        ended: bool | None = await connection.fetchval(SQL["revoke"], token_id, now)
+    if ended is None:
+        raise Frozen("the tenant of this token is moving: revoke it when it is there")
     return ended
 
 

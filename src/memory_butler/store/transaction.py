@@ -19,6 +19,7 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
+from memory_butler.domain.moves import Move, State, refuse_frozen
 from memory_butler.domain.standpoint import Standpoint
 from memory_butler.telemetry import metrics
 
@@ -32,6 +33,7 @@ COMMAND_TIMEOUT = 60.0
 ACQUIRE_TIMEOUT = 5.0
 RELEASE_TIMEOUT = 5.0  # only the end of a cancelled statement is waited for
 CLOSE_TIMEOUT = 10.0
+UNBOUNDED_SECONDS = 24 * 3600.0
 BEGIN_TIMEOUT = 10.0  # a beginning waits for nobody's locks
 
 # What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
@@ -91,6 +93,7 @@ class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
             change.
         seal_key: the key by which events are sealed; None: they are not.
         to_seal: tenants whose events wait to be put into their chain.
+        let_in: in which states of a move this process may write, which is the one that moves.
     """
 
     after_commit: "Callable[[asyncpg.Connection[asyncpg.Record], str], Awaitable[None]] | None" = (
@@ -102,6 +105,7 @@ class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
         self.turns = asyncio.Semaphore(max_size)
         self.seal_key: bytes | None = None
         self.to_seal: set[str] = set()
+        self.let_in: frozenset[State] = frozenset()
 
     async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Give a connection back. One that does not end its cancelled statement is dropped.
@@ -186,20 +190,31 @@ async def reading(
 
 @asynccontextmanager
 async def transaction(
-    pool: asyncpg.Pool, tenant: str, *, durable: bool = True
+    pool: asyncpg.Pool, tenant: str, *, durable: bool = True, after_move: bool = False
 ) -> AsyncIterator[Transaction]:
     """One tenant transaction: committed when the block ends, rolled back when it raises.
 
     `durable=False` lets the commit return before the log is on disk. It is for the counters that a
     read bumps, and for nothing else: whatever was acknowledged must survive a crash.
+    `after_move`: also for a tenant that has left, to erase what it left behind.
 
     Raises:
+        Frozen: the tenant is moving to another installation, or has moved.
         Unavailable: the database went away, before or during the block.
         Contended: it was given up for another change; the same again may work.
         IntegrityViolation: a constraint that no code path should reach refused the change.
     """
     async with _open(pool, tenant, _SETTINGS[durable], changes=durable) as tx:
+        let_in: frozenset[State] = getattr(pool, "let_in", frozenset())
+        move = await move_of(tx)
+        refuse_frozen(tenant, move, let_in | {"left"} if after_move else let_in)
         yield tx
+
+
+async def move_of(tx: Transaction) -> Move | None:
+    """Where the move of the tenant stands, which stays so until commit; None: it never moved."""
+    row = await tx.connection.fetchrow(_MOVE, tx.tenant)
+    return None if row is None else Move(*row)
 
 
 @asynccontextmanager
@@ -274,6 +289,14 @@ async def _begun(
             await begun.rollback()
         raise
     await begun.commit()
+
+
+async def unbounded(tx: Transaction) -> None:
+    """Let statements take as long as they need until commit: for what reads all of a tenant.
+
+    The driver has a bound of its own; give it `UNBOUNDED_SECONDS`.
+    """
+    await tx.connection.execute("SET LOCAL statement_timeout = 0")
 
 
 @asynccontextmanager
@@ -354,6 +377,7 @@ _SETTINGS = {
         "SET LOCAL lock_timeout = 3000; SET LOCAL statement_timeout = 20000"
     ),
 }
+_MOVE = "SELECT move_id, move_state, move_place FROM tenant_move($1)"
 # A list has many filters that may be left out: planned for those that are given, not for all cases
 # alike, so that each finds its index.
 _READ = (

@@ -7,12 +7,13 @@ migration adds some; hence the statements are put together here, and not in the 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.schema import quoted
-from memory_butler.store.transaction import Transaction
+from memory_butler.store.transaction import UNBOUNDED_SECONDS, Transaction
 
 SQL = load("transfer")
 
@@ -24,6 +25,10 @@ _AT_MOST = f"least(coalesce({{}}, {DEFAULT_TRUST:d}::smallint), $5::smallint)"
 # The table of former states, and its column that has one, with the trust of then.
 _PAST, _STATE = "memory_versions", "state"
 _FETCHED = 500
+_NAMED_MODEL = (
+    "|| jsonb_build_object('model', (SELECT v.model_name || ' ' || v.version"
+    " FROM embedding_versions v WHERE v.id = t.embedding_version_id))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,35 @@ async def count(tx: Transaction, table: Table) -> int:
     query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
     total: int = await tx.connection.fetchval(query, tx.tenant)
     return total
+
+
+async def digest(
+    tx: Transaction, table: Table, ids: Collection[UUID] | None = None
+) -> tuple[int, str]:
+    """How many rows the tenant has in it, and the sum of the hashes of what they say.
+
+    The same in every database: a model is named, not numbered. `ids` limits it to rows that have
+    one of these in their column `id`.
+    """
+    dropped, more = [_TENANT, *table.generated], ""
+    if _MODEL in table.columns:
+        dropped.append(_MODEL)
+        more = _NAMED_MODEL
+    limited = "$3::uuid[] IS NULL" if ids is None else "t.id = ANY ($3::uuid[])"
+    query = (
+        "SELECT count(*), coalesce(sum(('x' || left(md5(said::text), 16))::bit(64)::bigint), 0)"  # noqa: S608
+        f" FROM (SELECT to_jsonb(t) - $2::text[] {more} AS said FROM {quoted(table.name)} t"
+        f" WHERE t.tenant_id = $1 AND {limited}) r"
+    )
+    given = (tx.tenant, dropped, None if ids is None else list(ids))
+    row = await tx.connection.fetchrow(query, *given, timeout=UNBOUNDED_SECONDS)
+    return row[0], str(row[1])
+
+
+async def ids(tx: Transaction, table: Table) -> list[UUID]:
+    """The column `id` of the tenant's rows, which are few."""
+    query = f"SELECT id FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
+    return [row["id"] for row in await tx.connection.fetch(query, tx.tenant)]
 
 
 async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> AsyncIterator[str]:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import asyncpg
 
+from memory_butler.domain.errors import Frozen
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs.catalogue import ACTOR, Job
 from memory_butler.engine.memory import Memory
@@ -85,6 +86,8 @@ async def every_tenant(memory: Memory, job: Job) -> tuple[dict[str, Any], bool]:
         for tenant in tenants:
             try:
                 detail[tenant] = await job.run(memory, Principal(tenant, ACTOR))
+            except Frozen:
+                continue  # the place that it moves to does it
             except Exception as error:
                 failed = True
                 # The class only: the text of an unforeseen error may quote what is stored.

@@ -488,9 +488,14 @@ END $$;
 
 -- name: tables_of_all
 -- Who may ask. Only a hash of each token is kept. Reached only through functions of the owner.
+-- move_*: where a tenant that moves to another installation stands; `place` names the other one.
 CREATE TABLE tenants (
     id text PRIMARY KEY CONSTRAINT tenants_named CHECK (id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$'),
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now(),
+    move_id uuid,
+    move_state text CONSTRAINT tenants_move_state_known
+        CHECK (move_state IN ('leaving', 'left', 'arriving', 'arrived')),
+    move_place text
 );
 CREATE TABLE tokens (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -21,6 +21,7 @@ from memory_butler.surfaces.cli import (
     journal,
     keys,
     maintaining,
+    moving,
     nearest_index,
     operations,
     scanning,
@@ -89,6 +90,7 @@ def build(serve: Serve, *additions: Addition) -> TyperGroup:
     add("restore-backup", rich_help_panel=OPERATE, epilog=backing_up.RESTORE_EXAMPLES)(
         located(backing_up.restore_backup)
     )
+    add("move", rich_help_panel=OPERATE, epilog=moving.EXAMPLES)(located(moving.move))
     add("distribute", rich_help_panel=OPERATE, epilog=distributing.EXAMPLES)(
         located(distributing.distribute)
     )

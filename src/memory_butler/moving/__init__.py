@@ -1,0 +1,1 @@
+"""A tenant moves to another installation: frozen, copied, compared, switched."""

@@ -1,0 +1,368 @@
+"""Moving a tenant to another installation: freeze, copy, compare, switch; erasing comes after.
+
+Both places keep a mark of the move, each in its own database. The source is frozen before the first
+row is copied and never written to again; the target takes no writes before the switch, which is one
+transaction there: the mark becomes `arrived` and the tokens come in. So never do both take writes.
+Every step may be cut off and done again, and until the switch the move can be cancelled.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, get_args
+from uuid import uuid4
+
+from memory_butler.audit import parsed
+from memory_butler.companions import opening
+from memory_butler.domain.errors import ConfigurationError, Conflict, IntegrityViolation
+from memory_butler.domain.moves import Move, State
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
+from memory_butler.engine import sealing, tokens
+from memory_butler.engine.exchange import peers
+from memory_butler.engine.memory import Memory
+from memory_butler.moving import journals
+from memory_butler.store import erasure, moves, seals, transfer
+from memory_butler.store.transaction import Transaction, move_of, transaction, unbounded
+
+Tell = Callable[[str], None]
+Progress = Callable[[int, int], None]
+
+# Rows with a vector are some 9 kB; a batch stays a few megabytes.
+_BATCH: Final = 256
+# Its rows outlast an erasure of the whole tenant: the target may have some of an earlier stay.
+_LASTING: Final = "erasures"
+_ANY: Final[frozenset[State]] = frozenset(get_args(State))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two installations; `place` is how people name it."""
+
+    memory: Memory
+    place: str
+
+    @property
+    def data_dir(self) -> Path:
+        return opening.data_dir(self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What moves: rows by table, the names of journals, how many tokens."""
+
+    rows: Mapping[str, int]
+    journals: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """One tenant on its way from `source` to `target`.
+
+    Both pools may write for a tenant that moves from now on: use them for nothing else.
+    """
+
+    source: Side
+    target: Side
+    principal: Principal
+    tell: Tell = lambda _: None
+    progress: Progress = lambda _done, _total: None
+
+    def __post_init__(self) -> None:
+        for side in (self.source, self.target):
+            side.memory.pool.let_in = _ANY
+
+    @property
+    def _tenant(self) -> str:
+        return self.principal.tenant
+
+    async def preview(self) -> Content:
+        """Look what would move, and whether it can; nothing is changed.
+
+        Raises:
+            Conflict, ConfigurationError: it cannot, and why.
+        """
+        async with self._alone():
+            here = await self._mark(self.source)
+            if here is None:
+                await self._refuse_impossible()
+            else:
+                self._refuse_other(here)
+            return await self._content(self.source)
+
+    async def move(self) -> Content:
+        """Move the tenant, or go on with a move to this target that was cut off.
+
+        Raises:
+            Conflict, ConfigurationError: it cannot move, and why; nothing was changed.
+            IntegrityViolation: what was copied differs. The tenant stays frozen: move again, or
+                cancel.
+            Unavailable: a database is away; move again.
+        """
+        async with self._alone():
+            here = await self._frozen()
+            there = await self._mark(self.target)
+            arrived = Move(here.id, "arrived", self.source.place)
+            if here.state == "leaving" and there != arrived:
+                arriving = await self._arriving(here, there)
+                await self._copy_rows()
+                await self._copy_files(arriving)
+                await self._compare()
+                await self._switch(arriving, arrived)
+                there = arrived
+            if there == arrived:
+                await self._close(here, arrived)
+            elif there is not None:
+                raise Conflict(here.refusal(self._tenant))  # it has moved on from there
+            return await self._content(self.target)
+
+    async def cancel(self) -> None:
+        """Take back a move before its switch: the tenant stays where it is.
+
+        Raises:
+            Conflict: it has moved already, or to another target.
+        """
+        async with self._alone():
+            here, there = await self._mark(self.source), await self._mark(self.target)
+            if here is not None:
+                self._refuse_other(here)
+                ours = there if there is not None and there.id == here.id else None
+                if here.state == "left" or (ours is not None and ours.state == "arrived"):
+                    raise Conflict(replace(here, state="left").refusal(self._tenant))
+                if ours is not None:
+                    await self._take_back(ours)
+                await self._set(self.source, here, None)
+            await asyncio.to_thread(journals.thaw, self.source.data_dir, self._tenant)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        async with (
+            moves.turn(self.source.memory.pool, self._tenant) as ours,
+            moves.turn(self.target.memory.pool, self._tenant) as ours_too,
+        ):
+            if not (ours and ours_too):
+                raise Conflict(
+                    "another process moves this tenant just now, or both places are one database"
+                )
+            yield
+
+    async def _frozen(self) -> Move:
+        """The mark of the source, which takes no writes any more."""
+        self.tell("freezing")
+        here = await self._mark(self.source)
+        if here is None:
+            await self._refuse_impossible()
+            leaving = Move(uuid4(), "leaving", self.target.place)
+            said = leaving.refusal(self._tenant)
+            await asyncio.to_thread(journals.freeze, self.source.data_dir, self._tenant, said)
+            await self._set(self.source, None, leaving)
+            here = leaving
+        self._refuse_other(here)
+        if here.state == "leaving" and self.source.memory.audit is not None:
+            await sealing.seal(self.source.memory, self._tenant)
+        return here
+
+    async def _refuse_impossible(self) -> None:
+        """Raise where the move cannot begin, or would not come to its end."""
+        tenant, source, target = self._tenant, self.source.memory, self.target.memory
+        if self.source.data_dir.resolve() == self.target.data_dir.resolve():
+            raise ConfigurationError(
+                f"both places have the data folder {self.source.data_dir}: name the folder of the "
+                "other one with --to-data-dir"
+            )
+        if source.audit and target.audit and source.audit.folder == target.audit.folder:
+            raise ConfigurationError("both places have one audit folder: set audit_dir for each")
+        async with source.reading(tenant, on_primary=True) as tx:
+            if await erasure.unfinished(tx):
+                raise Conflict("an erasure was cut off: finish it first, by erasing again")
+        if source.audit and (await sealing.audit(source, self.principal)).breaks:
+            raise Conflict(
+                "the event log is not whole, which would not be seen after the move: look with "
+                "`memory-butler audit` first"
+            )
+        await asyncio.to_thread(
+            journals.refuse_unreadable, self.source.data_dir, tenant, source.keys, target.keys
+        )
+        await self._refuse_taken(await self._mark(self.target))
+
+    async def _refuse_taken(self, there: Move | None) -> None:
+        """Raise `Conflict` where the target has something of this tenant, or is getting it."""
+        if there is not None and there.state != "left":
+            raise Conflict(f"at {self.target.place} {there.refusal(self._tenant)}")
+        async with self.target.memory.reading(self._tenant, on_primary=True) as tx:
+            await self._refuse_rows(tx)
+        await asyncio.to_thread(journals.refuse_there, self.target.data_dir, self._tenant)
+
+    async def _refuse_rows(self, tx: Transaction) -> None:
+        held = [
+            table.name
+            for table in await transfer.tables(tx)
+            if table.name != _LASTING and await transfer.count(tx, table)
+        ]
+        if held or await moves.has_tokens(tx):
+            raise Conflict(
+                f"{self.target.place} has a tenant {self._tenant} already "
+                f"({', '.join(held) or 'tokens'}): a tenant moves to where there is none of its "
+                "name. `memory-butler erase --everything` there makes room"
+            )
+
+    def _refuse_other(self, here: Move) -> None:
+        """Raise `Conflict` where the mark of the source is of another move than this one."""
+        if here.state in ("arriving", "arrived"):
+            raise Conflict(here.refusal(self._tenant))
+        if here.place != self.target.place:
+            raise Conflict(f"{here.refusal(self._tenant)} (this is {self.target.place})")
+
+    async def _arriving(self, here: Move, there: Move | None) -> Move:
+        """The mark of the target, which takes no writes but ours from now on."""
+        arriving = Move(here.id, "arriving", self.source.place)
+        if there is None or (there.id, there.state) != (here.id, "arriving"):
+            try:
+                await self._refuse_taken(there)
+                async with transaction(self.target.memory.pool, self._tenant) as tx:
+                    await self._mark_in(tx, there, arriving)
+                    await self._refuse_rows(tx)
+            except Conflict:
+                await self._set(self.source, here, None)
+                await asyncio.to_thread(journals.thaw, self.source.data_dir, self._tenant)
+                raise
+        said = arriving.refusal(self._tenant)
+        await asyncio.to_thread(journals.freeze, self.target.data_dir, self._tenant, said)
+        return arriving
+
+    async def _copy_rows(self) -> None:
+        self.tell("copying the memories")
+        target, done = self.target.memory, 0
+        async with self.source.memory.reading(self._tenant, on_primary=True) as out:
+            await unbounded(out)
+            tables = await transfer.tables(out)
+            total = sum([await transfer.count(out, table) for table in tables])
+            async with transaction(target.pool, self._tenant) as tx:
+                models = await transfer.model_ids(tx, await transfer.models(out))
+            for table in tables:
+                async for lines in _batches(transfer.dump(out, table, ())):
+                    async with transaction(target.pool, self._tenant) as tx:
+                        columns = table.columns
+                        await transfer.restore(tx, table, columns, lines, models, Trust.USER_SAID)
+                    done += len(lines)
+                    self.progress(done, total)
+        if target.audit is not None:
+            await sealing.adopt(target, self._tenant)
+
+    async def _copy_files(self, arriving: Move) -> None:
+        self.tell("copying the journals")
+        source, target, tenant = self.source, self.target, self._tenant
+        await asyncio.to_thread(peers.copy, source.data_dir, target.data_dir, tenant)
+        await asyncio.to_thread(
+            journals.copy,
+            source.data_dir,
+            target.data_dir,
+            tenant,
+            source.memory.keys,
+            target.memory.keys,
+            arriving.refusal(tenant),
+        )
+
+    async def _compare(self) -> None:
+        """Compare row by row, through sums of hashes; journals were compared when copied."""
+        self.tell("comparing what is there with what was here")
+        tenant, different = self._tenant, []
+        async with (
+            self.source.memory.reading(tenant, on_primary=True) as one,
+            self.target.memory.reading(tenant, on_primary=True) as other,
+        ):
+            await unbounded(one)
+            await unbounded(other)
+            for table in await transfer.tables(one):
+                ids = await transfer.ids(one, table) if table.name == _LASTING else None
+                wanted = await transfer.digest(one, table, ids)
+                found = await transfer.digest(other, table, ids)
+                if wanted != found:
+                    different.append(f"{table.name} ({found[0]} rows of {wanted[0]})")
+        if different:
+            raise IntegrityViolation(
+                f"what came to {self.target.place} differs in {', '.join(different)}: move again, "
+                "or take it back with --cancel"
+            )
+
+    async def _switch(self, arriving: Move, arrived: Move) -> None:
+        """From here on the target takes writes. One transaction there decides."""
+        self.tell("switching")
+        target, signed = self.target.memory, None
+        async with self.source.memory.reading(self._tenant, on_primary=True) as out:
+            given, last = await moves.tokens(out), await seals.checkpoint(out)
+        why = f"moved from {self.source.place}"
+        if last is not None:
+            said = parsed(last["statement"])
+            why += f", where its log ended at seal {said['seq']} with link {said['link']}"
+        async with transaction(target.pool, self._tenant) as tx:
+            if await moves.take_tokens(tx, given) != len(given):
+                raise IntegrityViolation(f"{self.target.place} did not take all tokens")
+            if target.audit is not None:
+                signed = await sealing.begin_moved(target, tx, why)
+            await self._mark_in(tx, arriving, arrived)
+        if target.audit is not None and signed is not None:
+            await asyncio.to_thread(target.audit.keep, self._tenant, signed)
+
+    async def _close(self, here: Move, arrived: Move) -> None:
+        """Let the target's journals be written; end the source's tokens, and then the move."""
+        self.tell("closing the old place")
+        await asyncio.to_thread(journals.thaw, self.target.data_dir, self._tenant)
+        if self.target.memory.audit is not None:
+            await sealing.seal(self.target.memory, self._tenant)
+        left = replace(here, state="left")
+        async with transaction(self.source.memory.pool, self._tenant) as tx:
+            await erasure.erase_tokens(tx)
+            await self._mark_in(tx, here, left)
+        said = left.refusal(self._tenant)
+        await asyncio.to_thread(journals.freeze, self.source.data_dir, self._tenant, said)
+        await self._set(self.target, arrived, None)
+
+    async def _take_back(self, there: Move) -> None:
+        """Take away what came to the target, which takes no writes as long as that lasts."""
+        target = self.target.memory
+        await asyncio.to_thread(journals.remove, self.target.data_dir, self._tenant)
+        await asyncio.to_thread(peers.forget, self.target.data_dir, self._tenant)
+        async with transaction(target.pool, self._tenant) as tx:
+            chained = await sealing.before_erasing(target, tx)
+            await erasure.erase_tenant(tx)
+            signed = await sealing.erased_everything(target, tx, there.id, chained)
+            await self._mark_in(tx, there, None)
+        if target.audit is not None and signed is not None:
+            await asyncio.to_thread(target.audit.keep, self._tenant, signed)
+
+    async def _content(self, side: Side) -> Content:
+        async with side.memory.reading(self._tenant, on_primary=True) as tx:
+            tables = await transfer.tables(tx)
+            rows = Counter({table.name: await transfer.count(tx, table) for table in tables})
+        names = await asyncio.to_thread(opening.names, side.data_dir, self._tenant)
+        held = await tokens.list_tokens(side.memory, self._tenant)
+        return Content(+rows, tuple(names), len(held))
+
+    async def _mark(self, side: Side) -> Move | None:
+        async with transaction(side.memory.pool, self._tenant) as tx:
+            return await move_of(tx)
+
+    async def _set(self, side: Side, was: Move | None, becomes: Move | None) -> None:
+        async with transaction(side.memory.pool, self._tenant) as tx:
+            await self._mark_in(tx, was, becomes)
+
+    async def _mark_in(self, tx: Transaction, was: Move | None, becomes: Move | None) -> None:
+        if not await moves.mark(tx, was, becomes):
+            raise Conflict("this move was changed by another process: look again")
+
+
+async def _batches(rows: AsyncIterator[str]) -> AsyncIterator[list[str]]:
+    """The rows as lines of an export, so many at a time."""
+    lines: list[str] = []
+    async for row in rows:
+        lines.append(f'{{"row": {row}}}')
+        if len(lines) == _BATCH:
+            yield lines
+            lines = []
+    if lines:
+        yield lines

@@ -1,0 +1,106 @@
+"""`move` as a person types it: two installations, each with its own embedded database."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+from memory_butler.inference.embedder import reset_embedding_engine
+from memory_butler.store import embedded
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Of both. The engine of this process is made anew for them, and again for others."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-moving-"))
+    folder.chmod(0o755)
+    reset_embedding_engine()
+    yield folder
+    reset_embedding_engine()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def one(folder: Path) -> Iterator[Installation]:
+    """Where acme lives, with a journal and a token."""
+    made = Installation(folder / "one")
+    made.folder.mkdir(mode=0o755)
+    lease = embedded.acquire(made.data_dir, cluster_root=made.folder / "clusters")
+    made.run("store-fact", "user", "likes", "green tea", "--tenant", "acme")
+    made.inside("token", "create", "--name", "agent", "--tenant", "acme")
+    said = '{"ts": "2026-03-01T12:00:00Z", "actor": "user", "content": "hello there"}'
+    (made.folder / "said.jsonl").write_text(said)
+    file = str(made.folder / "said.jsonl")
+    made.inside("journal", "import", file, "--companion", "luna", "--tenant", "acme")
+    yield made
+    lease.release()
+
+
+@pytest.fixture(scope="module")
+def two(folder: Path) -> Iterator[Installation]:
+    made = Installation(folder / "two")
+    made.folder.mkdir(mode=0o755)
+    lease = embedded.acquire(made.data_dir, cluster_root=made.folder / "clusters")
+    yield made
+    lease.release()
+
+
+def test_a_tenant_moves_to_another_data_folder(one: Installation, two: Installation) -> None:
+    to = ["move", "--tenant", "acme", "--to-data-dir", str(two.data_dir)]
+    told = one.inside(*to, "--preview").out
+    assert told.startswith(f"From {one.data_dir} to {two.data_dir} would move ")
+    assert "1 journal, 1 token:" in told
+    assert "  1 facts\n" in told
+    assert "  journal luna\n" in told
+    said = one.inside(*to, code=3).err
+    assert "not a terminal, so nobody can confirm: look with --preview, then add --yes" in said
+
+    moved = one.run(*to, "--yes")
+    assert moved.out.startswith(f"From {one.data_dir} to {two.data_dir} moved ")
+    assert "Erase what is left: memory-butler erase --everything --tenant acme" in moved.out
+    assert [line for line in moved.err.splitlines() if not line.startswith("row ")] == [
+        "freezing",
+        "copying the memories",
+        "copying the journals",
+        "comparing what is there with what was here",
+        "switching",
+        "closing the old place",
+    ]
+    refused = one.run("recall", "tea", "--tenant", "acme", code=7).err
+    assert f"tenant acme has moved to {two.data_dir}: use it there" in refused
+    one.inside("erase", "--everything", "--tenant", "acme", "--yes")
+    one.run("store-fact", "user", "likes", "coffee", "--tenant", "acme", code=7)
+    assert "green tea" in two.run("recall", "tea", "--tenant", "acme").out
+    assert (
+        "hello there"
+        in two.inside("journal", "export", "--companion", "luna", "--tenant", "acme").out
+    )
+    assert "agent" in two.inside("token", "list", "--tenant", "acme").out
+    assert "0 breaks." in two.inside("audit", "--tenant", "acme").out
+
+
+def test_what_is_asked_for_wrongly_is_said(one: Installation, two: Installation) -> None:
+    assert "name the other installation" in one.inside("move", code=3).err
+    both = ["--to-config", "butler.toml", "--to-data-dir", str(two.data_dir)]
+    assert "give --to-config alone" in one.inside("move", *both, code=3).err
+    same = one.inside("move", "--to-data-dir", str(one.data_dir), "--preview", code=5).err
+    assert "both places are one database" in same
+    bad = one.inside("move", "--to-data-dir", "x", "--to-dsn", "nonsense", code=8).err
+    assert "--to-dsn must look like postgresql://" in bad
+
+
+def test_the_other_installation_may_be_named_by_its_file(
+    one: Installation, two: Installation, tmp_path: Path
+) -> None:
+    """Of which the environment, as it is of this installation, says nothing."""
+    file = tmp_path / "butler.toml"
+    file.write_text(
+        f'[server]\ndata_dir = "{two.data_dir}"\ncluster_root = "{two.folder / "clusters"}"\n'
+    )
+    one.run("store-fact", "user", "owns", "a bicycle", "--tenant", "beta")
+    one.inside("move", "--tenant", "beta", "--to-config", str(file), "--yes")
+    assert "bicycle" in two.run("recall", "bicycle", "--tenant", "beta").out
+    one.inside("move", "--tenant", "beta", "--to-config", str(file), "--cancel", code=5)

@@ -1,0 +1,50 @@
+"""A backup of one machine becomes a cluster; no backup takes a cluster's place."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.installation import Installation
+from cluster.citus import Cluster
+from memory_butler.store import dump
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def one() -> Iterator[Installation]:
+    """An installation on one machine, whose database's user can reach it."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-restoring-"))
+    folder.chmod(0o755)
+    yield Installation(folder)
+    shutil.rmtree(folder)
+
+
+async def test_a_backup_becomes_a_cluster_and_takes_no_clusters_place(
+    cluster: Cluster, one: Installation
+) -> None:
+    admin_dsn, backup = cluster.coordinator.dsn(), str(one.folder / "backup.tar")
+
+    async def run(*words: str, code: int = 0) -> str:
+        answer = await asyncio.to_thread(one.run, *words, code=code)
+        return answer.out + answer.err
+
+    await run("store-fact", "user", "likes", "green tea", "--tenant", "acme")
+    await run("backup", backup)
+    try:
+        await run("restore-backup", backup, "--admin-dsn", admin_dsn)
+        runtime_dsn = await cluster.prepare()
+        await run("distribute", "--admin-dsn", admin_dsn)
+        assert "green tea" in await run("recall", "tea", "--tenant", "acme", "--dsn", runtime_dsn)
+        for more in ([], ["--replace"]):
+            said = await run("restore-backup", backup, "--admin-dsn", admin_dsn, *more, code=8)
+            assert "is a Citus cluster, whose place no restored database can take" in said
+            assert "memory-butler move" in said
+        assert await dump.databases(admin_dsn) == ["butler_memory", "postgres"]
+        assert "green tea" in await run("recall", "tea", "--tenant", "acme", "--dsn", runtime_dsn)
+    finally:
+        await cluster.drop()
