@@ -11,8 +11,8 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import episodes, facts, listing, rules
 from memory_butler.store.episodes import EpisodeFilter
-from memory_butler.store.facts import FactFilter, FactOrder
-from memory_butler.store.listing import Listed, Part
+from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import FactOrder, Listed, Part
 from memory_butler.store.rules import RuleFilter
 from memory_butler.store.transaction import reading
 

@@ -39,8 +39,8 @@ from memory_butler.operations.views import (
     Period,
     deleted,
 )
-from memory_butler.store.episodes import EpisodeFilter, EpisodeOrder
-from memory_butler.store.listing import Part
+from memory_butler.store.episodes import EpisodeFilter
+from memory_butler.store.listing import EpisodeOrder, Part
 
 
 class StoreEpisodeInput(Input):

@@ -44,8 +44,8 @@ from memory_butler.operations.views import (
     Revised,
     Rounded,
 )
-from memory_butler.store.facts import FactFilter, FactOrder
-from memory_butler.store.listing import Part
+from memory_butler.store.facts import FactFilter
+from memory_butler.store.listing import FactOrder, Part
 
 
 class StoreFactInput(Input):

@@ -39,9 +39,9 @@ from memory_butler.operations.views import (
     Rule,
     StatedRule,
 )
-from memory_butler.store.listing import Part
+from memory_butler.store.listing import Part, RuleOrder
 from memory_butler.store.rows import Row
-from memory_butler.store.rules import RuleFilter, RuleOrder
+from memory_butler.store.rules import RuleFilter
 
 
 class StoreRuleInput(Input):

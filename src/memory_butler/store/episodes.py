@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
@@ -34,9 +34,6 @@ class NewEpisode:
     metadata: dict[str, Any]
     consolidation_status: ConsolidationStatus = "pending"
     trust: Trust = DEFAULT_TRUST
-
-
-EpisodeOrder = Literal["occurred", "created", "importance"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
@@ -44,8 +44,6 @@ class NewFact:
 
 # So far down, the first of an order are sought by themselves; of further ones, all are ordered.
 MOST_FIRST: Final = 500
-
-FactOrder = Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ sorted: then the list is walked in its own order, row by row, and counted only s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 from memory_butler.store.rows import Row, rows
@@ -21,13 +21,18 @@ MOST_COUNTED: Final = 500
 MOST_COMPUTED: Final = MOST_BY_ID
 
 
+FactOrder = Literal["created", "confirmed", "confidence", "importance", "references", "subject"]
+RuleOrder = Literal["created", "effectiveness", "applied", "confidence", "maturity"]
+EpisodeOrder = Literal["occurred", "created", "importance"]
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Which part of a list, and in which of its orders."""
 
     limit: int = 50
     offset: int = 0
-    order: str = "created"
+    order: FactOrder | RuleOrder | EpisodeOrder = "created"
     descending: bool = True
 
 

@@ -33,9 +33,6 @@ class NewRule:
     trust: Trust = DEFAULT_TRUST
 
 
-RuleOrder = Literal["created", "effectiveness", "applied", "confidence", "maturity"]
-
-
 @dataclass(frozen=True, slots=True)
 class RuleFilter:
     """Which rules a list shows; None leaves a criterion out. See `facts.FactFilter`."""
