@@ -17,6 +17,7 @@ import pytest
 
 from cli.installation import Installation
 from memory_butler.inference import model_files
+from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.store import embedded, schema
 from other_postgres import running
 
@@ -32,6 +33,14 @@ def _of_the_system() -> Path | None:
         and Path(f"/usr/share/postgresql/{one.name}/extension/vector.control").exists()
     ]
     return max(found, key=lambda one: int(one.parent.name), default=None)
+
+
+@pytest.fixture(autouse=True)
+def own_engine() -> Iterator[None]:
+    """The engine of this process is made anew for each test, and again for others."""
+    reset_embedding_engine()
+    yield
+    reset_embedding_engine()
 
 
 @pytest.fixture(params=["wheel", "system", "named"])
