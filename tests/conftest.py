@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -83,6 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     long to start.
     """
     if "TMPDIR" not in os.environ and _has_room(_SHARED_MEMORY):
+        get_temp_dir()  # of this process, which empties it only after all else is over
         folder = Path(tempfile.mkdtemp(prefix="mb", dir=_SHARED_MEMORY))
         folder.chmod(0o755)  # the database may run as another user
         config.stash[_in_memory] = folder
