@@ -7,10 +7,17 @@ from uuid import uuid4
 
 import pytest
 
+from host.households import free_port
 from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput, Unavailable
+from memory_butler.host import roster
 from memory_butler.host.agent import CLAUDE_CODE, Agent, Outcome, Server, Task, fill
+from memory_butler.host.butler import read
 from memory_butler.host.extraction import MAX_SUMMARY, extract, from_last_words, of_failure
+from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.sessions import Session, Sessions
+from memory_butler.host.spawner import Spawner
+from memory_butler.host.spool import Spool
+from memory_butler.inference.language_models.port import Completion, Request
 from memory_butler.inference.language_models.scripted import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -145,6 +152,35 @@ async def test_sessions_run_one_at_a_time_in_order() -> None:
     assert sessions.get(uuid4()) is None
     running.cancel()
     await asyncio.wait({running})
+
+
+@pytest.mark.requirement("INT-01", "FAIL-01")
+async def test_finished_work_is_kept_though_the_butler_stops_while_a_model_sums_it_up(
+    tmp_path: Path,
+) -> None:
+    asked = asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: Request) -> Completion:
+            asked.set()
+            await asyncio.sleep(60)
+            return await super().complete(request)
+
+    roster.make(tmp_path / "health", "health", "Looks after sleep")
+    spool = Spool(tmp_path / "spool")
+    away = Remembrance(Server(f"http://127.0.0.1:{free_port()}/mcp"), "health", spool, 5)
+    agent = _agent(tmp_path, "print('Session summary: Ana moved to Lisbon.')")
+    spawner = Spawner(read(tmp_path / "health"), agent, away, {}, Slow(["unused"]))
+    sessions = Sessions(spawner.run, max_waiting=1)
+    session = sessions.submit("Where is Ana?", "mcp")
+    running = asyncio.create_task(sessions.run())
+    await asyncio.wait_for(asked.wait(), 30)
+    sessions.stop()
+    await asyncio.wait({running})
+    assert (session.status, session.failure) == ("succeeded", None)
+    assert session.answer.strip() == "Session summary: Ana moved to Lisbon."
+    ((_, kept),) = spool.waiting().episodes
+    assert (kept.content, kept.session_id) == ("Ana moved to Lisbon.", str(session.id))
 
 
 async def test_what_waits_when_the_butler_stops_is_told() -> None:

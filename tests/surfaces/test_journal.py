@@ -314,6 +314,19 @@ async def test_who_is_there_is_said_over_any_way_in(serve: Serve, tmp_path: Path
             assert await client.refusal("journal_introduce", **wrong)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"time_zone": "Atlantis"}, {"name": "<Luna>"}, {"user": "a" * 41}, {"manner": "x" * 301}],
+)
+async def test_an_introduction_that_cannot_be_read_makes_no_companion(
+    serve: Serve, tmp_path: Path, wrong: dict[str, str]
+) -> None:
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        answer = await client.post("/api/journal/luna/introduction", json={"user": "Ana"} | wrong)
+        assert answer.status_code == 422, answer.text
+        assert (await ok(client, "companions"))["companions"] == []
+
+
 async def test_the_toolset_is_off_by_default(served: Served) -> None:
     async with served.mcp() as client:
         assert not [name for name in client.tools if name.startswith("journal")]

@@ -48,8 +48,11 @@ class Remembrance:
         return str(answer.structured.get("context", answer.text))
 
     async def remember(self, episode: SpooledEpisode) -> bool:
-        """Keep an episode and send it; whether memory has it already."""
-        await asyncio.to_thread(self.spool.put, episode)
+        """Keep an episode and send it; whether memory has it already.
+
+        Who is stopped meanwhile has kept it nevertheless.
+        """
+        await asyncio.shield(asyncio.to_thread(self.spool.put, episode))
         self._new.set()
         return await self.send()
 

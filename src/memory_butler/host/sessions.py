@@ -35,6 +35,8 @@ class Session:
     status: Status = "waiting"
     answer: str = field(default="", repr=False)
     failure: str | None = None
+    # What the agent came to, as soon as it has ended; its episode may still be made.
+    outcome: Outcome | None = field(default=None, repr=False)
     # Whether memory has its episode; False while that waits in the spool.
     remembered: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
@@ -109,15 +111,18 @@ class Sessions:
         except MemoryButlerError as error:
             self._end(session, "failed", str(error))
         except asyncio.CancelledError:
-            self._end(session, "failed", _STOPPED)
+            self._finish(session, session.outcome or Outcome(failure=_STOPPED))
             raise
         except Exception as error:
             note.exception("a session failed in a way it should not")
             self._end(session, "failed", f"bug: {type(error).__name__}; the log has the details")
         else:
-            session.answer = outcome.answer
-            self._end(session, "failed" if outcome.failure else "succeeded", outcome.failure)
+            self._finish(session, outcome)
         note.info("session ended", status=session.status, remembered=session.remembered)
+
+    def _finish(self, session: Session, outcome: Outcome) -> None:
+        session.answer = outcome.answer
+        self._end(session, "failed" if outcome.failure else "succeeded", outcome.failure)
 
     def _end(self, session: Session, status: Status, failure: str | None) -> None:
         session.status, session.failure = status, failure

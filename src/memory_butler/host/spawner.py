@@ -7,7 +7,7 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.memory import utc_now
 from memory_butler.host.agent import Agent, Outcome, Server, Task
 from memory_butler.host.butler import Butler
-from memory_butler.host.extraction import extract, of_failure
+from memory_butler.host.extraction import Extract, extract, from_last_words, of_failure
 from memory_butler.host.prompt import system_prompt
 from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.sessions import Session
@@ -45,16 +45,25 @@ class Spawner:
             raise
         except BaseException:
             # Stopped in the middle: what happened is kept before the butler goes.
-            self.remembrance.spool.put(await self._episode(session, Outcome(failure="stopped")))
+            self._keep(session, of_failure(session.prompt, "stopped"))
             raise
-        session.remembered = await self.remembrance.remember(await self._episode(session, outcome))
+        session.outcome = outcome
+        if outcome.failure is not None:
+            extracted = of_failure(session.prompt, outcome.failure)
+        else:
+            try:
+                extracted = await extract(session.prompt, outcome.answer, self.model)
+            except BaseException:
+                # Stopped while a model sums it up: the agent's own words must do.
+                self._keep(session, from_last_words(session.prompt, outcome.answer))
+                raise
+        session.remembered = await self.remembrance.remember(self._episode(session, extracted))
         return outcome
 
-    async def _episode(self, session: Session, outcome: Outcome) -> SpooledEpisode:
-        if outcome.failure is None:
-            extracted = await extract(session.prompt, outcome.answer, self.model)
-        else:
-            extracted = of_failure(session.prompt, outcome.failure)
+    def _keep(self, session: Session, extracted: Extract) -> None:
+        self.remembrance.spool.put(self._episode(session, extracted))
+
+    def _episode(self, session: Session, extracted: Extract) -> SpooledEpisode:
         return SpooledEpisode(
             # The session's own: sent twice, it is stored once.
             episode_id=str(session.id),

@@ -8,22 +8,23 @@ from typing import Final
 
 Match = re.Match[str]
 
-_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+WEEKDAY: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
     rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|every|this|next|today|tonight|tomorrow|with"
-    rf"|{_WEEKDAY})\b))"
+    rf"|{WEEKDAY})\b))"
 )
 
 # What stands before a time that was, begins then or is not meant; and days that are named like a
 # weekday.
 NOT_BEFORE: Final = re.compile(
     r"\b(?:(?:last|since|after|past|from|black|good|ash|super)"
-    r"|(?:not|except|instead\s+of|rather\s+than)(?:\s+on)?)\s+(?:the\s+)?$",
+    r"|(?P<but>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
+_JOIN: Final = re.compile(r",?\s*(?:(?:at|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,12 @@ def _clock(match: Match) -> Clock | None:
         or not match.string[: match.start()].strip()
     )
     return Clock(match.start(), match.end(), hour, minute, half, given.get("zone"), sure)
+
+
+def is_beside(match: Match, clock: Clock, text: str) -> bool:
+    """Whether a time of day stands right beside a day: "friday at 6pm", "6pm on friday"."""
+    first, last = sorted(((match.start(), match.end()), (clock.start, clock.end)))
+    return _JOIN.fullmatch(text, first[1], last[0]) is not None
 
 
 def clock_near(match: Match, times: list[Clock], text: str) -> Clock | None:

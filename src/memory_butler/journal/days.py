@@ -13,14 +13,14 @@ from typing import Final
 
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
 
-from memory_butler.journal.clocks import ENDS, Match
+from memory_butler.journal.clocks import ENDS, WEEKDAY, Match
 from memory_butler.journal.dateparsing import parsed_date
 from memory_butler.journal.rounds import CODES, monthly, rounds, weekly, yearly
 
 DAY = timedelta(days=1)
 SECOND = timedelta(seconds=1)
 
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAYS = WEEKDAY.split("|")
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _NUMBERS: Final[Mapping[str, float]] = {
     **{
@@ -68,11 +68,10 @@ _FINER: Final[Mapping[str, tuple[float, str]]] = {
     "day": (24, "hour"),
 }
 
-_WEEKDAY = "|".join(_WEEKDAYS)
 # "sat" and "sun" are words, too: they are days only after a word such as "on", in a list, or right
 # before a time.
 _SHORT_WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
-_WEEKDAY_OR_SHORT = rf"(?:{_WEEKDAY}|{_SHORT_WEEKDAY})"
+_WEEKDAY_OR_SHORT = rf"(?:{WEEKDAY}|{_SHORT_WEEKDAY})"
 _ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
 # The other days of a list: "every tuesday and thursday".
 _DAYS_AFTER = rf"(?P<more>(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)+)"
@@ -97,19 +96,19 @@ _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
-_NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
 _PART = rf"(?:{'|'.join(_PARTS)})\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
-_TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b|\d{1,2}\s*(?:$|[.,;!?\n]))"
-# What is done within a time, and not after it.
+_TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
+_AT_TIME = rf"(?:at\b|@)\s*(?:{_TIME}|\d{{1,2}}\s*(?:$|[.,;!?\n]))"
+_THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
+# What is done within minutes, and not after them.
 _MEASURED = re.compile(
-    r"\d\s*(?:km?|miles?|met(?:er|re)s?|m|laps?|lengths|pages?|words|reps|sets|push-?ups|steps)\b"
-    r"[^.;\n]*$",
-    re.IGNORECASE,
+    r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups)\s+$", re.IGNORECASE
 )
 
 
@@ -303,12 +302,17 @@ def _repeated(match: Match, base: datetime) -> Found | None:
 
 
 def _each(every: float, unit: str, given: dict[str, str | None], base: datetime) -> Found | None:
-    """Each `every`-th hour, day, week, month, year, part of a day or day of the week."""
+    """Each `every`-th hour, day, week, month, year, part of a day or day of the week.
+
+    None where a count of anything but hours is not whole.
+    """
     if unit == "hour":
         # Real time passes, whatever the clocks do meanwhile.
         minutes = int(every * 60)
         return replace(_later(base, every, unit), repeats=f"FREQ=MINUTELY;INTERVAL={minutes}")
-    every = max(int(every), 1)
+    if every != int(every):
+        return None
+    every = int(every)
     if unit in _PARTS:
         return _in_part(_round("FREQ=DAILY", base, every), unit)
     if day := given.get("day"):
@@ -386,16 +390,22 @@ def _this_or_next(match: Match, base: datetime) -> Found:
 
 def _in(match: Match, base: datetime) -> Found | None:
     """ "in two weeks", "within an hour and a half"; but not what is run "5 km in 30 minutes"."""
-    if _MEASURED.search(match.string[: match.start()]):
+    unit = _SHORT_UNITS.get(match["unit"].lower(), (1, match["unit"].lower()))[1]
+    if unit in ("minute", "hour") and _MEASURED.search(match.string[: match.start()]):
         return None
     count = _number(match["count"]) + (0.5 if match["half"] else 0)
     found = _later(base, count, match["unit"])
     return replace(found, up_to=match["in"].lower() == "within")
 
 
-def _any_of(match: Match, base: datetime) -> Found:
-    """The next day of a list: "mon, wed and fri"."""
-    rule = weekly(_days_in(match["first"] + match["more"]))
+def _any_of(match: Match, base: datetime) -> Found | None:
+    """The next day of a list: "mon, wed and fri"; but not "we sat, sun on our faces"."""
+    is_pair = len(re.findall(_WEEKDAY_OR_SHORT, match["more"], re.IGNORECASE)) == 1
+    if match["first"] and match["first"].lower() in ("sat", "sun") and is_pair:
+        then = match.string[match.end() :]
+        if re.match(_THEN_TIME, then, re.IGNORECASE) is None:
+            return None
+    rule = weekly(_days_in((match["on"] or match["first"]) + match["more"]))
     return replace(_round(rule, base), repeats=None)
 
 
@@ -436,7 +446,7 @@ def _rules() -> tuple[_Rule, ...]:
             _of_each_month,
         ),
         _rule(
-            rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{_NUMBER})\s+)?"
+            rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{NUMBER})\s+)?"
             rf"(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART}|{_ANY_WEEKDAY})s?\b"
             rf"{_MORE_DAYS}(?:\s+(?P<part>{_PART}))?"
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<date>{_MONTH}\s+\d{{1,2}}\b|\d{{1,2}}\s+{_MONTH})"
@@ -444,7 +454,7 @@ def _rules() -> tuple[_Rule, ...]:
             _repeated,
         ),
         _rule(
-            rf"(?:on\s+)?(?P<unit>weekday|{_WEEKDAY})s\b(?!\s+from\s+(?:now|today)\b){_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
+            rf"(?:on\s+)?(?P<unit>weekday|{WEEKDAY})s\b(?!\s+from\s+(?:now|today)\b){_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
             _repeated,
         ),
         _rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
@@ -460,7 +470,7 @@ def _rules() -> tuple[_Rule, ...]:
             _calendar,
         ),
         _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
-        _rule(rf"(?P<date>\d{{1,2}}/\d{{1,2}})(?=,?\s+(?:at|@)\s*{_TIME})", _calendar),
+        _rule(rf"(?P<date>\d{{1,2}}/\d{{1,2}})(?=,?\s+{_AT_TIME})", _calendar),
         _rule(
             rf"(?:{_ANY_WEEKDAY},?\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
@@ -481,7 +491,7 @@ def _rules() -> tuple[_Rule, ...]:
             _weekday_of_week,
         ),
         _rule(
-            rf"(?P<count>{_NUMBER})\s+(?P<weekday>{_WEEKDAY})s?\s+from\s+(?:now|today)\b",
+            rf"(?P<count>{NUMBER})\s+(?P<weekday>{WEEKDAY})s?\s+from\s+(?:now|today)\b",
             lambda match, base: day_of(
                 _next_weekday(match["weekday"], midnight(base, 1)).start
                 + 7 * (int(_number(match["count"])) - 1) * DAY
@@ -489,20 +499,20 @@ def _rules() -> tuple[_Rule, ...]:
         ),
         # "a week on thursday", but not "two hours on thursday".
         _rule(
-            rf"(?P<count>{_NUMBER})\s+(?P<unit>week|fortnight)s?\s+on\s+(?P<from>{_ANY_WEEKDAY})",
+            rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+on\s+(?P<from>{_ANY_WEEKDAY})",
             _from,
         ),
         _rule(
-            rf"(?P<count>{_NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
+            rf"(?P<count>{NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
             _from,
         ),
         _rule(
-            rf"(?P<in>in|within)\s+(?P<count>{_NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
+            rf"(?P<in>in|within)\s+(?P<count>{NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
             rf"(?!\s+(?:of|or)\b)",
             _in,
         ),
         _rule(
-            rf"(?:next|coming)\s+(?P<count>{_NUMBER})\s+{_UNIT}",
+            rf"(?:next|coming)\s+(?P<count>{NUMBER})\s+{_UNIT}",
             lambda match, base: replace(
                 _later(base, _number(match["count"]), match["unit"]), up_to=True
             ),
@@ -527,11 +537,16 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?:in|by|until|till|before)\s+(?P<year>{_YEAR})(?![:-])",
             lambda match, base: _year(midnight(base).replace(year=int(match["year"]))),
         ),
-        _rule(rf"(?:on\s+)?(?P<first>{_WEEKDAY_OR_SHORT}){_DAYS_AFTER}", _any_of),
         _rule(
-            rf"(?P<short>{_SHORT_WEEKDAY})(?=,?\s+(?:at\s+|@\s*)?{_TIME})",
+            rf"(?:on\s+(?P<on>{_WEEKDAY_OR_SHORT})|(?P<first>{_WEEKDAY_OR_SHORT})){_DAYS_AFTER}",
+            _any_of,
+        ),
+        _rule(
+            rf"(?P<short>{_SHORT_WEEKDAY})(?={_THEN_TIME})",
             lambda match, base: _next_weekday(match["short"], base),
         ),
+        # "fri 13" is a day of some month.
+        _rule(r"(?:mon|tues?|wed|thu(?:rs?)?|fri)\s+\d{1,2}\b", lambda match, base: None),
         _rule(
             rf"(?P<near>(?:day\s+after\s+)?tomorrow|tmrw|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
             _near,
@@ -542,7 +557,7 @@ def _rules() -> tuple[_Rule, ...]:
         ),
         _rule(
             rf"(?:(?:this|next|coming|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
-            rf"|(?P<weekday>{_WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
+            rf"|(?P<weekday>{WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
             lambda match, base: _in_part(
                 _next_weekday(match["short"] or match["weekday"], base), match["part"]
             ),

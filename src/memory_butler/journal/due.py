@@ -11,10 +11,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from memory_butler.journal.clocks import NOT_BEFORE, Clock, clock_near, times_of_day
+from memory_butler.journal.clocks import (
+    NOT_BEFORE,
+    WEEKDAY,
+    Clock,
+    Match,
+    clock_near,
+    is_beside,
+    times_of_day,
+)
 from memory_butler.journal.dateparsing import parsed_date, phrases_of
 from memory_butler.journal.days import (
     DAY,
+    NUMBER,
     SECOND,
     SPANS,
     SUFFIX,
@@ -35,9 +44,12 @@ _OF_A_DAY = re.compile(r"(?:end\s+of\s+(?:the\s+)?day|eod)", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*,?\s*(?:(?:on|of)\s+)?(?:the\s+)?", re.IGNORECASE)
 # "two days before the exam on 9 May" is another day, "an hour before the film at 8" another time.
 _OFFSET = re.compile(
-    r"\b(?:minute|hour|day|night|evening|morning|week|month|year)s?\s+(?:before|after)\b[^.;\n]*$",
+    rf"\b(?P<count>(?:{NUMBER}|few|several)\s+)?"
+    r"(?P<unit>(?:minute|hour|day|night|evening|morning|week|month|year)s?)\s+(?:before|after)\b",
     re.IGNORECASE,
 )
+# What ends with Thursday is due on "the day before Friday".
+_THE_DAY = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -148,12 +160,17 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
 
 def _english(text: str, base: datetime) -> Iterator[Found]:
     """The dates in an English text, in the order of the text, each with its time of day."""
-    times = [one for one in times_of_day(text) if not _OFFSET.search(text[: one.start])]
-    day_seen = False
     some = list(matches(text))
+    times = list(times_of_day(text))
+    offsets = _offsets(text, [match for match, _ in some], times)
+    times = [one for one in times if not _is_offset(one.start, text, offsets)]
+    day_seen = False
     for place, (match, read) in enumerate(some):
         before = text[: match.start()]
-        if NOT_BEFORE.search(before):
+        if (excluded := NOT_BEFORE.search(before)) is not None:
+            # "not on friday at 6pm" is not today at 6pm, either.
+            day_seen = day_seen or excluded["but"] is not None
+            times = [one for one in times if not is_beside(match, one, text)]
             continue
         following = some[place + 1][0].start() if place + 1 < len(some) else None
         if (
@@ -166,7 +183,9 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
         # A day that cannot be told, or is only what another is counted from: then a time alone
         # would be a wrong date.
         day_seen = True
-        found = None if _OFFSET.search(before) else read(match, base)
+        is_eve = match[0].lower().startswith("before") and _THE_DAY.search(before)
+        is_offset = not is_eve and _is_offset(match.start(), text, offsets)
+        found = None if is_offset else read(match, base)
         if found is None:
             continue
         if (found.at is None or found.is_part) and (
@@ -186,10 +205,42 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
                 return
 
 
+def _offsets(text: str, days: list[Match], times: list[Clock]) -> list[Match]:
+    """What says that a date is counted from another: "two hours before".
+
+    Not "day after" of "the day after tomorrow", "day before" of "every day before 9am", or "morning
+    before" of "in the morning before 9am".
+    """
+    return [
+        one
+        for one in _OFFSET.finditer(text)
+        if not any(day.start() <= one.start("unit") < day.end() for day in days)
+        and not (
+            one["count"] is None
+            and any(
+                clock.end > one.end() and not text[one.end() : clock.start].strip()
+                for clock in times
+            )
+        )
+    ]
+
+
+def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
+    """Whether a date or time that starts there follows an offset, within a sentence."""
+    return any(
+        one.end("unit") < start and not re.search(r"[.;\n]", text[one.end() : start])
+        for one in offsets
+    )
+
+
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b", re.IGNORECASE)
-_EARLY: Final = re.compile(
-    r"\b(?:morning|breakfast|early|alarm|wake|sunrise|dawn)\b", re.IGNORECASE
+_EARLY: Final = re.compile(r"\b(?:morning|breakfast|early)\b", re.IGNORECASE)
+# Right before the time: an alarm may be a company's, and Dawn is a name.
+_EARLY_BEFORE: Final = re.compile(
+    rf"\b(?:alarm(?:\s+for(?:\s+(?:tomorrow|{WEEKDAY}))?)?|wake(?:\s+(?:up|me|us)){{0,2}}"
+    r"(?:\s+tomorrow)?|at\s+(?:(?-i:dawn)|sunrise)),?\s+(?:at\s+)?$",
+    re.IGNORECASE,
 )
 
 
@@ -205,24 +256,31 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool
             return found
         at = parsed[0]
     elif clock.half is None:
-        at = _half_meant(at, text, base, day_said=day_said)
+        is_late = _LATE.search(text) is not None
+        is_early = (
+            not is_late
+            and (_EARLY.search(text) or _EARLY_BEFORE.search(text[: clock.start])) is not None
+        )
+        at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=day_said)
     again = found.again if day_said else DAY
     if at <= base and again is not None:
         at += again
     return replace(day_of(at), at=at, repeats=found.repeats)
 
 
-def _half_meant(at: datetime, text: str, base: datetime, *, day_said: bool) -> datetime:
+def _half_meant(
+    at: datetime, base: datetime, *, is_late: bool, is_early: bool, day_said: bool
+) -> datetime:
     """Which half of the day an hour up to 12 means, where nobody says (C-160)."""
     if not 1 <= at.hour <= 12:
         return at
     morning, evening = at.replace(hour=at.hour % 12), at.replace(hour=at.hour % 12 + 12)
     if not day_said:
-        if _EARLY.search(text):
+        if is_early:
             return morning
         # The next on a clock's face.
         return next((one for one in (morning, evening) if one > base), morning)
-    if _LATE.search(text) or (at.hour in (12, *range(1, 7)) and not _EARLY.search(text)):
+    if is_late or (at.hour in (12, *range(1, 7)) and not is_early):
         return evening
     return morning
 

@@ -1,5 +1,7 @@
 """Who talks with whom in a journal: what the first conversation in a terminal asks for."""
 
+import asyncio
+
 from pydantic import Field
 
 from memory_butler.companions.opening import Companion, use
@@ -47,6 +49,13 @@ class IntroduceOutput(Output):
 async def _introduce(
     memory: Memory, principal: Principal, given: IntroduceInput
 ) -> IntroduceOutput:
+    def checked() -> None:
+        """Before the journal is opened: a typing error makes no companion."""
+        zone_of(given.time_zone or "")
+        manner_of(given.manner or "")
+        name_of(given.name or "")
+        name_of(given.user or "")
+
     def run(companion: Companion) -> IntroduceOutput:
         old, policy = introduction_of(companion.file), companion.policy
         new = Introduction(
@@ -64,6 +73,8 @@ async def _introduce(
             wake_context=written is not None,
         )
 
+    # Off the event loop: the names of all time zones are read from the disk.
+    await asyncio.to_thread(checked)
     return await use(memory, principal, given.companion, run, create=True)
 
 
