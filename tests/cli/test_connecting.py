@@ -1,12 +1,17 @@
 """`connect` and `disconnect` as a person types them."""
 
 import json
+import os
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cli.installation import Installation
+from memory_butler.integrations import versions
+from memory_butler.integrations.clients import CLIENTS
 
 
 @pytest.fixture
@@ -61,3 +66,62 @@ def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Pat
     away = ("--url", "https://memory.example.org")
     assert "--stdio" in at_home.inside("connect", "claude-desktop", *away, code=3).err
     at_home.inside("disconnect", "claude-desktop", "--yes")
+
+
+def test_the_doctor_tells_versions_of_connected_programs(
+    at_home: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "SECONDS", 5)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    path = f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    here = replace(at_home, extra={**at_home.extra, "PATH": path})
+    scripts = {
+        "claude": "echo '2.1.99 (Claude Code)'",
+        "codex": "echo codex-cli 0.170.0-alpha.1",
+        "opencode": "sleep 600 & sleep 600",
+    }
+    for name, script in scripts.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o700)
+    assert "codex" not in _findings(here)  # not connected: not looked at
+    names = ("claude-code", "codex", "gemini", "opencode")
+    for name in names:
+        here.inside("connect", name, *URL, "--yes")
+    try:
+        began = time.monotonic()
+        found = _findings(here)
+        assert time.monotonic() - began < 60  # and not the 600 of a program that hangs
+    finally:
+        for name in names:
+            here.inside("disconnect", name, "--yes")
+
+    assert found["claude-code"]["state"] == "warning"
+    assert "2.1.99 is older than 2.1.197" in str(found["claude-code"]["said"])
+    assert found["claude-code"]["advice"] == "claude update"
+    assert (found["codex"]["state"], found["codex"]["said"]) == ("ok", "0.170.0, connected")
+    assert (found["gemini"]["state"], found["gemini"]["advice"]) == ("ok", None)
+    assert "not on the PATH" in str(found["gemini"]["said"])
+    assert found["opencode"]["advice"] == "opencode --version"
+
+
+def _findings(installation: Installation) -> Mapping[str, Mapping[str, str | None]]:
+    answer = installation.inside("doctor", "--json", code=None).json
+    return {one["name"]: one for one in answer["findings"]}
+
+
+def test_the_oldest_versions_are_those_that_the_tests_run() -> None:
+    manifest = Path(__file__).parents[1] / "clients" / "package.json"
+    pinned = json.loads(manifest.read_text())["dependencies"]
+    packages = {
+        "claude": ("@anthropic-ai/claude-code", "claude-code-for-node-20"),
+        "codex": ("@openai/codex",),
+        "gemini": ("@google/gemini-cli",),
+        "opencode": ("opencode-ai",),
+    }
+    tried = {one.program.command: one.program.oldest for one in CLIENTS if one.program}
+    assert tried.keys() == packages.keys()
+    for command, oldest in tried.items():
+        run = [pinned[package].rpartition("@")[2] for package in packages[command]]
+        assert oldest in run
+        assert not any(versions.is_older(one, oldest) for one in run)

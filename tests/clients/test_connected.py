@@ -14,7 +14,8 @@ import pytest
 from clients import matrix
 from clients.endpoint import Call, Json
 from clients.programs import COMMANDS, Person, end
-from clients.toolbox import version
+from clients.toolbox import FOLDER, version
+from conformance.toolbox import search_path
 from conftest import Connection, Database
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
@@ -23,6 +24,7 @@ from memory_butler.engine.remember import store_fact
 from memory_butler.integrations.claude_agent import memory_options
 from memory_butler.integrations.clients import HOOK_TIMEOUTS, Server, client_named
 from memory_butler.integrations.connections import Connections
+from memory_butler.integrations.versions import version_of
 from memory_butler.operations.registry import of_toolsets
 from surfaces.serving import Served
 
@@ -56,6 +58,15 @@ def tools_of_memory(seen: Mapping[str, Json]) -> dict[str, Json]:
         for tool in OURS
         if name == tool or name.endswith(f"_{tool}")
     }
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_a_program_tells_its_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"{FOLDER / 'node_modules' / '.bin'}{os.pathsep}{search_path()}"
+    monkeypatch.setenv("PATH", path)
+    program = client_named(CLIENTS[name]).program
+    assert program is not None
+    assert await version_of(program) == version(name)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

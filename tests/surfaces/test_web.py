@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.surfaces import web
+from memory_butler.surfaces.session_cookie import SessionCookie
 from memory_butler.surfaces.web import Dashboard
 from surfaces.conftest import Serve
 
@@ -145,8 +146,8 @@ async def test_the_page_comes_while_the_database_is_away(
 
     monkeypatch.setattr(web, "BUILT", built)
     monkeypatch.setattr("memory_butler.engine.tokens.Authenticator.principal", away)
-    cookie = {"cookie": "memory_butler=mb_something"}
     async with serve(require_token=True) as served, served.rest() as client:
+        cookie = {"cookie": f"memory_butler={SessionCookie(served.memory).sealed('mbt_something')}"}
         page = await client.get("/memory/facts", headers=_PAGE | cookie)
         data = await client.get("/api/memory/stats", headers=cookie)
     assert (page.status_code, data.status_code) == (200, 503)

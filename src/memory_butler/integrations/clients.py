@@ -68,11 +68,23 @@ class FileEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """The command line of a client; `oldest` is the oldest version that `tests/clients` runs.
+
+    `update`: the line that installs the newest.
+    """
+
+    command: str
+    oldest: str
+    update: str
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     """A program; `edits` says what connecting it changes, given the home folder and environment.
 
     It raises InvalidInput where the program cannot reach such a server.
-    `starts_servers`: it reaches none over HTTP.
+    `starts_servers`: it reaches none over HTTP. `program`: what was tried of it, if anything was.
     """
 
     name: str
@@ -80,6 +92,7 @@ class Client:
     edits: Callable[[Path, Mapping[str, str], Server], tuple[FileEdit, ...]]
     restart: str
     starts_servers: bool = False
+    program: Program | None = None
 
 
 def _bearer(server: Server, reference: str) -> dict[str, Any]:
@@ -277,7 +290,13 @@ def _opencode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileE
 
 
 CLIENTS: Final[tuple[Client, ...]] = (
-    Client("claude-code", "Claude Code", _claude_code, "Start Claude Code anew."),
+    Client(
+        "claude-code",
+        "Claude Code",
+        _claude_code,
+        "Start Claude Code anew.",
+        program=Program("claude", "2.1.197", "claude update"),
+    ),
     Client(
         "claude-desktop",
         "Claude Desktop",
@@ -286,10 +305,28 @@ CLIENTS: Final[tuple[Client, ...]] = (
         starts_servers=True,
     ),
     Client("cline", "Cline", _cline, "Switch the server on among Cline's MCP servers."),
-    Client("codex", "Codex", _codex, "Start Codex anew, and trust the hooks that it asks about."),
+    Client(
+        "codex",
+        "Codex",
+        _codex,
+        "Start Codex anew, and trust the hooks that it asks about.",
+        program=Program("codex", "0.169.0", "npm install -g @openai/codex@latest"),
+    ),
     Client("cursor", "Cursor", _cursor, "Start Cursor anew, and switch the server on in its MCPs."),
-    Client("gemini", "Gemini CLI", _gemini, "Start Gemini CLI anew."),
-    Client("opencode", "OpenCode", _opencode, "Start OpenCode anew."),
+    Client(
+        "gemini",
+        "Gemini CLI",
+        _gemini,
+        "Start Gemini CLI anew.",
+        program=Program("gemini", "0.61.0", "npm install -g @google/gemini-cli@latest"),
+    ),
+    Client(
+        "opencode",
+        "OpenCode",
+        _opencode,
+        "Start OpenCode anew.",
+        program=Program("opencode", "1.18.33", "opencode upgrade"),
+    ),
     Client("roo", "Roo Code", _roo, "Switch the server on among Roo Code's MCP servers."),
     Client("vscode", "VS Code", _vscode, "VS Code asks whether to trust the server."),
     Client("windsurf", "Windsurf", _windsurf, "Refresh the servers in Windsurf's Cascade."),

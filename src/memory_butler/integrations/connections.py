@@ -44,6 +44,10 @@ class Connections:
 
     folder: Path
 
+    def has(self, client: Client) -> bool:
+        """Whether a client was connected from here."""
+        return self._record(client).exists()
+
     def plan(self, client: Client, wanted: tuple[FileEdit, ...]) -> list[Change]:
         """What connecting would change; nothing where everything stands already.
 

@@ -3,10 +3,10 @@
 * Host: a page of another site can make a browser reach a loopback server under a name that it
   controls (DNS rebinding). Only names that this server was told are its own are answered: else 421.
 * Origin: a page of another site may send requests, but not from an origin allowed here: else 403.
-* Token, in the header Authorization or in the dashboard's cookie: sha256(token) names the tenant
-  and the rights. A wrong one in the header is refused everywhere; a missing one is refused unless
-  the server is bound to loopback and demands none: else 401. A request that a proxy passed on comes
-  from elsewhere, whatever address it is sent from: it always needs a token.
+* Token, in the header Authorization or encrypted in the dashboard's cookie: sha256(token) names
+  the tenant and the rights. A wrong one in the header is refused everywhere; a missing one is
+  refused unless the server is bound to loopback and demands none: else 401. A request that a proxy
+  passed on comes from elsewhere, whatever address it is sent from: it always needs a token.
 """
 
 import ipaddress
@@ -65,6 +65,8 @@ _FORWARDING: Final = frozenset(
 log = get_logger()
 
 Authenticate = Callable[[str], Awaitable[Principal | None]]
+# From the value of the dashboard's cookie to its token; None: it stands for none.
+TokenInCookie = Callable[[str], str | None]
 
 
 def is_loopback(host: str) -> bool:
@@ -90,9 +92,11 @@ class Guard:
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         is_public: Callable[[Scope], bool] = lambda _: False,
+        token_in_cookie: TokenInCookie = lambda _: None,
     ) -> None:
         self._app = app
         self._authenticate = authenticate
+        self._token_in_cookie = token_in_cookie
         # Bound to every address, the server is reached by many: an address is no name that another
         # site could point at it, and tokens are demanded there anyway.
         self._any_address = bound_to in _EVERY_ADDRESS
@@ -146,6 +150,7 @@ class Guard:
                 advice="serve with --require-token, and with --trusted-proxy its address",
             )
         needed = "authorization" in headers or self._token_required or forwarded
+        by_token = principal is not None
         if principal is None and not needed:
             principal = Principal()
         if principal is None and ("authorization" in headers or scope["path"] not in PUBLIC_PATHS):
@@ -155,22 +160,20 @@ class Guard:
             return
         state = scope.setdefault("state", {})
         state["principal"] = principal or NOBODY
-        state["still"] = lambda: self.still(scope)
+        state["still"] = lambda: self._still(headers, by_token)
         await self._app(scope, receive, send)
 
     async def _principal(self, headers: Mapping[str, list[str]]) -> Principal | None:
         """Whom the token of a request stands for; that of the header counts before the cookie's."""
         if "authorization" in headers:
             return await self._by_token(headers["authorization"])
-        token = _cookie(headers.get("cookie", []))
+        value = _cookie(headers.get("cookie", []))
+        token = None if value is None else self._token_in_cookie(value)
         return None if token is None else await self._authenticate(token)
 
-    async def still(self, scope: Scope) -> bool:
-        """Whether the token that a request came with still stands for somebody."""
-        headers = _headers(scope)
-        if "authorization" not in headers and _cookie(headers.get("cookie", [])) is None:
-            return True  # it needed none
-        return await self._principal(headers) is not None
+    async def _still(self, headers: Mapping[str, list[str]], by_token: bool) -> bool:
+        """Whether the token that let a request in still would; one that needed none stays in."""
+        return not by_token or await self._principal(headers) is not None
 
     async def _by_token(self, authorization: list[str]) -> Principal | None:
         scheme, _, token = authorization[0].partition(" ")
@@ -201,7 +204,7 @@ def _is_forwarded(scope: Scope, headers: Mapping[str, list[str]]) -> bool:
 
 
 def _cookie(headers: list[str]) -> str | None:
-    """The token in the dashboard's cookie."""
+    """The value of the dashboard's cookie."""
     for header in headers:
         for part in header.split(";"):
             name, _, value = part.strip().partition("=")

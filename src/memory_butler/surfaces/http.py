@@ -26,7 +26,13 @@ from memory_butler.operations.turns import Turns
 from memory_butler.surfaces import figures, mcp, overload, web
 from memory_butler.surfaces.body_limit import BodyLimit
 from memory_butler.surfaces.direct_calls import DirectCalls
-from memory_butler.surfaces.guard import PUBLIC_PATHS, Authenticate, Guard, demands_token
+from memory_butler.surfaces.guard import (
+    PUBLIC_PATHS,
+    Authenticate,
+    Guard,
+    TokenInCookie,
+    demands_token,
+)
 from memory_butler.surfaces.overload import OverloadLimit
 from memory_butler.surfaces.packing import Packing
 from memory_butler.surfaces.public_door import PublicDoor
@@ -34,6 +40,7 @@ from memory_butler.surfaces.request_ids import RequestIds
 from memory_butler.surfaces.rest import description, problems, routes, signing_in
 from memory_butler.surfaces.rest.live import add_stream
 from memory_butler.surfaces.rest.turns import add_turns
+from memory_butler.surfaces.session_cookie import SessionCookie
 from memory_butler.surfaces.trace_context import TraceContext
 from memory_butler.surfaces.web import Dashboard
 
@@ -94,7 +101,8 @@ def served(
     authenticate = Authenticator(memory).principal
     demanded = demands_token(settings.require_token, settings.host)
     demo = is_demo(memory.data_dir)
-    signing_in.add_session(app, authenticate, demanded=demanded, demo=demo)
+    cookie = SessionCookie(memory)
+    signing_in.add_session(app, authenticate, cookie, demanded=demanded, demo=demo)
     add_stream(app, live)
     add_turns(app, turns)
     routes.add_operations(app, memory)
@@ -104,7 +112,13 @@ def served(
     # First: routes are tried in order, and most requests are for this one.
     app.router.routes[:0] = mounted
     dashboard = Dashboard(Packing(app), web.BUILT)
-    door = behind_the_door(dashboard, authenticate, settings, is_public=dashboard.serves)
+    door = behind_the_door(
+        dashboard,
+        authenticate,
+        settings,
+        is_public=dashboard.serves,
+        token_in_cookie=cookie.token,
+    )
     return Served(door, before_stopping)
 
 
@@ -131,6 +145,7 @@ def behind_the_door(
     authenticate: Authenticate,
     settings: Settings,
     is_public: Callable[[Scope], bool] = lambda _: False,
+    token_in_cookie: TokenInCookie = lambda _: None,
 ) -> ASGIApp:
     """The application as others reach it: bounded and guarded, each request with an id."""
     limited = BodyLimit(TraceContext(app), MAX_BODY_BYTES)
@@ -143,6 +158,7 @@ def behind_the_door(
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
         is_public=is_public,
+        token_in_cookie=token_in_cookie,
     )
     # Outside of all: who asks, and over which scheme, is known to the others then.
     # Its types are those of another package, and say the same.

@@ -145,6 +145,23 @@ async def test_a_revoked_token_ends_its_stream_within_a_second(
                 assert asyncio.get_running_loop().time() - began < 2
 
 
+async def test_a_cookie_of_long_ago_ends_no_stream_that_needs_no_token(served: Served) -> None:
+    async with served.rest() as rest:
+        rest.cookies.set("memory_butler", "mbt_of-long-ago")
+        async with rest.stream("GET", STREAM) as answer:
+            lines = answer.aiter_lines()
+            assert "retry" in await anext(lines)
+            heard = asyncio.create_task(_to_the_end(lines))
+            await asyncio.sleep(2.5)  # looked at twice
+            assert not heard.done()
+            heard.cancel()
+
+
+async def _to_the_end(lines: AsyncIterator[str]) -> None:
+    async for _ in lines:
+        pass
+
+
 async def test_listening_needs_the_right_to_read(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

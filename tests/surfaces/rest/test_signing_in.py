@@ -1,9 +1,14 @@
 """Signing in: a token for a cookie, which counts until the token ends or one signs out."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import httpx
 import pytest
 
+from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import list_tokens, revoke_token
+from memory_butler.surfaces.session_cookie import SessionCookie
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -27,7 +32,7 @@ async def test_a_token_is_exchanged_for_a_cookie(serve: Serve) -> None:
         answer = await rest.post("/api/session", json={"token": f" {token}\n"})
         assert answer.json()["tenant"] == "team"
         cookie = answer.headers["set-cookie"]
-        assert cookie.startswith(f"memory_butler={token};")
+        assert token not in cookie
         assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
         assert "Secure" not in cookie  # the test speaks http
 
@@ -42,6 +47,54 @@ async def test_a_token_is_exchanged_for_a_cookie(serve: Serve) -> None:
 
         assert (await rest.delete("/api/session")).json()["signed_in"] is False
         assert (await rest.get("/api/memory/facts")).status_code == 401
+
+
+async def test_the_cookie_is_no_token_and_the_token_no_cookie(serve: Serve) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        token = await served.make_token()
+        await rest.post("/api/session", json={"token": token})
+        value = rest.cookies["memory_butler"]
+        for given, status in (
+            ({"cookie": f"memory_butler={value}"}, 200),
+            ({"authorization": f"Bearer {value}"}, 401),
+            ({"cookie": f"memory_butler={token}"}, 401),  # as it was set before
+            ({"cookie": f"memory_butler={_changed(value)}"}, 401),
+            ({"cookie": "memory_butler=short"}, 401),
+            ({"cookie": "memory_butler=\xe9"}, 401),
+        ):
+            rest.cookies.clear()
+            answer = await rest.get(
+                "/api/memory/facts",
+                headers={name: one.encode("latin-1") for name, one in given.items()},  # type: ignore[arg-type]
+            )
+            assert (given, answer.status_code) == (given, status)
+
+
+def _changed(value: str) -> str:
+    """Another letter in the middle: the last one may hold bits that do not count."""
+    middle = len(value) // 2
+    return value[:middle] + ("A" if value[middle] != "A" else "B") + value[middle + 1 :]
+
+
+async def test_a_session_outlives_a_restart_and_ends_after_a_month(
+    serve: Serve, memory: Memory
+) -> None:
+    async with serve(require_token=True) as served, served.rest() as rest:
+        await rest.post("/api/session", json={"token": await served.make_token()})
+        cookies = rest.cookies
+    async with serve(require_token=True) as another, another.rest() as rest:
+        rest.cookies = cookies
+        assert (await rest.get("/api/memory/facts")).status_code == 200
+    one = SessionCookie(replace(memory, audit=None))
+    assert SessionCookie(replace(memory, audit=None)).token(one.sealed("mbt_mine")) is None
+
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    cookie = SessionCookie(replace(memory, clock=lambda: now))
+    value = cookie.sealed("mbt_mine")
+    now += timedelta(days=29)
+    assert cookie.token(value) == "mbt_mine"
+    now += timedelta(days=1)
+    assert cookie.token(value) is None
 
 
 async def test_a_wrong_token_is_refused_and_sets_nothing(serve: Serve) -> None:

@@ -12,6 +12,7 @@ from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
+    from memory_butler.config import Settings
     from memory_butler.integrations.connections import Connections
 
 CONNECT_EXAMPLES = epilog(
@@ -66,7 +67,7 @@ def connect(
     # One that reaches no server starts memory itself, without being told to.
     stdio = stdio or (chosen.starts_servers and url == URL and token_env is None)
     server = Server(_checked(url), _own_command(place) if stdio else (), token_env)
-    connections = _connections(place)
+    connections = connections_of(place.settings())
     changes = connections.plan(chosen, chosen.edits(*current_environment(), server))
     if not changes:
         print(f"{chosen.title} is connected already.")
@@ -86,7 +87,7 @@ def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryR
     from memory_butler.integrations.clients import client_named
 
     chosen = client_named(client)
-    connections = _connections(place)
+    connections = connections_of(place.settings())
     changes = connections.plan_undo(chosen)
     if not changes:
         print(f"{chosen.title} was not connected from here.")
@@ -101,10 +102,11 @@ def _names() -> list[str]:
     return [one.name for one in CLIENTS]
 
 
-def _connections(place: Place) -> "Connections":
+def connections_of(settings: "Settings") -> "Connections":
+    """What was connected from an installation."""
     from memory_butler.integrations.connections import Connections
 
-    return Connections(place.settings().data_dir / "connections")
+    return Connections(settings.data_dir / "connections")
 
 
 def _agreed(diffs: list[str], *, yes: bool, dry_run: bool) -> bool:

@@ -1,5 +1,6 @@
 """The installation itself: what is wrong with it, its model, its version."""
 
+import asyncio
 import json
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from memory_butler.surfaces.errors import BY_CODE
 if TYPE_CHECKING:
     from memory_butler.config import Settings
     from memory_butler.engine.diagnosis import Finding
+    from memory_butler.integrations.clients import Program
 
 _MARKS = {"ok": ("✔", "green"), "warning": ("!", "yellow"), "failed": ("✘", "red")}
 
@@ -34,6 +36,7 @@ def doctor(
     settings, problem = _settings(place)
     findings = complete(diagnose(settings, problem, deep=deep))
     findings += [_journals(settings), _upkeep(settings), *_hooks()]
+    findings += complete(_programs(settings))
     if as_json:
         rows = [
             {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
@@ -124,6 +127,37 @@ def _hooks() -> "list[Finding]":
     folders = ", ".join(sorted({str(one.parent) for one in waiting}))
     said = f"{counted(len(waiting), 'episode', 'wait')} in {folders}, not encrypted"
     return [Finding("hooks", "warning", said, "memory-butler serve; the next session sends them")]
+
+
+async def _programs(settings: "Settings") -> "list[Finding]":
+    """Which versions the programs of agents have that are connected from here."""
+    from memory_butler.integrations.clients import CLIENTS
+    from memory_butler.surfaces.cli.connecting import connections_of
+
+    connected = connections_of(settings)
+    known = [
+        (client.name, client.program)
+        for client in CLIENTS
+        if client.program is not None and connected.has(client)
+    ]
+    return list(await asyncio.gather(*(_program(*one) for one in known)))
+
+
+async def _program(name: str, program: "Program") -> "Finding":
+    from memory_butler.engine.diagnosis import Finding
+    from memory_butler.integrations.versions import is_older, version_of
+
+    asked = f"{program.command} --version"
+    try:
+        version = await version_of(program)
+    except FileNotFoundError:
+        return Finding(name, "ok", f"connected; {program.command} is not on the PATH")
+    if version is None:
+        return Finding(name, "warning", f"`{asked}` told no version", asked)
+    if is_older(version, program.oldest):
+        said = f"{version} is older than {program.oldest}, the oldest that was tried with memory"
+        return Finding(name, "warning", said, program.update)
+    return Finding(name, "ok", f"{version}, connected")
 
 
 def _has_keys(settings: "Settings") -> bool:

@@ -1,7 +1,6 @@
 """Signing in, for browsers: a token is exchanged for a cookie that no script can read."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import Field
@@ -11,9 +10,7 @@ from memory_butler.operations.views import Input, Output
 from memory_butler.surfaces.guard import SESSION_COOKIE, SESSION_PATH
 from memory_butler.surfaces.rest.problems import problem
 from memory_butler.surfaces.rest.routes import refusals
-
-# A month; the token behind it may end sooner, and then so does the session.
-_SECONDS: Final = 30 * 24 * 3600
+from memory_butler.surfaces.session_cookie import SECONDS, SessionCookie
 
 
 class SignIn(Input):
@@ -36,6 +33,7 @@ class Session(Output):
 def add_session(
     app: FastAPI,
     authenticate: Callable[[str], Awaitable[Principal | None]],
+    cookie: SessionCookie,
     *,
     demanded: bool,
     demo: bool,
@@ -55,7 +53,7 @@ def add_session(
     @app.post(
         SESSION_PATH,
         summary="Sign in",
-        description="Sets an HttpOnly cookie that stands for the token.",
+        description="Sets an HttpOnly cookie that holds the token encrypted, for a month.",
         operation_id="session_open",
         tags=["session"],
         response_model=Session,
@@ -71,8 +69,8 @@ def add_session(
         )
         response.set_cookie(
             SESSION_COOKIE,
-            token,
-            max_age=_SECONDS,
+            cookie.sealed(token),
+            max_age=SECONDS,
             path="/",
             secure=request.url.scheme == "https",
             httponly=True,
