@@ -37,8 +37,8 @@ EXCEPTIONS: Final = {
 
 # Commands that are written by hand, for they have no operation; `erase` is the exception above.
 BY_HAND: Final = set(
-    "serve demo mcp connect disconnect doctor butler import export write-rules sync pull push "
-    "peers scan-secrets erase verify journal reembed reindex-words backup restore-backup keys "
+    "serve demo mcp connect disconnect doctor butler import export move write-rules sync pull "
+    "push peers scan-secrets erase verify journal reembed reindex-words backup restore-backup keys "
     "audit distribute index psql db-url db version".split()
 )
 

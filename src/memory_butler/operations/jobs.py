@@ -8,7 +8,7 @@ from pydantic import Field
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.history import expiring_unread, past_runs
 from memory_butler.engine.jobs import calendar
-from memory_butler.engine.jobs.catalogue import BY_NAME, JobName
+from memory_butler.engine.jobs.catalogue import BY_NAME, JobName, run_by_hand
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
@@ -131,8 +131,10 @@ class RunJobOutput(Output):
 
 async def _run(memory: Memory, principal: Principal, given: RunJobInput) -> RunJobOutput:
     job = BY_NAME[given.job]
-    work = job.plan if given.dry_run else job.run
-    detail = await work(memory, principal)
+    if given.dry_run:
+        detail = await job.plan(memory, principal)
+    else:
+        detail = await run_by_hand(memory, principal, job)
     return RunJobOutput(job=given.job, dry_run=given.dry_run, detail=detail)
 
 

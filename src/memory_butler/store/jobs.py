@@ -1,5 +1,6 @@
 """Ticks of the schedule in the database."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -38,6 +39,15 @@ async def newest(pool: asyncpg.Pool, before: datetime | None = None) -> datetime
     return found
 
 
+async def last_success(
+    pool: asyncpg.Pool, names: Sequence[str], until: datetime
+) -> datetime | None:
+    """When the latest run of one of these jobs began that succeeded, up to a moment."""
+    async with untenanted(pool) as connection:
+        found: datetime | None = await connection.fetchval(SQL["last_success"], names, until)
+    return found
+
+
 async def give_back(pool: asyncpg.Pool, job: str, tick: datetime) -> None:
     """Forget that a tick was taken, unless it has ended."""
     async with untenanted(pool) as connection:
@@ -70,7 +80,10 @@ async def latest(pool: asyncpg.Pool, limit: int) -> list[Row]:
 
 
 async def forget_before(pool: asyncpg.Pool, moment: datetime) -> None:
-    """Drop the record of older runs, but for the latest of each job, by which ticks are missed."""
+    """Drop the record of older runs, but for two of each job.
+
+    By its latest run ticks are missed, and by the latest that succeeded a wrong clock is known.
+    """
     async with untenanted(pool) as connection:
         await connection.execute(SQL["forget_before"], moment)
 

@@ -11,6 +11,10 @@ SELECT max(scheduled_for) FROM job_runs WHERE job = $1 AND scheduled_for <= $2
 -- name: newest
 SELECT max(started_at) FROM job_runs WHERE $1::timestamptz IS NULL OR started_at < $1
 
+-- name: last_success
+SELECT max(started_at) FROM job_runs
+WHERE job = ANY($1) AND status = 'succeeded' AND started_at <= $2
+
 -- name: give_back
 DELETE FROM job_runs WHERE job = $1 AND scheduled_for = $2 AND status = 'running'
 
@@ -30,7 +34,10 @@ ORDER BY started_at DESC, job LIMIT $1
 -- name: forget_before
 DELETE FROM job_runs r
 WHERE r.started_at < $1
-  AND EXISTS (SELECT FROM job_runs n WHERE n.job = r.job AND n.scheduled_for > r.scheduled_for)
+  AND EXISTS (
+    SELECT FROM job_runs n WHERE n.job = r.job AND n.scheduled_for > r.scheduled_for
+      AND (n.status = 'succeeded' OR r.status <> 'succeeded')
+  )
 
 -- name: tenants_with_work
 -- In the order of their names, beyond $3.

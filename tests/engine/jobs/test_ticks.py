@@ -13,13 +13,13 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import diagnosis
 from memory_butler.engine import memory as engine_memory
 from memory_butler.engine.jobs import ticks
-from memory_butler.engine.jobs.catalogue import BY_NAME
+from memory_butler.engine.jobs.catalogue import BY_NAME, Job, pause_before
 from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.operations.jobs import JOBS as OPERATION
-from memory_butler.operations.jobs import JobsInput, JobsOutput
+from memory_butler.operations.jobs import RUN_JOB, JobsInput, JobsOutput, RunJobInput
 from memory_butler.store.transaction import open_pool
 
 pytestmark = pytest.mark.anyio
@@ -65,44 +65,89 @@ async def test_a_sweep_evaluates_every_decaying_fact_and_rule_of_every_tenant(
     assert (run["status"], sorted(run["detail"])) == ("succeeded", ["default", "other"])
 
 
-async def test_a_server_that_starts_long_after_anything_ran_deletes_nothing(
+async def _ran(admin: Connection, job: str, at: datetime, status: str = "succeeded") -> None:
+    await admin.execute(
+        "INSERT INTO job_runs (job, scheduled_for, started_at, status) VALUES ($1, $2, $2, $3)",
+        job,
+        at,
+        status,
+    )
+
+
+async def test_a_server_that_begins_with_a_wrong_clock_deletes_nothing_until_it_is_confirmed(
     memory: Memory,
     principal: Principal,
     admin: Connection,
-    database: Database,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its clock may be two years ahead; who starts it again says that it is right."""
+    """Its clock may be two years ahead; neither more ticks nor a restart says that it is right."""
     running = replace(memory, clock=engine_memory.utc_now)
     await store_episode(running, principal, "went to the market", "general")
-    await admin.execute("UPDATE episodes SET expires_at = now() - interval '1 day'")
-    began = engine_memory.process_began()
-
-    async def tick(number: int) -> tuple[str, int]:
-        at = began + timedelta(seconds=number)
-        assert await run_tick(running, CLEANUP, at)
-        status = await admin.fetchval("SELECT status FROM job_runs WHERE scheduled_for = $1", at)
-        return status, await admin.fetchval("SELECT count(*) FROM episodes")
-
-    async def clock_says() -> str:
-        pool_dsn = database.runtime_dsn
-        (found,) = await diagnosis._clock(pool_dsn)
-        return f"{found.state}: {found.said}"
-
-    assert (await clock_says()).startswith("ok: ")
     await admin.execute(
-        "INSERT INTO job_runs (job, scheduled_for, started_at, status)"
-        " VALUES ('decay_sweep', $1, $1, 'succeeded')",
-        began - timedelta(days=700),
+        "UPDATE episodes SET expires_at = now() - interval '1 day',"
+        " consolidation_status = 'consolidated'"
     )
-    assert "nothing ran since" in await clock_says()
-    assert [await tick(1), await tick(2)] == [("failed", 1)] * 2
+    began = engine_memory.process_began()
+    for job in BY_NAME:
+        for days in (700, 701):
+            await _ran(admin, job, began - timedelta(days=days))
+
+    async def tick(number: int, *kinds: Job) -> list[tuple[str, str]]:
+        at = began + timedelta(seconds=number)
+        for job in kinds:
+            assert await run_tick(running, job, at)
+        found = await admin.fetch("SELECT job, status FROM job_runs WHERE scheduled_for = $1", at)
+        return sorted((row["job"], row["status"]) for row in found)
+
+    async def episodes() -> int:
+        own = "SELECT count(*) FROM episodes WHERE butler = 'general'"  # a sweep tells of itself
+        return int(await admin.fetchval(own))
+
+    kinds = (CONSOLIDATE, SWEEP, CLEANUP)
+    both = [("decay_sweep", "failed"), ("episode_cleanup", "failed")]
+    for number in (1, 2, 3):
+        assert await tick(number, *kinds) == [("consolidate", "succeeded"), *both]
+    shown = await told(memory, principal)
+    assert ("episode_cleanup", "failed") in {(one.job, one.status) for one in shown.runs}
     wall, steady = engine_memory._STARTED
     later = (datetime.now(UTC) + timedelta(seconds=1)).timestamp()
     monkeypatch.setattr(engine_memory, "_STARTED", (later, steady + later - wall))
-    assert await tick(3) == ("succeeded", 0)
-    await admin.execute("UPDATE job_runs SET started_at = now() + interval '2 days'")
-    assert "which is in the future" in await clock_says()
+    assert await tick(4, SWEEP, CLEANUP) == both
+    assert await episodes() == 1
+    await RUN_JOB.handler(running, principal, RunJobInput(job="decay_sweep", dry_run=True))
+    assert await tick(5, SWEEP, CLEANUP) == both
+    await RUN_JOB.handler(running, principal, RunJobInput(job="decay_sweep"))
+    assert await tick(6, CLEANUP) == [("episode_cleanup", "succeeded")]
+    assert await episodes() == 0
+
+
+async def test_a_run_in_the_future_vouches_for_no_clock(memory: Memory, admin: Connection) -> None:
+    now = datetime.now(UTC)
+    for days in (-40, 700):
+        await _ran(admin, "decay_sweep", now + timedelta(days=days))
+    found = await pause_before(memory.pool, now)
+    assert found is not None
+    assert found.days == 40
+
+
+async def test_doctor_says_what_a_server_would_do_by_this_clock(
+    admin: Connection, database: Database
+) -> None:
+    now = datetime.now(UTC)
+
+    async def says(*, scheduled: bool = True) -> str:
+        (found,) = await diagnosis._clock(database.runtime_dsn, scheduled=scheduled)
+        return f"{found.state}: {found.said}"
+
+    assert (await says()).startswith("ok: ")
+    await _ran(admin, "consolidate", now + timedelta(days=700))
+    assert "which is in the future" in await says()
+    await _ran(admin, "consolidate", now - timedelta(hours=6))
+    assert (await says()).startswith("ok: ")
+    await _ran(admin, "decay_sweep", now - timedelta(days=40))
+    await _ran(admin, "decay_sweep", now, "failed")
+    assert "no sweep or cleanup succeeded for 40 days" in await says()
+    assert (await says(scheduled=False)).startswith("ok: ")
 
 
 async def test_tenants_are_visited_in_batches_each_once(

@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
+
+import asyncpg
 
 from memory_butler.config import ScheduleConfig
 from memory_butler.domain.errors import Conflict
@@ -20,7 +22,9 @@ JobName = Literal["consolidate", "decay_sweep", "episode_cleanup"]
 
 # Events of what a job did name it as their actor.
 ACTOR: Final = "schedule"
-LONGEST_PAUSE: Final = timedelta(days=30)
+CONFIRM: Final = "check the clock, then confirm it: memory-butler run decay-sweep"
+_LONGEST_PAUSE: Final = timedelta(days=30)
+_DELETING: Final = ("decay_sweep", "episode_cleanup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class Job:
     work: Work
     run: Callable[[Memory, Principal], Awaitable[dict[str, Any]]]
     plan: Callable[[Memory, Principal], Awaitable[dict[str, Any]]]
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it deletes, or lets expire, what is old by the clock."""
+        return self.name in _DELETING
 
     def cron(self, schedule: ScheduleConfig) -> str:
         """When it runs, in UTC."""
@@ -67,27 +76,43 @@ async def _plan_consolidation(memory: Memory, principal: Principal) -> dict[str,
     return {"waiting": waiting, "episodes": sum(waiting.values())}
 
 
-async def _refuse_after_pause(memory: Memory, principal: Principal) -> None:
-    """Refuse to delete by itself in a process that began long after anything last ran.
+async def pause_before(pool: asyncpg.Pool, moment: datetime) -> timedelta | None:
+    """How long before a moment nothing was deleted for its age, if that is more than 30 days."""
+    last = await jobs.last_success(pool, _DELETING, utc_now())
+    return None if last is None or moment - last <= _LONGEST_PAUSE else moment - last
 
-    Its clock may have been wrong from the start: two years ahead, and all that waits is old. A
-    restart goes on, since what this process refused is noted as run: who starts it has seen why.
+
+async def refuse_by_clock(memory: Memory) -> None:
+    """Refuse to delete by itself where the clock may be wrong, until a person confirms it (C-394).
+
+    It may have been wrong when the process began: two years ahead, and all that waits is old. Only
+    a job that deletes and succeeded is a witness: a restart, and what was refused, is none.
 
     Raises:
-        Conflict: nothing had run for longer than 30 days.
+        Conflict: the clock was set, or nothing was deleted in the 30 days before the process began.
     """
-    if principal.actor != ACTOR or memory.clock is not utc_now:
-        return
-    last = await jobs.newest(memory.pool, process_began())
-    if last is not None and process_began() - last > LONGEST_PAUSE:
+    if memory.clock is not utc_now:
+        return  # one that is set on purpose
+    memory.refuse_after_jump()
+    pause = await pause_before(memory.pool, process_began())
+    if pause is not None:
         raise Conflict(
-            f"nothing ran for {(process_began() - last).days} days before this server started: "
-            "nothing is deleted or expires; see that the clock is right, then start it again"
+            f"no sweep or cleanup succeeded in the {pause.days} days before this server started: "
+            f"nothing is deleted or expires; {CONFIRM}"
         )
 
 
+async def run_by_hand(memory: Memory, principal: Principal, job: "Job") -> dict[str, Any]:
+    """Run a job now, in one tenant; one that deletes is noted, which confirms the clock."""
+    began = memory.clock()
+    detail = await job.run(memory, principal)
+    if job.deletes and await jobs.begin(memory.pool, job.name, began, began):
+        told = {principal.tenant: detail}
+        await jobs.end(memory.pool, job.name, began, "succeeded", told, memory.clock())
+    return detail
+
+
 async def _sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
-    await _refuse_after_pause(memory, principal)
     return (await sweep.run(memory, principal)).payload()
 
 
@@ -96,7 +121,6 @@ async def _plan_sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
 
 
 async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
-    await _refuse_after_pause(memory, principal)
     cleaned = await cleanup.clean_up(memory, principal)
     return asdict(cleaned) | {"items_expired": await expire_items(memory, principal)}
 

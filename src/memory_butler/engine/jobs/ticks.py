@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import asyncpg
 
-from memory_butler.domain.errors import Frozen
+from memory_butler.domain.errors import Conflict, Frozen
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.jobs.catalogue import ACTOR, Job
+from memory_butler.engine.jobs.catalogue import ACTOR, Job, refuse_by_clock
 from memory_butler.engine.memory import Memory
 from memory_butler.logs import get_logger
 from memory_butler.store import jobs
@@ -75,15 +75,20 @@ async def conclude(
 async def every_tenant(memory: Memory, job: Job) -> tuple[dict[str, Any], bool]:
     """Do a job's work for every tenant that has some: what was done for each, whether one failed.
 
-    A tenant that fails is noted, and the others go on.
+    A tenant that fails is noted, and the others go on. Where the clock may be wrong, nothing that
+    deletes is done, and the tick has failed even if no tenant had work.
     """
     detail: dict[str, Any] = {}
-    failed = False
+    refused = job.deletes and await _is_refused(memory, job)
+    failed = refused
     now, beyond = memory.clock(), ""
     while tenants := await jobs.tenants_with_work(
         memory.pool, job.work, now, beyond=beyond, most=_BATCH
     ):
         for tenant in tenants:
+            if refused:
+                detail[tenant] = {"error": Conflict.__name__}
+                continue
             try:
                 detail[tenant] = await job.run(memory, Principal(tenant, ACTOR))
             except Frozen:
@@ -95,3 +100,12 @@ async def every_tenant(memory: Memory, job: Job) -> tuple[dict[str, Any], bool]:
                 log.exception("a job failed", job=job.name, tenant=tenant)
         beyond = tenants[-1]
     return detail, failed
+
+
+async def _is_refused(memory: Memory, job: Job) -> bool:
+    try:
+        await refuse_by_clock(memory)
+    except Conflict as error:
+        log.error("a job was refused", job=job.name, reason=str(error))
+        return True
+    return False
