@@ -105,6 +105,7 @@ def _placed(*, times: int, same_key: bool) -> Way:
                 again = f" ({time})" if time else ""
                 notes.place("download", case["who"], f"- {predicate}: {said}{again}")
                 await notes.sync()
+                await notes.sync()  # one that finds nothing new
 
     return way
 

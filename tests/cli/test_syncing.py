@@ -122,6 +122,8 @@ def test_a_line_that_a_page_wrote_says_so_and_a_note_from_elsewhere_is_imported(
     assert known()["home"] == ("Lives in Porto", "agent_inferred")
     assert known()["bank"] == ("EVIL-3", "imported")
     assert "- bank: EVIL-3 (source: import) ^f-" in other.read_text()
+    mirror.sync()  # a pass that finds nothing new makes the note no more ours
+    mirror.sync()
     other.write_text(f"{downloaded}- bank: EVIL-4\n")
     mirror.sync()
     assert known()["bank"] == ("EVIL-4", "imported")

@@ -322,7 +322,9 @@ def plan(
             continue
         if (held.note, key_of(held.predicate)) not in said:
             changes.append(Change("forget", id=id, subject=held.subject, predicate=held.predicate))
-    return Plan(tuple(changes), tuple(problems), fates, ours)
+    # One that is known by its facts alone is so for this pass: without them it is anybody's.
+    written = frozenset(page.path for page in pages if page.path in own)
+    return Plan(tuple(changes), tuple(problems), fates, written)
 
 
 def _key(page: Page, line: Line) -> _Key:
