@@ -17,6 +17,7 @@ from memory_butler.domain.errors import (
     IntegrityViolation,
     MemoryButlerError,
 )
+from memory_butler.domain.moves import Move
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import sealing
 from memory_butler.engine.jobs.catalogue import BY_NAME
@@ -27,6 +28,7 @@ from memory_butler.erasure import certificate, erasing
 from memory_butler.erasure.scope import Target
 from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.moving import journals
 from memory_butler.moving.moving import Moving
 from memory_butler.operations.retrieval import CONTEXT
 from memory_butler.store import transfer
@@ -211,6 +213,38 @@ async def test_every_table_of_a_journal_is_compared(here: Place) -> None:
     assert "event_tags" in plain
 
 
+async def test_a_move_goes_on_by_another_name_of_its_source(here: Place, there: Place) -> None:
+    """As from a folder that is mounted elsewhere, or by localhost for 127.0.0.1."""
+    await fill(here)
+    _killed(here, there, "journals.thaw", 1)
+    assert await _writes(there, "was written there")
+    async with mover(here, there) as moving:
+        await replace(moving, source=replace(moving.source, place="the old machine")).move()
+    assert not await _writes(here, "was written meanwhile")
+    assert await _writes(there, "goes on there")
+    await there.writes("and there")
+
+
+async def test_a_journal_of_a_tenant_that_moves_is_not_copied_over_one_that_is_written(
+    here: Place, there: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a process that was stopped while another one went on."""
+    await fill(here)
+    freeze = Moving._arriving
+
+    async def and_thaw(moving: Moving, move: Move, there: Move | None) -> Move:
+        arriving = await freeze(moving, move, there)
+        journals.thaw(moving.target.data_dir, "acme")
+        return arriving
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Moving, "_arriving", and_thaw)
+        with pytest.raises(Conflict, match="takes writes again"):
+            await move(here, there)
+    await move(here, there)
+    assert await there.messages() == ["hello there", "the viola is out of tune"]
+
+
 async def test_what_has_moved_is_not_taken_back(here: Place, there: Place) -> None:
     await fill(here)
     await move(here, there)
@@ -229,13 +263,20 @@ async def test_there_and_back_again(here: Place, there: Place) -> None:
     await there.stores("has a cat")  # the refusal left it as it was
     await erasing.erase(here.memory, ACME, Target(everything=True))
     await there.writes("a third message")
+    # Taken back on its way, it has still left the place where it was before.
+    _killed(there, here, "transfer.restore", 2)
+    await cancel(there, here)
+    assert not await _writes(here, "begins an empty second life")
+    with pytest.raises(Frozen, match="has moved to there"):
+        await here.writes("begins an empty second life")
+    await there.writes("a third message, told again")
     before = await _rows(there)
     await move(there, here)
     after = await _rows(here)
-    assert after.pop("erasures")[0] == before.pop("erasures")[0] + 1
+    assert after.pop("erasures")[0] > before.pop("erasures")[0]
     assert after == before
     assert await here.recalls("cat")
-    assert len(await here.messages()) == 3
+    assert len(await here.messages()) == 4
     assert await here.admits(tokens["a"]) is not None
     assert await there.admits(tokens["a"]) is None
     await _is_whole(here)

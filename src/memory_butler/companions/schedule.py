@@ -23,7 +23,12 @@ from memory_butler.companions.maintaining import (
     upkeep,
 )
 from memory_butler.companions.opening import Companion, data_dir, everyone, kept_open
-from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    Frozen,
+    MemoryButlerError,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.jobs.calendar import is_cron, previous
 from memory_butler.engine.jobs.catalogue import ACTOR
@@ -173,6 +178,8 @@ async def _is_quiet(
     for work in _works(memory, model, tenant, name):
         try:
             quiet &= not await work()
+        except Frozen:
+            pass  # the place that it moves to does it
         except Conflict:
             quiet = False
             log.info("a journal is being maintained already", tenant=tenant, companion=name)

@@ -7,11 +7,12 @@ from uuid import UUID
 from memory_butler.domain.errors import Frozen
 
 # `arrived` lasts until the other place is `left`: as long as one is `leaving`, the other one tells
-# whether the tenant is there. A tenant that stays where it is has no mark.
-State = Literal["leaving", "left", "arriving", "arrived"]
+# whether the tenant is there. `returning` is arriving where it was before: if that is taken back,
+# the place is `left` again. A tenant that stays where it is has no mark.
+State = Literal["leaving", "left", "arriving", "returning", "arrived"]
 
 # In these nothing is written for a tenant. At no time is it out of them in two places.
-FROZEN: Final[frozenset[State]] = frozenset({"leaving", "left", "arriving"})
+FROZEN: Final[frozenset[State]] = frozenset({"leaving", "left", "arriving", "returning"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Move:
         way = "to" if self.state == "leaving" else "from"
         return (
             f"tenant {tenant} is moving {way} {self.place}: nothing is written until it is there. "
-            "Where that was cut off, `memory-butler move` goes on, and takes it back with --cancel"
+            "If that was cut off, run `memory-butler move` again to go on, or with --cancel to "
+            "take it back"
         )
 
 

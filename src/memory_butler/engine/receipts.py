@@ -20,6 +20,7 @@ from memory_butler.domain.receipts import (
     replayed,
 )
 from memory_butler.domain.revisions import revision_of
+from memory_butler.domain.text import one_line
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit
@@ -80,7 +81,7 @@ def _beginning(memory: Memory, principal: Principal, prompt: str) -> str | None:
     head = prompt[: most + _SEARCHED]
     if memory.config.trust.of(principal.tenant) != "off":
         head = Sieve(mask=True).text(head)
-    line = " ".join(head.split())
+    line = one_line(head)
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 

@@ -13,7 +13,7 @@ from memory_butler.integrations.clients import Program
 # A program for Node takes four on a busy machine.
 SECONDS: Final = 10
 _MAX_BYTES: Final = 10_000
-_VERSION: Final = re.compile(r"\d+\.\d+[.\d]*")
+_VERSION: Final = re.compile(r"(?<!\d)\d{1,6}\.\d[.\d]*")
 
 
 async def version_of(program: Program) -> str | None:

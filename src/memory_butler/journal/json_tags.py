@@ -16,7 +16,7 @@ from memory_butler.journal.tags import TAG, VERBS
 
 # What models put around a call of a tool; and its beginning, where the text ends.
 _MARK: Final = r"(?:<\|?(?:tool_calls?|function_calls?)\|?>|\[TOOL_CALLS\])"
-_MARK_AFTER: Final = re.compile(r"\s*<[/|]{1,2}(?:tool_calls?|function_calls?)\|?>")
+_MARK_AFTER: Final = re.compile(r"\s{0,9}<[/|]{1,2}(?:tool_calls?|function_calls?)\|?>")
 _MARK_BEGUN: Final = r"(?:<\|?[a-z_]{0,14}\|?|\[[A-Z_]{0,10})"
 # A line that begins with JSON, or may, in a fence, a mark or neither: `{"`, `[{`, or cut off.
 BEGINNING: Final = re.compile(

@@ -87,9 +87,11 @@ def copy(
 
     Raises:
         IntegrityViolation: a copy is not what was copied; nothing is in place.
+        Conflict: they are not frozen there any more.
     """
     aside = target / _ASIDE.format(tenant)
-    shutil.rmtree(aside, ignore_errors=True)
+    remove_aside(target, tenant)
+    aside.mkdir(mode=0o700)  # what is encrypted is not for a moment
     names = opening.names(source, tenant)
     try:
         snapshots.copy_all(source, aside / "journal", tenant)
@@ -107,19 +109,30 @@ def copy(
             path.chmod(0o700 if path.is_dir() else 0o600)
             _give(path, target)
         place = _folder(target, tenant)
-        shutil.rmtree(place, ignore_errors=True)
-        os.rename(moved, place)
-        keep_names(place.parent)
+        if not (place / FROZEN).exists():
+            raise Conflict(f"{place} takes writes again: another process has ended this move")
+        # The mark stays where it is all the while, so that nobody begins a journal in between.
+        for one in place.iterdir():
+            if one.name != FROZEN:
+                shutil.rmtree(one) if one.is_dir() else one.unlink()
+        for one in moved.iterdir():
+            os.replace(one, place / one.name)
+        keep_names(place)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        remove_aside(target, tenant)
     return names
 
 
+def remove_aside(data_dir: Path, tenant: str) -> None:
+    """Take away what a copy that was killed left aside; it may not be encrypted."""
+    shutil.rmtree(data_dir / _ASIDE.format(tenant), ignore_errors=True)
+
+
 def remove(data_dir: Path, tenant: str) -> None:
-    """Take away what `copy` brought."""
+    """Take away what `copy` brought; nothing is begun there before `thaw`."""
+    remove_aside(data_dir, tenant)
     for name in opening.names(data_dir, tenant):
         erase_journal(journal_path(data_dir, tenant, name))
-    thaw(data_dir, tenant)
 
 
 def _compare(one: Path, keys: KeySource, other: Path, other_keys: KeySource) -> None:

@@ -12,12 +12,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 from uuid import uuid4
 
 from memory_butler.audit import parsed
 from memory_butler.companions import opening
-from memory_butler.domain.errors import ConfigurationError, Conflict, IntegrityViolation
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    IntegrityViolation,
+    Unavailable,
+)
 from memory_butler.domain.moves import Move, State
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
@@ -33,9 +38,12 @@ Progress = Callable[[int, int], None]
 
 # Rows with a vector are some 9 kB; a batch stays a few megabytes.
 _BATCH: Final = 256
+_CHANGED: Final = "this move was changed by another process: look again"
 # Its rows outlast an erasure of the whole tenant: the target may have some of an earlier stay.
 _LASTING: Final = "erasures"
 _ANY: Final[frozenset[State]] = frozenset(get_args(State))
+_COMING: Final[frozenset[State]] = frozenset({"arriving", "returning"})
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +115,16 @@ class Moving:
             here = await self._frozen()
             there = await self._mark(self.target)
             arrived = Move(here.id, "arrived", self.source.place)
-            if here.state == "leaving" and there != arrived:
+            # By its id, since people name a place in several ways.
+            is_there = there is not None and (there.id, there.state) == (here.id, "arrived")
+            if here.state == "leaving" and not is_there:
                 arriving = await self._arriving(here, there)
-                await self._copy_rows()
+                await self._copy_rows(arriving)
                 await self._copy_files(arriving)
                 await self._compare()
                 await self._switch(arriving, arrived)
-                there = arrived
-            if there == arrived:
+                is_there = True
+            if is_there:
                 await self._close(here, arrived)
             elif there is not None:
                 raise Conflict(here.refusal(self._tenant))  # it has moved on from there
@@ -136,7 +146,7 @@ class Moving:
                 if ours is not None:
                     await self._take_back(ours)
                 await self._set(self.source, here, None)
-            await asyncio.to_thread(journals.thaw, self.source.data_dir, self._tenant)
+            await self._thaw(self.source)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
@@ -157,11 +167,20 @@ class Moving:
         if here is None:
             await self._refuse_impossible()
             leaving = Move(uuid4(), "leaving", self.target.place)
-            said = leaving.refusal(self._tenant)
-            await asyncio.to_thread(journals.freeze, self.source.data_dir, self._tenant, said)
-            await self._set(self.source, None, leaving)
+            await self._freeze(self.source, leaving)
+            try:
+                await self._set(self.source, None, leaving)
+            except Unavailable as error:
+                await self._thaw(self.source)
+                raise Unavailable(
+                    f"somebody writes for the tenant for longer than a freeze waits: {error}; "
+                    "nothing was moved, try again"
+                ) from error
+            await self._refuse_unfinished(leaving)
             here = leaving
         self._refuse_other(here)
+        if here.state == "leaving":
+            await self._freeze(self.source, here)
         if here.state == "leaving" and self.source.memory.audit is not None:
             await sealing.seal(self.source.memory, self._tenant)
         return here
@@ -176,9 +195,7 @@ class Moving:
             )
         if source.audit and target.audit and source.audit.folder == target.audit.folder:
             raise ConfigurationError("both places have one audit folder: set audit_dir for each")
-        async with source.reading(tenant, on_primary=True) as tx:
-            if await erasure.unfinished(tx):
-                raise Conflict("an erasure was cut off: finish it first, by erasing again")
+        await self._refuse_unfinished(None)
         if source.audit and (await sealing.audit(source, self.principal)).breaks:
             raise Conflict(
                 "the event log is not whole, which would not be seen after the move: look with "
@@ -188,6 +205,16 @@ class Moving:
             journals.refuse_unreadable, self.source.data_dir, tenant, source.keys, target.keys
         )
         await self._refuse_taken(await self._mark(self.target))
+
+    async def _refuse_unfinished(self, here: Move | None) -> None:
+        """Raise `Conflict` where an erasure was cut off, once more after the freeze."""
+        async with self.source.memory.reading(self._tenant, on_primary=True) as tx:
+            if not await erasure.unfinished(tx):
+                return
+        if here is not None:
+            await self._set(self.source, here, None)
+            await self._thaw(self.source)
+        raise Conflict("an erasure was cut off: finish it first, by erasing again")
 
     async def _refuse_taken(self, there: Move | None) -> None:
         """Raise `Conflict` where the target has something of this tenant, or is getting it."""
@@ -212,29 +239,48 @@ class Moving:
 
     def _refuse_other(self, here: Move) -> None:
         """Raise `Conflict` where the mark of the source is of another move than this one."""
-        if here.state in ("arriving", "arrived"):
+        if here.state in _COMING | {"arrived"}:
             raise Conflict(here.refusal(self._tenant))
         if here.place != self.target.place:
             raise Conflict(f"{here.refusal(self._tenant)} (this is {self.target.place})")
 
     async def _arriving(self, here: Move, there: Move | None) -> Move:
         """The mark of the target, which takes no writes but ours from now on."""
-        arriving = Move(here.id, "arriving", self.source.place)
-        if there is None or (there.id, there.state) != (here.id, "arriving"):
+        if there is not None and there.id == here.id and there.state in _COMING:
+            await self._freeze(self.target, there)
+            return there
+        again = there is not None and there.state == "left"
+        arriving = Move(here.id, "returning" if again else "arriving", self.source.place)
+        try:
+            await self._refuse_taken(there)
+            # The journals first: what begins between the two would be taken for one that came.
+            await self._freeze(self.target, arriving)
             try:
-                await self._refuse_taken(there)
+                await asyncio.to_thread(journals.refuse_there, self.target.data_dir, self._tenant)
                 async with transaction(self.target.memory.pool, self._tenant) as tx:
                     await self._mark_in(tx, there, arriving)
                     await self._refuse_rows(tx)
             except Conflict:
-                await self._set(self.source, here, None)
-                await asyncio.to_thread(journals.thaw, self.source.data_dir, self._tenant)
+                await self._thaw(self.target, there)
                 raise
-        said = arriving.refusal(self._tenant)
-        await asyncio.to_thread(journals.freeze, self.target.data_dir, self._tenant, said)
+        except Conflict:
+            await self._set(self.source, here, None)
+            await self._thaw(self.source)
+            raise
         return arriving
 
-    async def _copy_rows(self) -> None:
+    async def _freeze(self, side: Side, move: Move) -> None:
+        said = move.refusal(self._tenant)
+        await asyncio.to_thread(journals.freeze, side.data_dir, self._tenant, said)
+
+    async def _thaw(self, side: Side, left: Move | None = None) -> None:
+        """Let the journals of a side be written to; one that was `left` before stays closed."""
+        if left is not None:
+            await self._freeze(side, left)
+        else:
+            await asyncio.to_thread(journals.thaw, side.data_dir, self._tenant)
+
+    async def _copy_rows(self, arriving: Move) -> None:
         self.tell("copying the memories")
         target, done = self.target.memory, 0
         async with self.source.memory.reading(self._tenant, on_primary=True) as out:
@@ -246,6 +292,8 @@ class Moving:
             for table in tables:
                 async for lines in _batches(transfer.dump(out, table, ())):
                     async with transaction(target.pool, self._tenant) as tx:
+                        if await move_of(tx) != arriving:
+                            raise Conflict(_CHANGED)  # a lock that was lost let another go on
                         columns = table.columns
                         await transfer.restore(tx, table, columns, lines, models, Trust.USER_SAID)
                     done += len(lines)
@@ -257,15 +305,9 @@ class Moving:
         self.tell("copying the journals")
         source, target, tenant = self.source, self.target, self._tenant
         await asyncio.to_thread(peers.copy, source.data_dir, target.data_dir, tenant)
-        await asyncio.to_thread(
-            journals.copy,
-            source.data_dir,
-            target.data_dir,
-            tenant,
-            source.memory.keys,
-            target.memory.keys,
-            arriving.refusal(tenant),
-        )
+        keys = source.memory.keys, target.memory.keys
+        said = arriving.refusal(tenant)
+        await _to_its_end(journals.copy, source.data_dir, target.data_dir, tenant, *keys, said)
 
     async def _compare(self) -> None:
         """Compare row by row, through sums of hashes; journals were compared when copied."""
@@ -311,27 +353,29 @@ class Moving:
     async def _close(self, here: Move, arrived: Move) -> None:
         """Let the target's journals be written; end the source's tokens, and then the move."""
         self.tell("closing the old place")
-        await asyncio.to_thread(journals.thaw, self.target.data_dir, self._tenant)
+        await asyncio.to_thread(journals.remove_aside, self.target.data_dir, self._tenant)
+        await self._thaw(self.target)
         if self.target.memory.audit is not None:
             await sealing.seal(self.target.memory, self._tenant)
         left = replace(here, state="left")
         async with transaction(self.source.memory.pool, self._tenant) as tx:
             await erasure.erase_tokens(tx)
             await self._mark_in(tx, here, left)
-        said = left.refusal(self._tenant)
-        await asyncio.to_thread(journals.freeze, self.source.data_dir, self._tenant, said)
+        await self._freeze(self.source, left)
         await self._set(self.target, arrived, None)
 
     async def _take_back(self, there: Move) -> None:
         """Take away what came to the target, which takes no writes as long as that lasts."""
         target = self.target.memory
+        before = replace(there, state="left") if there.state == "returning" else None
         await asyncio.to_thread(journals.remove, self.target.data_dir, self._tenant)
         await asyncio.to_thread(peers.forget, self.target.data_dir, self._tenant)
+        await self._thaw(self.target, before)
         async with transaction(target.pool, self._tenant) as tx:
             chained = await sealing.before_erasing(target, tx)
             await erasure.erase_tenant(tx)
             signed = await sealing.erased_everything(target, tx, there.id, chained)
-            await self._mark_in(tx, there, None)
+            await self._mark_in(tx, there, before)
         if target.audit is not None and signed is not None:
             await asyncio.to_thread(target.audit.keep, self._tenant, signed)
 
@@ -353,7 +397,17 @@ class Moving:
 
     async def _mark_in(self, tx: Transaction, was: Move | None, becomes: Move | None) -> None:
         if not await moves.mark(tx, was, becomes):
-            raise Conflict("this move was changed by another process: look again")
+            raise Conflict(_CHANGED)
+
+
+async def _to_its_end(work: Callable[..., _Result], *given: object) -> _Result:
+    """Work in a thread, waited for when it is cancelled, too: until then nobody else may begin."""
+    running = asyncio.ensure_future(asyncio.to_thread(work, *given))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait({running})
+        raise
 
 
 async def _batches(rows: AsyncIterator[str]) -> AsyncIterator[list[str]]:

@@ -494,7 +494,7 @@ CREATE TABLE tenants (
     created_at timestamptz NOT NULL DEFAULT now(),
     move_id uuid,
     move_state text CONSTRAINT tenants_move_state_known
-        CHECK (move_state IN ('leaving', 'left', 'arriving', 'arrived')),
+        CHECK (move_state IN ('leaving', 'left', 'arriving', 'returning', 'arrived')),
     move_place text
 );
 CREATE TABLE tokens (

@@ -76,10 +76,10 @@ def move(
                     await moving.cancel()
                     return f"Tenant {place.tenant} stays at {names[0]}."
                 if preview:
-                    return _told(await moving.preview(), "would move", *names)
+                    return _told(await moving.preview(), "Would move", *names)
                 if not yes and not await _agreed(moving, names):
                     return "Nothing was moved."
-                said = _told(await moving.move(), "moved", *names)
+                said = _told(await moving.move(), "Moved", *names)
                 return f"{said}\nErase what is left: memory-butler erase --everything" + (
                     f" --tenant {place.tenant}"
                 )
@@ -90,10 +90,8 @@ def move(
 async def _agreed(moving: "Moving", names: tuple[str, str]) -> bool:
     """Whether the person at the terminal agrees to what would move."""
     if not sys.stdin.isatty():
-        raise InvalidInput(
-            "not a terminal, so nobody can confirm: look with --preview, then add --yes"
-        )
-    print(_told(await moving.preview(), "would move", *names))
+        raise InvalidInput("not a terminal; look with --preview, then rerun with --yes")
+    print(_told(await moving.preview(), "Would move", *names))
     return typer.confirm("Move it? Nothing is written for it until it is there")
 
 
@@ -104,9 +102,9 @@ def _told(content: "Content", what: str, source: str, target: str) -> str:
         counted(len(content.journals), "journal"),
         counted(content.tokens, "token"),
     ]
-    lines = [f"  {rows} {table}" for table, rows in sorted(content.rows.items())]
+    lines = [f"  {table}: {rows}" for table, rows in sorted(content.rows.items())]
     lines += [f"  journal {name}" for name in content.journals]
-    return "\n".join([f"From {source} to {target} {what} {', '.join(parts)}:", *lines])
+    return "\n".join([f"{what} {', '.join(parts)} from {source} to {target}:", *lines])
 
 
 def _target(
@@ -143,5 +141,8 @@ def _place(settings: "Settings") -> str:
     if settings.dsn is None:
         return str(settings.data_dir.expanduser().resolve())
     parts = urlsplit(settings.dsn.get_secret_value())
+    hosts = parts.netloc.rpartition("@")[2]
+    if "," in hosts:
+        return f"{hosts}{parts.path}"
     host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
     return f"{host}:{parts.port or 5432}{parts.path}"

@@ -6,7 +6,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $
         SELECT k.* FROM jsonb_populate_recordset(NULL::public.tokens, given) k
         JOIN public.tenants t ON t.id = k.tenant_id
         WHERE k.tenant_id = of_tenant AND of_tenant = current_setting('butler.tenant_id', true)
-          AND t.move_state = 'arriving'
+          AND t.move_state IN ('arriving', 'returning')
         RETURNING 1
     )
     SELECT count(*) FROM taken

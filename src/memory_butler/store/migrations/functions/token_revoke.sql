@@ -5,7 +5,9 @@ DECLARE
     tenant CONSTANT text := (SELECT t.tenant_id FROM public.tokens t WHERE t.id = token);
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('memory-butler move ' || tenant, 0));
-    IF EXISTS (SELECT FROM public.tenants t WHERE t.id = tenant AND t.move_state IN ('leaving', 'arriving')) THEN
+    IF EXISTS (
+        SELECT FROM public.tenants t WHERE t.id = tenant AND t.move_state <> 'left'
+    ) THEN
         RETURN NULL;
     END IF;
     UPDATE public.tokens SET revoked_at = revoked WHERE id = token AND revoked_at IS NULL;

@@ -201,7 +201,7 @@ def delete(
     One message alone: `memory-butler erase --message`, which also certifies it.
     """
     from memory_butler.journal.erasing import erase_journal
-    from memory_butler.journal.file import journal_path
+    from memory_butler.journal.file import journal_path, refuse_frozen
 
     path = journal_path(place.settings().data_dir, place.principal().tenant, whose)
     if not path.is_file():
@@ -216,6 +216,7 @@ def delete(
         if not typer.confirm(f"Delete {told}?"):
             print("Nothing was deleted.")
             return
+    refuse_frozen(path)
     erase_journal(path)
     print(f"Deleted {told}.")
 
