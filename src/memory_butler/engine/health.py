@@ -18,7 +18,9 @@ from memory_butler.store.transaction import transaction
 _BLOCK: Final = 8192
 _KIND: Final = (
     "SELECT current_setting('transaction_read_only') = 'on',"
-    " to_regclass('pg_dist_node') IS NOT NULL"
+    " to_regclass('pg_dist_node') IS NOT NULL,"
+    " coalesce((SELECT checksum_failures FROM pg_stat_database"
+    " WHERE datname = current_database()), 0)"
 )
 
 
@@ -40,7 +42,7 @@ async def check(memory: Memory) -> Health:
     began = time.perf_counter()
     try:
         async with transaction(memory.pool, DEFAULT_TENANT) as tx:
-            read_only, is_cluster = await tx.connection.fetchrow(_KIND)
+            read_only, is_cluster, damaged = await tx.connection.fetchrow(_KIND)
             if read_only:
                 return Health(False, "the database may only be read", None)
             await tx.connection.fetchval("SELECT pg_logical_emit_message(true, 'ready', '')")
@@ -54,11 +56,13 @@ async def check(memory: Memory) -> Health:
         said = f"the data directory cannot be written: {error.strerror}"
         return Health(False, said, None)
     took = round((time.perf_counter() - began) * 1000, 2)
+    # Of no use to take the server out of a balancer: every other has the same workers and pages.
+    told = []
     if silent:
-        # Of no use to take the server out of a balancer: every other has the same workers.
-        told = f"{', '.join(silent)} of the cluster does not answer, and serves no tenant"
-        return Health(True, told, took)
-    return Health(True, "ok", took)
+        told.append(f"{', '.join(silent)} of the cluster does not answer, and serves no tenant")
+    if damaged:
+        told.append(f"damaged pages were read: {damaged}")
+    return Health(True, "; ".join(told) or "ok", took)
 
 
 def _write(folder: Path) -> None:

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Calibration } from "@/pages/overview/Calibration";
+import { Damage } from "@/pages/overview/Damage";
 import { Feed } from "@/pages/overview/Feed";
 import { Figures } from "@/pages/overview/Figures";
 import { Found } from "@/pages/overview/Found";
@@ -73,6 +74,7 @@ function AtAGlance() {
   const trend = useQuery(trends);
   return (
     <div className="space-y-4">
+      <Damage />
       <Suspense>{stats && isNew(stats) && <FirstSteps stats={stats} />}</Suspense>
       <Figures stats={stats} />
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">

@@ -47,6 +47,13 @@ export const calibration = queryOptions({
   queryFn: ({ signal }) => answer(api.GET("/api/memory/calibration", { signal })),
 });
 
+/** What is wrong with the database although it answers; null: nothing is known to be. */
+export const databaseTrouble = queryOptions({
+  queryKey: ["ready"],
+  queryFn: ({ signal }) => answer(api.GET("/readyz", { signal })),
+  select: ({ database }) => (database === "ok" ? null : database),
+});
+
 /** How many episodes have expired and are still kept. */
 export const expiredEpisodes = queryOptions({
   queryKey: ["episodes", "expired", "total"],

@@ -47,7 +47,9 @@ class Ready(BaseModel):
     """Requests can be served."""
 
     status: str = Field(description='"ok", or "unavailable".')
-    database: str = Field(description='"ok", or what is wrong; a worker that is down too.')
+    database: str = Field(
+        description='"ok", or what is wrong; a silent worker and damaged pages too.'
+    )
     milliseconds: float | None = Field(None, description="How long the database took.")
 
 
