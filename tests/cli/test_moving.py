@@ -54,10 +54,10 @@ def test_a_tenant_moves_to_another_data_folder(one: Installation, two: Installat
     assert told.startswith("Would move ")
     assert f" from {one.data_dir} to {two.data_dir}:" in told
     assert "1 journal, 1 token " in told
-    assert "  1 facts\n" in told
+    assert "  facts: 1\n" in told
     assert "  journal luna\n" in told
     said = one.inside(*to, code=3).err
-    assert "not a terminal, so nobody can confirm: look with --preview, then add --yes" in said
+    assert "not a terminal; look with --preview, then rerun with --yes" in said
 
     moved = one.run(*to, "--yes")
     assert moved.out.startswith("Moved ")
