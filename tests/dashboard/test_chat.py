@@ -97,12 +97,12 @@ def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
 
 def test_the_first_conversation_asks_who_is_there(page: Page, model: Talker) -> None:
     box = open_chat(page, "stella")
-    asked = page.get_by_role("form", name="Who is there")
+    asked = page.get_by_role("form", name="Introduce yourself")
     expect(asked.get_by_label("Your time zone")).to_have_value(re.compile(r"\w"))
     asked.get_by_label("Your time zone").fill("Atlantis")
     asked.get_by_label("Your name").fill("Jon")
     asked.get_by_label("The companion's name").fill("Stella Maris")
-    asked.get_by_label("How it shall talk").fill("warm and brief")
+    asked.get_by_label("How it should talk").fill("warm and brief")
     asked.get_by_role("button", name="Keep").click()
     # What cannot be read is told, and what was typed stays.
     expect(page.get_by_text("unknown time zone 'Atlantis'").first).to_be_visible()
@@ -124,6 +124,24 @@ def test_the_first_conversation_asks_who_is_there(page: Page, model: Talker) -> 
     page.reload()
     expect(said(page)).to_have_count(2)
     expect(asked).to_have_count(0)
+
+
+def test_who_has_begun_to_talk_can_still_introduce_themselves(page: Page, model: Talker) -> None:
+    box = open_chat(page, "carina")
+    asked = page.get_by_role("form", name="Introduce yourself")
+    expect(asked).to_be_visible()
+    model.replies = ["<say>Hello!</say>"]
+    box.fill("Hello")
+    box.press("Enter")
+    expect(said(page)).to_have_count(2, timeout=60_000)
+    expect(asked).to_have_count(0)
+    page.get_by_role("button", name="Introduce yourself").click()
+    expect(asked.get_by_label("Your time zone")).to_have_value(re.compile(r"\w"))
+    asked.get_by_label("Your name").fill("Jon")
+    assert violations_in_both_themes(page) == []
+    asked.get_by_role("button", name="Keep").click()
+    expect(asked).to_have_count(0)
+    expect(said(page).first).to_contain_text("Jon")
 
 
 def test_a_reply_is_shown_while_it_is_written_and_esc_keeps_what_was_shown(

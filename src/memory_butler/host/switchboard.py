@@ -30,7 +30,7 @@ class Card:
 async def keep_announced(server: Server, tool: str, card: Card, every_seconds: float) -> None:
     """Announce it, and again from time to time, for as long as the butler runs.
 
-    The log has what changes: a switchboard that nobody runs is one line, and not one a minute.
+    Logs changes only.
     """
     retry = _FIRST_RETRY_SECONDS
     reached: bool | None = None

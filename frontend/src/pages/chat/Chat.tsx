@@ -105,11 +105,14 @@ function Talk({ companion, exists, hidden }: TalkProps) {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Failed>();
   const [notes, setNotes] = useState<ReadonlyMap<number, Note>>(new Map());
-  // Kept in here: a refused introduction makes the journal, and the form is gone while that is read.
+  // Kept in here: what was typed stays when the first message closes the form.
   const [introduction, setIntroduction] = useState(here);
-  const [isIntroduced, setIsIntroduced] = useState(false);
+  // Until somebody opens or closes the form, it is open before the first message.
+  const [wantsForm, setWantsForm] = useState<boolean>();
+  const isRead = !exists || said.events !== undefined;
+  const isIntroducing = isRead && (wantsForm ?? events.length === 0);
   const looking = useRef<AbortController>(undefined);
-  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed, hidden]);
+  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed, hidden, isIntroducing]);
 
   const refresh = useCallback(
     () => queries.invalidateQueries({ queryKey: ["journal"] }),
@@ -217,22 +220,12 @@ function Talk({ companion, exists, hidden }: TalkProps) {
             </Button>
           </div>
         )}
-        {exists && !said.events ? (
+        {!isRead ? (
           <SkeletonRows rows={6} className="h-14" />
         ) : events.length === 0 ? (
-          <>
-            <p className="py-10 text-center text-ink-2">
-              Nothing was said yet. The first message creates this companion&apos;s journal.
-            </p>
-            {!isIntroduced && (
-              <Introduce
-                companion={companion}
-                said={introduction}
-                onSay={setIntroduction}
-                onDone={() => setIsIntroduced(true)}
-              />
-            )}
-          </>
+          <p className="py-10 text-center text-ink-2">
+            Nothing was said yet. The first message creates this companion&apos;s journal.
+          </p>
         ) : null}
         <ol className="space-y-3">
           {events.map((one) => (
@@ -290,6 +283,14 @@ function Talk({ companion, exists, hidden }: TalkProps) {
             )}
           </p>
         )}
+        {isIntroducing && (
+          <Introduce
+            companion={companion}
+            said={introduction}
+            onSay={setIntroduction}
+            onDone={() => setWantsForm(false)}
+          />
+        )}
         <Composer
           companion={companion}
           busy={busy}
@@ -297,6 +298,16 @@ function Talk({ companion, exists, hidden }: TalkProps) {
           onSend={begin}
           onStop={stop}
         />
+        {events.length > 0 && (
+          <Button
+            small
+            kind="quiet"
+            aria-expanded={isIntroducing}
+            onClick={() => setWantsForm(!isIntroducing)}
+          >
+            Introduce yourself
+          </Button>
+        )}
         <div ref={end} />
       </section>
       {exists && <OnItsMind companion={companion} />}

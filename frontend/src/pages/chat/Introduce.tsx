@@ -7,7 +7,7 @@ const ASKED: readonly { key: keyof Introduction; label: string; hint?: string }[
   { key: "user", label: "Your name" },
   { key: "name", label: "The companion's name" },
   { key: "time_zone", label: "Your time zone", hint: "Or its city, such as Lisbon." },
-  { key: "manner", label: "How it shall talk", hint: "Such as: warm and brief, in German." },
+  { key: "manner", label: "How it should talk", hint: "Such as: warm and brief, in German." },
 ];
 
 interface IntroduceProps {
@@ -22,13 +22,13 @@ export const here = (): Introduction => ({
   time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-/** What the first conversation asks for, as in a terminal; each answer may be left out. */
+/** What the first conversation asks for, as in a terminal; each answer may be left out. It opens again later. */
 export function Introduce({ companion, said, onSay, onDone }: IntroduceProps) {
   const change = useChange();
   return (
     <form
-      aria-label="Who is there"
-      className="mx-auto mb-4 max-w-xl rounded-xl border bg-surface p-4 shadow-card"
+      aria-label="Introduce yourself"
+      className="mx-auto my-4 max-w-xl rounded-xl border bg-surface p-4 shadow-card"
       onSubmit={(event) => {
         event.preventDefault();
         change.mutate(introduce(companion, said), { onSuccess: onDone });
@@ -45,7 +45,7 @@ export function Introduce({ companion, said, onSay, onDone }: IntroduceProps) {
         ))}
       </div>
       <p className="mt-4 flex items-center justify-between gap-3 text-sm text-ink-3">
-        What you leave out stays open.
+        All fields are optional.
         <Button kind="primary" type="submit" busy={change.isPending}>
           Keep
         </Button>

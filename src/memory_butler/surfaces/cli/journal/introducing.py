@@ -47,7 +47,7 @@ def introduce(companion: "Companion", settings: "Settings") -> "Companion":
         )
         zone = _answer("Your time zone", zone or str(policy.zone), introduction.zone_of)
         manner = _answer(
-            'How it shall talk, such as "warm and brief, in German"',
+            'How it should talk, such as "warm and brief, in German"',
             manner,
             introduction.manner_of,
         )
