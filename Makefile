@@ -6,8 +6,7 @@ HOUSEHOLD := ../shared/eval/household
 READY := $(VENV)/.ready
 # In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
 # for each worker, and not anew for each file between files of other folders.
-# Tests wait for browsers, processes and databases for a third of their time.
-PARALLEL := --numprocesses $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 ))) --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots recordings bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
