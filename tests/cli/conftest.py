@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.installation import SECONDS, Installation
-from memory_butler.inference.embedder import reset_embedding_engine
+from cli.installation import SECONDS, Installation, own_engine
 
 _tenants = count()
 
@@ -44,10 +43,9 @@ def server(empty_folder: Path) -> "Iterator[tuple[Installation, subprocess.Popen
 
 @pytest.fixture(scope="session")
 def installation(server: "tuple[Installation, subprocess.Popen[str]]") -> Iterator[Installation]:
-    """The installation. The engine of this process is made anew for it, and again for others."""
-    reset_embedding_engine()
-    yield server[0]
-    reset_embedding_engine()
+    """The installation, with an engine of its own."""
+    with own_engine():
+        yield server[0]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,10 +24,21 @@ from conftest import SAME_VECTORS
 from forking import Forked, forked
 from memory_butler import logs
 from memory_butler.__main__ import ADDITIONS, main
+from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.surfaces.cli import run
 
 COMMAND = Path(sys.executable).with_name("memory-butler")
 SECONDS = 60
+
+
+@contextlib.contextmanager
+def own_engine() -> Iterator[None]:
+    """The engine of this process is made anew for what is typed `inside`, and again for others."""
+    reset_embedding_engine()
+    try:
+        yield
+    finally:
+        reset_embedding_engine()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from cli.installation import Installation
-from memory_butler.inference.embedder import reset_embedding_engine
+from cli.installation import Installation, own_engine
 from memory_butler.store import embedded
 
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Of both. The engine of this process is made anew for them, and again for others."""
+    """Of both, with an engine of their own."""
     folder = Path(tempfile.mkdtemp(prefix="mb-moving-"))
     folder.chmod(0o755)
-    reset_embedding_engine()
-    yield folder
-    reset_embedding_engine()
+    with own_engine():
+        yield folder
     shutil.rmtree(folder)
 
 

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.installation import Installation
+from cli.installation import Installation, own_engine
 from memory_butler.inference import model_files
-from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.store import embedded, schema
 from other_postgres import running
 
@@ -36,11 +35,9 @@ def _of_the_system() -> Path | None:
 
 
 @pytest.fixture(autouse=True)
-def own_engine() -> Iterator[None]:
-    """The engine of this process is made anew for each test, and again for others."""
-    reset_embedding_engine()
-    yield
-    reset_embedding_engine()
+def engine() -> Iterator[None]:
+    with own_engine():
+        yield
 
 
 @pytest.fixture(params=["wheel", "system", "named"])
