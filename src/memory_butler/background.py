@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 # What the work still does when it is cancelled takes less.
 _AGAIN_SECONDS: Final = 10.0
+
+_Result = TypeVar("_Result")
 
 
 @asynccontextmanager
@@ -31,3 +33,13 @@ async def cancelled(task: asyncio.Task[Any]) -> None:
     while not task.done():
         task.cancel()
         await asyncio.wait([task], timeout=_AGAIN_SECONDS)
+
+
+async def to_its_end(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Wait until the work is done, even where this is cancelled; a second time ends it, too."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

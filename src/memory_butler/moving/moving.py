@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar, get_args
+from typing import Final, get_args
 from uuid import uuid4
 
 from memory_butler.audit import parsed
+from memory_butler.background import to_its_end
 from memory_butler.companions import opening
 from memory_butler.domain.errors import (
     ConfigurationError,
@@ -43,7 +44,6 @@ _CHANGED: Final = "this move was changed by another process: look again"
 _LASTING: Final = "erasures"
 _ANY: Final[frozenset[State]] = frozenset(get_args(State))
 _COMING: Final[frozenset[State]] = frozenset({"arriving", "returning"})
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +173,15 @@ class Moving:
             except Unavailable as error:
                 await self._thaw(self.source)
                 raise Unavailable(
-                    f"somebody writes for the tenant for longer than a freeze waits: {error}; "
-                    "nothing was moved, try again"
+                    f"the tenant was not frozen, and nothing was moved: {error}; wait for the end "
+                    "of an import or a consolidation, then try again"
                 ) from error
             await self._refuse_unfinished(leaving)
             here = leaving
-        self._refuse_other(here)
-        if here.state == "leaving":
-            await self._freeze(self.source, here)
+        else:
+            self._refuse_other(here)
+            if here.state == "leaving":
+                await self._freeze(self.source, here)
         if here.state == "leaving" and self.source.memory.audit is not None:
             await sealing.seal(self.source.memory, self._tenant)
         return here
@@ -307,7 +308,10 @@ class Moving:
         await asyncio.to_thread(peers.copy, source.data_dir, target.data_dir, tenant)
         keys = source.memory.keys, target.memory.keys
         said = arriving.refusal(tenant)
-        await _to_its_end(journals.copy, source.data_dir, target.data_dir, tenant, *keys, said)
+        copying = asyncio.to_thread(
+            journals.copy, source.data_dir, target.data_dir, tenant, *keys, said
+        )
+        await to_its_end(copying)  # until then nobody else may begin
 
     async def _compare(self) -> None:
         """Compare row by row, through sums of hashes; journals were compared when copied."""
@@ -398,16 +402,6 @@ class Moving:
     async def _mark_in(self, tx: Transaction, was: Move | None, becomes: Move | None) -> None:
         if not await moves.mark(tx, was, becomes):
             raise Conflict(_CHANGED)
-
-
-async def _to_its_end(work: Callable[..., _Result], *given: object) -> _Result:
-    """Work in a thread, waited for when it is cancelled, too: until then nobody else may begin."""
-    running = asyncio.ensure_future(asyncio.to_thread(work, *given))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait({running})
-        raise
 
 
 async def _batches(rows: AsyncIterator[str]) -> AsyncIterator[list[str]]:

@@ -1,17 +1,17 @@
 """Loading a dump into a database of its own, which is dropped or put in another's place as a whole:
 nothing is ever half restored."""
 
-import asyncio
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, Final
 
 import asyncpg
 
+from memory_butler.background import to_its_end
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.store import dump, schema
 from memory_butler.store.schema import Roles, quoted
@@ -103,7 +103,7 @@ async def loaded(
             counts = await dump.count(connection)
         yield scratch_dsn, counts
     finally:
-        await _to_its_end(dump.drop(maintenance, scratch))
+        await to_its_end(dump.drop(maintenance, scratch))
 
 
 async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
@@ -257,13 +257,3 @@ def _told_what_it_may_not() -> Iterator[None]:
         yield
     except asyncpg.InsufficientPrivilegeError as error:
         raise ConfigurationError(f"this login may not make a database: {error}") from error
-
-
-async def _to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Wait until the work is done, even where this is cancelled; a second time ends it, too."""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import AsJson, Place, complete
+from memory_butler.surfaces.cli.place import AsJson, Place, complete, require_address
 from memory_butler.surfaces.cli.problems import complain
 
 BACKUP_EXAMPLES = epilog(
@@ -136,6 +136,5 @@ def restore_backup(
 
 def checked(admin_dsn: str | None) -> str | None:
     """The option as it was given; `ConfigurationError` where it is no address."""
-    if admin_dsn is not None and not admin_dsn.startswith(("postgresql://", "postgres://")):
-        raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
+    require_address("--admin-dsn", admin_dsn)
     return admin_dsn

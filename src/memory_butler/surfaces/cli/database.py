@@ -10,7 +10,7 @@ import typer
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.place import Place, complete, require_address
 from memory_butler.surfaces.cli.problems import complain
 
 INIT_EXAMPLES = epilog(
@@ -59,8 +59,7 @@ def init(
     """
     from memory_butler.engine.administration import prepare_database
 
-    if not admin_dsn.startswith(("postgresql://", "postgres://")):
-        raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
+    require_address("--admin-dsn", admin_dsn)
     password = None
     if runtime_password_env is not None:
         password = os.environ.get(runtime_password_env)

@@ -6,7 +6,7 @@ import typer
 
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.place import Place, complete, require_address
 from memory_butler.surfaces.cli.problems import complain
 
 EXAMPLES = epilog(
@@ -42,8 +42,7 @@ def distribute(
     from memory_butler.engine.distribution import distribute as run
     from memory_butler.engine.distribution import plan
 
-    if admin_dsn is not None and not admin_dsn.startswith(("postgresql://", "postgres://")):
-        raise ConfigurationError("--admin-dsn must look like postgresql://user:password@host/name")
+    require_address("--admin-dsn", admin_dsn)
     settings = place.settings()
     if check:
         found = complete(lacking(settings, admin_dsn))

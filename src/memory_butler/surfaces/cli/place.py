@@ -23,6 +23,12 @@ Result = TypeVar("Result")
 Command = Callable[..., None]
 
 
+def require_address(option: str, dsn: str | None) -> None:
+    """Raise `ConfigurationError` where the DSN of an option is no address of a database."""
+    if dsn is not None and not dsn.startswith(("postgresql://", "postgres://")):
+        raise ConfigurationError(f"{option} must look like postgresql://user:password@host/name")
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What the shared options say; None: as configured."""
@@ -41,8 +47,7 @@ class Place:
         from memory_butler.config import load
         from memory_butler.logs import configure
 
-        if self.dsn is not None and not self.dsn.startswith(("postgresql://", "postgres://")):
-            raise ConfigurationError("--dsn must look like postgresql://user:password@host/name")
+        require_address("--dsn", self.dsn)
         settings = load(self.config, data_dir=self.data_dir, dsn=self.dsn, **flags)
         configured = settings.log_level if logs else "warning"
         configure("debug" if self.debug else configured, settings.log_format)
