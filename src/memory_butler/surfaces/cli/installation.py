@@ -153,7 +153,7 @@ async def _program(name: str, program: "Program") -> "Finding":
     except FileNotFoundError:
         return Finding(name, "ok", f"connected; {program.command} is not on the PATH")
     if version is None:
-        return Finding(name, "warning", f"`{asked}` told no version", asked)
+        return Finding(name, "warning", f"`{asked}` printed no version", asked)
     if is_older(version, program.oldest):
         said = f"{version} is older than {program.oldest}, the oldest that was tried with memory"
         return Finding(name, "warning", said, program.update)

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import typer
 
-from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.place import Place, complete, require_address
 from memory_butler.surfaces.cli.problems import complain
 from memory_butler.surfaces.cli.progress import progress
 
@@ -44,18 +44,19 @@ def move(
         typer.Option(metavar="FILE", help="Its configuration file, instead of these two."),
     ] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only tell what would move; nothing is changed.")
+        bool, typer.Option("--preview", help="Show what would move, without moving it.")
     ] = False,
     cancel: Annotated[
-        bool, typer.Option("--cancel", help="Take back a move that was cut off; it stays here.")
+        bool, typer.Option("--cancel", help="Undo an interrupted move: the tenant stays here.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Move a tenant to another installation, with its journals and its tokens.
 
-    It takes no writes from the start of the move, and those at the other place only once everything
-    was copied and compared. Cut off, the same command goes on. Its tokens then work there, and no
-    more here. What is left here can still be read, until you erase it: `erase --everything`.
+    It takes no writes while it moves. The other installation takes them once everything is copied
+    and compared. If a move is interrupted, run the same command again. Afterwards the tokens work
+    there and no longer here. What is left here can be read until you erase it:
+    `erase --everything`.
     """
     here = place.settings()
     there = _target(here, to_data_dir, to_dsn, to_config)
@@ -92,7 +93,7 @@ async def _agreed(moving: "Moving", names: tuple[str, str]) -> bool:
     if not sys.stdin.isatty():
         raise InvalidInput("not a terminal; look with --preview, then rerun with --yes")
     print(_told(await moving.preview(), "Would move", *names))
-    return typer.confirm("Move it? Nothing is written for it until it is there")
+    return typer.confirm("Move it? It takes no writes until it is there")
 
 
 def _told(content: "Content", what: str, source: str, target: str) -> str:
@@ -124,8 +125,7 @@ def _target(
             "name the other installation: --to-data-dir FOLDER, with --to-dsn where it has its own "
             "PostgreSQL server, or --to-config FILE"
         )
-    if dsn is not None and not dsn.startswith(("postgresql://", "postgres://")):
-        raise ConfigurationError("--to-dsn must look like postgresql://user:password@host/name")
+    require_address("--to-dsn", dsn)
     return here.model_copy(
         update={
             "data_dir": data_dir,

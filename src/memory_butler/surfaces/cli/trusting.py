@@ -144,7 +144,7 @@ def _calibration(output: Any) -> None:
     )
     print(
         f"Brier score {output.brier:.3f} (0 is best); "
-        f"baseline Brier score {output.base_rate_brier:.3f}, of claiming the mean for all."
+        f"baseline Brier score {output.base_rate_brier:.3f} (always predicting the mean)."
     )
     made = table("Claimed", "Mean>", "Held>", "95 %>", "Outcomes>")
     for one in output.bins:
