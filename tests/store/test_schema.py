@@ -32,7 +32,7 @@ _MADE = {
     "mem_034": "d469ba1a61e19425",
     "mem_035": "31a73e94a4dc14bd",
     "mem_036": "c894474b6edc04ee",
-    "mem_037": "1394023ea525aa7f",
+    "mem_037": "758817f7ec390aaa",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -5,8 +5,10 @@ DECLARE
     tenant CONSTANT text := (SELECT t.tenant_id FROM public.tokens t WHERE t.id = token);
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('memory-butler move ' || tenant, 0));
+    -- Once it has arrived a token can be revoked: the other place, whose copy still reads, may be lost.
     IF EXISTS (
-        SELECT FROM public.tenants t WHERE t.id = tenant AND t.move_state <> 'left'
+        SELECT FROM public.tenants t
+        WHERE t.id = tenant AND t.move_state IN ('leaving', 'arriving', 'returning')
     ) THEN
         RETURN NULL;
     END IF;
