@@ -149,6 +149,7 @@ class Client:
         self._http = httpx.AsyncClient(headers=headers, timeout=30, trust_env=False)
         self._server = 0
         self.longest_refused = 0.0
+        self.refused = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
         async with self._http:
@@ -157,6 +158,7 @@ class Client:
                 if await self._stored(number):
                     number, refused_since = number + 1, None
                     continue
+                self.refused.set()
                 refused_since = refused_since or time.monotonic()
                 await asyncio.sleep(_PAUSE)
                 self.longest_refused = max(self.longest_refused, time.monotonic() - refused_since)
@@ -234,11 +236,16 @@ async def outage(cluster: Cluster, runtime_dsn: str, folder: Path, seconds: floa
     try:
         await _all_answered(report, working)
         at = {tenant: await connection.fetchval(_PLACE, tenant) for tenant in TENANTS}
+        own = [tenant for tenant, port in at.items() if port == worker.port]
         for client in clients.values():
             client.longest_refused = 0.0
+            client.refused.clear()
         began = await connection.fetchval("SELECT now()")
-        before = {tenant: len(known) for tenant, known in report.stored.items()}
         worker.kill()
+        # An answer that was on its way when the worker was killed still arrives.
+        refusals = asyncio.gather(*(clients[tenant].refused.wait() for tenant in own))
+        await asyncio.wait_for(refusals, _AGAIN)
+        before = {tenant: len(known) for tenant, known in report.stored.items()}
         await asyncio.sleep(seconds)
         stored = {tenant: len(known) - before[tenant] for tenant, known in report.stored.items()}
         refused = {tenant: client.longest_refused for tenant, client in clients.items()}
@@ -251,7 +258,7 @@ async def outage(cluster: Cluster, runtime_dsn: str, folder: Path, seconds: floa
         await asyncio.gather(*working)
         return Outage(
             [tenant for tenant, port in at.items() if port != worker.port],
-            [tenant for tenant, port in at.items() if port == worker.port],
+            own,
             stored,
             refused,
             ticks,

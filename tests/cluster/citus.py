@@ -21,6 +21,7 @@ from typing import Final
 
 import asyncpg
 import platformdirs
+import psutil
 
 from memory_butler.store import schema
 from memory_butler.store.embedded_cluster import server_user
@@ -117,8 +118,16 @@ class Node:
         self._run("pg_ctl", "-D", "data", "-w", "-m", "immediate", "stop")
 
     def kill(self) -> None:
-        """As a machine that loses its power: the postmaster first, so that nothing is tidied up."""
-        os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), SIGKILL)
+        """As a machine that loses its power: the postmaster first, so that nothing is tidied up.
+
+        Then its children, who would otherwise finish what they are at.
+        """
+        pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        children = psutil.Process(pid).children(recursive=True)
+        os.kill(pid, SIGKILL)
+        for child in children:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
 
     def is_running(self) -> bool:
         return (self.folder / "data" / "postmaster.pid").exists()

@@ -33,6 +33,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.stats import memory_statistics
+from memory_butler.engine.undo import undo_change
 from memory_butler.store.events import EventFilter
 from memory_butler.store.facts import FactFilter
 from memory_butler.store.listing import Part
@@ -327,6 +328,43 @@ async def test_a_comparison_names_who_changed_what_and_when(
         "Ana": (principal.actor, made["renamed"], ("name",)),
         "Ana · pet: A cat": ("home", made["forgotten"], ("forgotten",)),
         "We drank tea": (None, None, ("expired",)),
+    }
+
+
+async def test_a_comparison_names_whoever_ended_it_not_who_changed_it_before(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    home = replace(principal, actor="home")
+    soon = clock.now + timedelta(days=5)
+    trip, _ = await store_fact(memory, principal, "Ana", "trip", "Faro", valid_until=soon)
+    await store_fact(memory, principal, "Ana", "city", "Lisbon")
+    lost, _ = await store_fact(memory, principal, "Ana", "pet", "A cat")
+    await forget_memory(memory, principal, "fact", lost)
+    clock.advance(days=1)
+    await store_fact(memory, principal, "Ana", "city", "Porto")
+    start = clock.now
+    clock.advance(days=1)
+    await confirm_memory(memory, home, "fact", trip)
+    clock.advance(days=1)
+    await undo_change(memory, home)
+    await undo_change(memory, home, anybody=True)  # the new city, which brings the old one back
+    undone = clock.now
+    clock.advance(days=1)
+    await restore_memory(memory, principal, "fact", lost)
+    restored = clock.now
+    clock.advance(days=1)
+    await confirm_memory(memory, home, "fact", trip)
+    await confirm_memory(memory, home, "fact", lost)
+    clock.advance(days=5)
+    found = await compare(memory, principal, start, None, limit=50)
+    assert {
+        (one.before or one.after): (one.actor, one.at, one.difference.what)
+        for some in found.told.values()
+        for one in some
+    } == {
+        "Ana · trip: Faro": (None, None, ("ended",)),
+        "Ana · city: Lisbon": ("home", undone, ("restored",)),
+        "Ana · pet: A cat": (principal.actor, restored, ("restored",)),
     }
 
 

@@ -43,6 +43,16 @@ class Difference:
     after: UUID | None
     what: tuple[str, ...]
 
+    @property
+    def how(self) -> Literal["came", "came back", "changed", "ended"]:
+        """Whether it came, came back, was changed, or ran out of its time."""
+        if self.fate == "learned" or self.what == ("replaced",):
+            return "came"
+        if self.what == ("restored",):
+            return "came back"
+        ended = self.what == ("ended",) or (self.kind == "episode" and self.what == ("expired",))
+        return "ended" if ended else "changed"
+
 
 def differences(before: States, after: States) -> list[Difference]:
     """Every memory that is not what it was. What came and went in between leaves no trace.

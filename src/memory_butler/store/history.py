@@ -75,10 +75,10 @@ async def changed_by(
 ) -> dict[UUID, Row]:
     """The `actor` and `created_at` of the change of each memory after `since`, by its id.
 
-    Of what came meanwhile, the event that brought it; of the others, their last. What only ran out
+    Of what came meanwhile, the change that brought it; of the others, their last. What only ran out
     of time is not in it: nobody did that.
     """
     kinds, ids = [one.kind for one in found], [one.id for one in found]
-    came = [one.before != one.id for one in found]
-    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, came, since)
+    how = [one.how for one in found]
+    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, how, since)
     return {row["id"]: row for row in rows(told)}

@@ -108,17 +108,35 @@ UNION ALL
 SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: changed_by
--- Who changed each memory after $5, and when: by its first event where $4 says so, else by its last.
+-- Who changed each memory after $5, and when. $4 says where that is told: of what came, in the event that
+-- brought it; of what changed, in the step that ended its last version, and of what came back, in that
+-- which ended its last version without it; what ran out of time has an event only if somebody set its end.
 -- The id of an entity has no column of its own in the events, and they are few.
 SELECT DISTINCT ON (item.id) item.id, told.actor, told.created_at
-FROM unnest($2::text[], $3::uuid[], $4::boolean[]) AS item (kind, id, first)
+FROM unnest($2::text[], $3::uuid[], $4::text[]) AS item (kind, id, how)
 CROSS JOIN LATERAL (
     SELECT e.actor, e.created_at FROM memory_events e
-    WHERE e.tenant_id = $1 AND e.created_at > $5 AND e.memory_id = item.id::text
+    WHERE item.how = 'came' AND e.tenant_id = $1 AND e.created_at > $5
+      AND e.memory_id = item.id::text
     UNION ALL
     SELECT e.actor, e.created_at FROM memory_events e
-    WHERE item.kind = 'entity' AND e.tenant_id = $1 AND e.created_at > $5
-      AND e.event_type IN ('entity_created', 'entity_updated', 'entity_merge')
-      AND item.id::text IN (e.payload->>'entity_id', e.payload->>'source_entity_id')
+    WHERE item.how = 'came' AND item.kind = 'entity' AND e.tenant_id = $1 AND e.created_at > $5
+      AND e.event_type = 'entity_created' AND e.payload->>'entity_id' = item.id::text
+    UNION ALL
+    SELECT e.actor, e.created_at FROM memory_events e
+    WHERE item.how = 'ended' AND e.tenant_id = $1 AND e.created_at > $5
+      AND e.event_type = 'episode_forgotten' AND e.memory_id = item.id::text
+    UNION ALL
+    SELECT step.actor, v.known_until FROM memory_versions v
+    CROSS JOIN LATERAL (
+        SELECT e.actor FROM memory_events e WHERE e.tenant_id = $1 AND e.step = v.step
+        ORDER BY e.memory_id IS DISTINCT FROM item.id::text, e.created_at, e.id LIMIT 1
+    ) AS step
+    WHERE v.tenant_id = $1 AND v.kind = item.kind AND v.id = item.id
+      AND v.known_until > $5 AND v.known_until <= memory_history.known_at()
+      AND (item.how = 'changed'
+           OR item.how = 'came back' AND (v.state->>'validity' <> 'active'
+                                          OR v.state->'metadata'->'forgotten' = 'true'
+                                          OR v.state->'metadata'->'disabled' = 'true'))
 ) AS told
-ORDER BY item.id, CASE WHEN item.first THEN told.created_at END, told.created_at DESC
+ORDER BY item.id, CASE WHEN item.how = 'came' THEN told.created_at END, told.created_at DESC

@@ -79,16 +79,18 @@ function Days({ events }: { events: readonly Event[] }) {
 
 type Run = readonly [Event, ...Event[]];
 
-/** Links that were made one after the other together, anything else by itself. */
+/** Links that were made at the same moment together, anything else by itself. */
 function runs(events: readonly Event[]): Run[] {
   const found: [Event, ...Event[]][] = [];
   for (const one of events) {
     const run = found.at(-1);
-    if (one.event_type === "link_created" && run?.[0].event_type === "link_created") run.push(one);
+    if (isLink(one) && run && isLink(run[0]) && run[0].created_at === one.created_at) run.push(one);
     else found.push([one]);
   }
   return found;
 }
+
+const isLink = (event: Event) => event.event_type === "link_created";
 
 /** Links are many and say little one by one: the first is shown, the others when asked for. */
 function Run({ events: [first, ...others] }: { events: Run }) {
@@ -114,7 +116,9 @@ function Run({ events: [first, ...others] }: { events: Run }) {
 function EventLine({ event }: { event: Event }) {
   const { reason, superseded_by: successor } = event.payload;
   const type = event.memory_type;
-  const id = typeof successor === "string" ? successor : event.memory_id;
+  // A successor whose own creation was undone is no longer there.
+  const isThere = typeof successor === "string" && event.after !== null;
+  const id = isThere ? successor : event.memory_id;
   return (
     <li className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[14rem_minmax(0,1fr)_auto]">
       <div>
