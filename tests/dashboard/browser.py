@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
+# The first has no window of its own, and takes half the processor time of the others.
+_PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 # Nothing of the browser's own asks the network: what is asked, the page asked.
 _QUIET = (
@@ -29,7 +29,9 @@ PHONE = (390, 844)
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A headless browser; it ends with the block."""
-    assert CHROMIUM is not None, "no Chromium on this machine: apt-get install chromium"
+    assert CHROMIUM is not None, (
+        "no Chromium on this machine: apt-get install chromium-headless-shell"
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
         try:

@@ -35,7 +35,7 @@ _READ_ONLY = "memory_dashboard_read_only"  # the one of the files that only read
 @pytest.fixture(scope="package")
 def needed() -> None:
     """A browser, and a page to show in it; asked before anything costly begins."""
-    _need(CHROMIUM is not None, "Chromium; apt-get install chromium")
+    _need(CHROMIUM is not None, "Chromium; apt-get install chromium-headless-shell")
     _need((BUILT / "index.html").is_file(), "a built dashboard; make frontend")
 
 

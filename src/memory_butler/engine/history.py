@@ -122,7 +122,7 @@ async def compare(
         before = await texts(tx, [one.before for one in every if one.before is not None])
     async with last.reading(principal.tenant) as tx:
         after = await texts(tx, [one.after for one in every if one.after is not None])
-        made = await changed_by(tx, every, begin)
+        made = await changed_by(tx, every, begin, end)
     return Compared(
         begin,
         end,

@@ -71,14 +71,14 @@ async def texts(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
 
 
 async def changed_by(
-    tx: Transaction, found: Sequence[Difference], since: datetime
+    tx: Transaction, found: Sequence[Difference], since: datetime, until: datetime
 ) -> dict[UUID, Row]:
-    """The `actor` and `created_at` of the change of each memory after `since`, by its id.
+    """The `actor` and `created_at` of the change of each memory between, by its id.
 
     Of what came meanwhile, the change that brought it; of the others, their last. What only ran out
     of time is not in it: nobody did that.
     """
     kinds, ids = [one.kind for one in found], [one.id for one in found]
     how = [one.how for one in found]
-    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, how, since)
+    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, how, since, until)
     return {row["id"]: row for row in rows(told)}

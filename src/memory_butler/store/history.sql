@@ -108,7 +108,7 @@ UNION ALL
 SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: changed_by
--- Who changed each memory after $5, and when. $4 says where that is told: of what came, in the event that
+-- Who changed each memory after $5, up to $6, and when. $4 says where that is told: of what came, in the event that
 -- brought it; of what changed, in the step that ended its last version, and of what came back, in that
 -- which ended its last version without it; what ran out of time has an event only if somebody set its end.
 -- The id of an entity has no column of its own in the events, and they are few.
@@ -133,7 +133,7 @@ CROSS JOIN LATERAL (
         ORDER BY e.memory_id IS DISTINCT FROM item.id::text, e.created_at, e.id LIMIT 1
     ) AS step
     WHERE v.tenant_id = $1 AND v.kind = item.kind AND v.id = item.id
-      AND v.known_until > $5 AND v.known_until <= memory_history.known_at()
+      AND v.known_until > $5 AND v.known_until <= $6
       AND (item.how = 'changed'
            OR item.how = 'came back' AND (v.state->>'validity' <> 'active'
                                           OR v.state->'metadata'->'forgotten' = 'true'

@@ -25,6 +25,7 @@ import { TimeAgo } from "@/ui/TimeAgo";
 type Event = Schemas["Event"];
 
 const route = getRouteApi("/memory/timeline");
+const MINUTE = 60_000; // in milliseconds
 const FEW = 3; // links that are shown at once
 const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
 
@@ -79,18 +80,23 @@ function Days({ events }: { events: readonly Event[] }) {
 
 type Run = readonly [Event, ...Event[]];
 
-/** Links that were made at the same moment together, anything else by itself. */
+/** Links that one actor made within a minute together, anything else by itself. */
 function runs(events: readonly Event[]): Run[] {
   const found: [Event, ...Event[]][] = [];
   for (const one of events) {
     const run = found.at(-1);
-    if (isLink(one) && run && isLink(run[0]) && run[0].created_at === one.created_at) run.push(one);
+    if (run && belongs(run[0], one)) run.push(one);
     else found.push([one]);
   }
   return found;
 }
 
-const isLink = (event: Event) => event.event_type === "link_created";
+/** Whether an event is told with the newer one above it. */
+function belongs(newer: Event, older: Event): boolean {
+  const areLinks = newer.event_type === "link_created" && older.event_type === "link_created";
+  const apart = Date.parse(newer.created_at) - Date.parse(older.created_at);
+  return areLinks && newer.actor === older.actor && apart < MINUTE;
+}
 
 /** Links are many and say little one by one: the first is shown, the others when asked for. */
 function Run({ events: [first, ...others] }: { events: Run }) {
