@@ -17,7 +17,14 @@ from memory_butler.domain.errors import (
 from memory_butler.files import keep_names, replaced
 from memory_butler.journal import converting, snapshots
 from memory_butler.journal.erasing import at_rest, erase_journal
-from memory_butler.journal.file import BUSY_SECONDS, FROZEN, JournalFile, journal_path
+from memory_butler.journal.file import (
+    BUSY_SECONDS,
+    FROZEN,
+    JournalFile,
+    is_current,
+    journal_path,
+)
+from memory_butler.journal.sealing import mark_in
 from memory_butler.vault.keyring import KeySource
 
 _ASIDE: Final = ".arriving-{}"
@@ -55,18 +62,26 @@ def thaw(data_dir: Path, tenant: str) -> None:
     (_folder(data_dir, tenant) / FROZEN).unlink(missing_ok=True)
 
 
-def refuse_unreadable(data_dir: Path, tenant: str, keys: KeySource, target_keys: KeySource) -> None:
+def refuse_unreadable(
+    data_dir: Path, tenant: str, keys: KeySource, target_keys: KeySource, *, upgrade: bool
+) -> None:
     """Raise `ConfigurationError` where a journal cannot be read, or would be encrypted no more.
 
-    One of an older version is brought to this one, which cannot be done while it is frozen.
+    `upgrade`: bring one of an older version to this one, which cannot be done while it is frozen.
+    Without, nothing is changed, and of an older one is only seen whether it is encrypted.
     """
     for name in opening.names(data_dir, tenant):
-        with JournalFile(journal_path(data_dir, tenant, name), keys) as file:
-            if file.is_sealed and target_keys() is None:
-                raise ConfigurationError(
-                    f"the journal {name} is encrypted, and the other place has no keys: set them "
-                    "up there with `memory-butler keys init`"
-                )
+        path = journal_path(data_dir, tenant, name)
+        if upgrade or is_current(path):
+            with JournalFile(path, keys) as file:
+                sealed = file.is_sealed
+        else:
+            sealed = mark_in(path) is not None
+        if sealed and target_keys() is None:
+            raise ConfigurationError(
+                f"the journal {name} is encrypted, and the other place has no keys: set them "
+                "up there with `memory-butler keys init`"
+            )
 
 
 def refuse_there(data_dir: Path, tenant: str) -> None:
