@@ -157,12 +157,16 @@ async def _database(settings: Settings) -> list[Finding]:
 
 
 def _left(found: leftovers.Found) -> list[Finding]:
-    """What restores have left: plain copies of memories that nothing else reports."""
+    """What restores and moves have left: plain copies of memories that nothing else reports."""
     findings = []
     if found.unfinished:
         said = f"a backup or restore was cut off and left {', '.join(found.unfinished)}"
         advice = "memory-butler serve, or the next restore, removes it"
         findings.append(Finding("leftovers", "warning", said, advice))
+    if found.arriving:
+        said = f"plain journals of a move, under way or cut off: {', '.join(found.arriving)}"
+        advice = "the same `memory-butler move` again, or with --cancel, removes them"
+        findings.append(Finding("arriving", "warning", said, advice))
     if found.kept:
         said = f"kept by a restore: {', '.join(found.kept)}"
         advice = "delete them once you need them no more: erasing does not reach them"

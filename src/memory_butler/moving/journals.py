@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
 
 from memory_butler.companions import opening
 from memory_butler.domain.errors import (
@@ -14,6 +13,7 @@ from memory_butler.domain.errors import (
     IntegrityViolation,
     Unavailable,
 )
+from memory_butler.engine import leftovers
 from memory_butler.files import keep_names, replaced
 from memory_butler.journal import converting, snapshots
 from memory_butler.journal.erasing import at_rest, erase_journal
@@ -26,8 +26,6 @@ from memory_butler.journal.file import (
 )
 from memory_butler.journal.sealing import mark_in
 from memory_butler.vault.keyring import KeySource
-
-_ASIDE: Final = ".arriving-{}"
 
 
 def freeze(data_dir: Path, tenant: str, said: str) -> None:
@@ -104,8 +102,8 @@ def copy(
         IntegrityViolation: a copy is not what was copied; nothing is in place.
         Conflict: they are not frozen there any more.
     """
-    aside = target / _ASIDE.format(tenant)
-    remove_aside(target, tenant)
+    aside = leftovers.arriving(target, tenant)
+    leftovers.remove_arriving(target, tenant)
     aside.mkdir(mode=0o700)  # what is encrypted is not for a moment
     names = opening.names(source, tenant)
     try:
@@ -134,18 +132,13 @@ def copy(
             os.replace(one, place / one.name)
         keep_names(place)
     finally:
-        remove_aside(target, tenant)
+        leftovers.remove_arriving(target, tenant)
     return names
-
-
-def remove_aside(data_dir: Path, tenant: str) -> None:
-    """Take away what a copy that was killed left aside; it may not be encrypted."""
-    shutil.rmtree(data_dir / _ASIDE.format(tenant), ignore_errors=True)
 
 
 def remove(data_dir: Path, tenant: str) -> None:
     """Take away what `copy` brought; nothing is begun there before `thaw`."""
-    remove_aside(data_dir, tenant)
+    leftovers.remove_arriving(data_dir, tenant)
     for name in opening.names(data_dir, tenant):
         erase_journal(journal_path(data_dir, tenant, name))
 

@@ -8,7 +8,7 @@ from typing import Final, get_args
 from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.moves import Move, State
-from memory_butler.engine import sealing
+from memory_butler.engine import leftovers, sealing
 from memory_butler.engine.exchange import peers
 from memory_butler.engine.memory import Memory
 from memory_butler.moving import journals
@@ -64,7 +64,7 @@ class Side:
 
     async def settle(self) -> None:
         """After the switch at the target: let the journals be written, and seal what came."""
-        await asyncio.to_thread(journals.remove_aside, self.data_dir, self.tenant)
+        await asyncio.to_thread(leftovers.remove_arriving, self.data_dir, self.tenant)
         await self.thaw()
         if self.memory.audit is not None:
             await sealing.seal(self.memory, self.tenant)
