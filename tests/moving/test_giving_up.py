@@ -95,9 +95,9 @@ async def test_a_target_that_got_a_part_is_free_again(here: Place, there: Place)
 async def test_an_installation_that_answers_is_not_given_up(
     here: Place, other_database: Database, tmp_path: Path, what: str
 ) -> None:
-    login = other_database.runtime_dsn
+    there = other_database.runtime_dsn
     folder = tmp_path / "second"
-    place = str(folder) if what == "folder" else place_of(login)
+    place = str(folder) if what == "folder" else place_of(there)
     async with open_memory(here.settings, with_model=False) as memory:
         side = Side(memory, "here", "acme")
         side.let_in()
@@ -111,14 +111,14 @@ async def test_an_installation_that_answers_is_not_given_up(
             (folder / "journal").mkdir(parents=True)
             await refused("the folder .*/second is there")
             folder.rename(tmp_path / "renamed")
-            login = None
+            gone = None
         elif what == "server":
             await refused("the server of .* answers.* give the login with --to-dsn")
-            login = with_database(login, "gone")
+            gone = with_database(there, "gone")
         else:
-            await refused(" answers: go on with the move", login)
-            login = with_database(login, "gone")
-        assert (await GivingUp(side, place, login).look()).state == "leaving"
+            await refused(" answers: go on with the move", there)
+            gone = with_database(there, "gone")
+        assert (await GivingUp(side, place, gone).look()).state == "leaving"
 
 
 @pytest.mark.parametrize("hosts", ["127.0.0.1:{0}", "127.0.0.1:{0},localhost:{0}", "[::1]:{0}"])
