@@ -43,6 +43,19 @@ async def test_a_source_goes_on_without_its_target(here: Place, there: Place) ->
         await _gives_up(here, "there")
 
 
+async def test_a_move_that_went_on_meanwhile_is_not_given_up(here: Place, there: Place) -> None:
+    await fill(here)
+    killed(here, there, "transfer.restore", 3)
+    async with open_memory(here.settings, with_model=False) as memory:
+        ending = GivingUp(Side(memory, "here", "acme"), "there")
+        seen = await ending.look()
+        await move(here, there)
+        with pytest.raises(Conflict, match="was changed by another process"):
+            await ending.end(seen)
+    with pytest.raises(Frozen, match="has moved to there"):
+        await here.writes("a second life")
+
+
 async def test_a_source_that_was_left_is_used_again(here: Place, there: Place) -> None:
     tokens = await fill(here)
     await move(here, there)

@@ -98,8 +98,8 @@ async def edit_fact(
         Conflict: it is no longer active, another active fact has the new subject and predicate, or
             it is trusted more than the word that the edit is on.
     """
-    _require_some(changes)
     id = inputs.uuid("fact_id", fact_id)
+    _require_some(changes)
     edit = await _prepared(memory, principal, id, changes, allow_secrets=allow_secrets)
 
     async def write(fitting: Embedded) -> Row:

@@ -36,14 +36,14 @@ async def find(data_dir: Path, dsn: str, name: str) -> Found:
     databases = await dump.databases(dsn)
     folders = await asyncio.to_thread(_unfinished, data_dir)
     kept = await asyncio.to_thread(lambda: sorted(data_dir.glob(_KEPT_JOURNALS)))
-    arriving = await asyncio.to_thread(lambda: sorted(data_dir.glob(f"{_ARRIVING}*")))
+    coming = await asyncio.to_thread(lambda: sorted(data_dir.glob(f"{_ARRIVING}*")))
     return Found(
         (*_loading(databases, name), *(one.name for one in folders)),
         (
             *(one for one in databases if one.startswith(f"{name}_before_")),
             *(one.name for one in kept),
         ),
-        tuple(one.name for one in arriving),
+        tuple(one.name for one in coming),
     )
 
 

@@ -14,11 +14,14 @@ import asyncpg
 
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.moves import Move
-from memory_butler.moving.sides import Side
+from memory_butler.moving.sides import CHANGED, Side
 from memory_butler.store import moves
 
 _CONNECT_SECONDS: Final = 10.0
-# HOST:PORT/DATABASE, where HOST may be the folder of a socket, or several with a port each.
+# It refuses, it wants a password that there is not, or it is no PostgreSQL server.
+_ANSWERS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+# HOST:PORT/DATABASE, where HOST may be the folder of a socket; or several hosts, with ports or
+# without.
 _SERVER: Final = re.compile(r"(?P<hosts>.+)/(?P<database>[^/]+)")
 
 
@@ -57,13 +60,18 @@ class GivingUp:
         What was copied is deleted, where not all had come. Safe to repeat.
 
         Raises:
-            Conflict: the move has changed, or another process moves this tenant just now.
+            Conflict: the move has changed, the other one answers, or another process moves this
+                tenant just now.
         """
         side = self.side
         side.let_in()
         async with moves.turn(side.memory.pool, side.tenant) as ours:
             if not ours:
                 raise Conflict("another process moves this tenant just now")
+            # A person has thought about it meanwhile.
+            if await side.mark() != seen:
+                raise Conflict(CHANGED)
+            await _refuse_answering(self.place, self.login)
             if seen.state in ("arriving", "returning"):
                 await side.take_back(seen, None)
                 return
@@ -87,7 +95,7 @@ async def _refuse_answering(place: str, login: str | None) -> None:
         connection = await asyncpg.connect(address, timeout=_CONNECT_SECONDS)
     except (OSError, TimeoutError, asyncpg.InvalidCatalogNameError):
         return
-    except (asyncpg.PostgresError, asyncpg.InterfaceError):  # the second: it wants a password
+    except _ANSWERS:
         more = "" if login else ". If only its database is lost, give the login with --to-dsn"
         raise Conflict(
             f"the server of {place} answers: go on with the move, or --cancel it{more}"
@@ -114,7 +122,7 @@ def _address(place: str) -> str | None:
     if found is None:
         return None
     hosts, database = found["hosts"], quote(found["database"])
-    if "," in hosts:
+    if "," in hosts and not hosts.startswith("/"):
         return f"postgresql://{hosts}/{database}"
     host, _, port = hosts.rpartition(":")
     if not port.isdigit():
