@@ -425,7 +425,7 @@ RENAME = Operation(
     handler=_rename,
     needs="write",
     toolset=None,
-    routes=(Route("POST", "/api/memory/facts/rename"),),
+    routes=(Route("PATCH", "/api/memory/facts"),),
 )
 
 
