@@ -11,12 +11,14 @@ from memory_butler.domain.errors import Conflict, Frozen
 from memory_butler.domain.moves import Move
 from memory_butler.engine.opening import open_memory
 from memory_butler.engine.tokens import create_token
+from memory_butler.erasure import erasing
+from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import journal_path
 from memory_butler.moving.giving_up import GivingUp
 from memory_butler.moving.sides import Side
 from memory_butler.store.dump import with_database
 from memory_butler.surfaces.cli.moving import place_of
-from moving.places import Place, fill, killed, move
+from moving.places import ACME, Place, cancel, fill, killed, move
 
 pytestmark = pytest.mark.anyio
 
@@ -41,6 +43,29 @@ async def test_a_source_goes_on_without_its_target(here: Place, there: Place) ->
     await here.writes("and here")
     with pytest.raises(Conflict, match="tenant acme is not moving"):
         await _gives_up(here, "there")
+
+
+async def test_an_installation_that_comes_back_is_taken_back(here: Place, there: Place) -> None:
+    await fill(here)
+    killed(here, there, "transfer.digest", 1)
+    await _gives_up(here, "there")
+    with pytest.raises(Frozen):
+        await there.stores("is frozen")
+    await cancel(here, there)
+    assert await there.recalls("viola") == []
+    await here.stores("goes on")
+    await move(here, there)  # and may move there anew
+    assert await there.recalls("viola")
+
+
+async def test_a_source_that_comes_back_is_freed_and_erased(here: Place, there: Place) -> None:
+    await fill(here)
+    killed(here, there, "journals.thaw", 1)
+    await _gives_up(there, "here")
+    await cancel(here, there)
+    await erasing.erase(here.memory, ACME, Target(everything=True))
+    await there.stores("goes on")
+    assert await there.recalls("viola")
 
 
 async def test_a_move_that_went_on_meanwhile_is_not_given_up(here: Place, there: Place) -> None:

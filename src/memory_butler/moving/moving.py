@@ -131,10 +131,15 @@ class Moving:
                 if here.state == "left" or (ours is not None and ours.state == "arrived"):
                     raise Conflict(replace(here, state="left").refusal(self._tenant))
                 if ours is not None:
-                    before = replace(ours, state="left") if ours.state == "returning" else None
-                    await self.target.take_back(ours, before)
+                    await self._take_back(ours)
                 await self.source.set(here, None)
+            elif there is not None and there.state in _COMING and there.place == self.source.place:
+                await self._take_back(there)  # it was given up at the source, and is back
             await self.source.thaw()
+
+    async def _take_back(self, there: Move) -> None:
+        before = replace(there, state="left") if there.state == "returning" else None
+        await self.target.take_back(there, before)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
