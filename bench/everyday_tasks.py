@@ -9,6 +9,7 @@ database and browser share the machine's cores. Prints Markdown.
 """
 
 import argparse
+import asyncio
 import re
 import statistics
 import sys
@@ -22,10 +23,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from playwright.sync_api import Locator, Page
 
-from bench.server import machine, running_server
+from bench.server import Client, machine, running_server
 from dashboard.browser import chromium, window
 from dashboard.serving import seed
 from memory_butler.config import Settings
+from memory_butler.domain.principals import DEFAULT_TENANT
+from memory_butler.engine.opening import open_memory
+from memory_butler.engine.tokens import create_token
+
+# What an agent with a token of its own stores, for a person to undo.
+_AGENT = "scribe"
+_STORED = "Parks on the roof"
 
 
 @dataclass(slots=True)
@@ -165,7 +173,8 @@ def _merge(hand: _Hand) -> None:
 
 def _undo(hand: _Hand) -> None:
     hand.go("Timeline")
-    hand.click(hand.page.get_by_role("button", name=re.compile("^Undo: fact created")).first)
+    told = hand.page.get_by_role("listitem").filter(has_text=_AGENT).filter(has_text=_STORED)
+    hand.click(told.get_by_role("button", name=re.compile("^Undo: fact created")).first)
     dialog = hand.page.get_by_role("dialog", name="Undo this change?")
     hand.click(hand.button("Undo it", dialog))
     hand.sees(re.compile("^Undone"))
@@ -186,6 +195,11 @@ _TASKS: dict[str, Callable[[_Hand], None]] = {
 }
 
 
+async def _token(settings: Settings) -> str:
+    async with open_memory(settings, with_model=False) as memory:
+        return (await create_token(memory, DEFAULT_TENANT, _AGENT, ["write"])).token
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -194,10 +208,15 @@ def main() -> None:
     hands: dict[str, list[_Hand]] = {name: [] for name in _TASKS}
     seconds: dict[str, list[float]] = {name: [] for name in _TASKS}
     with running_server() as (url, data_dir):
-        seed(Settings(data_dir=data_dir))
+        settings = Settings(data_dir=data_dir)
+        seed(settings)
+        agent = Client(url, asyncio.run(_token(settings)))
         with chromium() as browser:
             for _ in range(given.rounds):
                 for name, task in _TASKS.items():
+                    if task is _undo:
+                        said = {"subject": "guest", "predicate": "parking", "content": _STORED}
+                        agent.call("memory_store_fact", **said)
                     with window(browser, url) as context:
                         page = context.new_page()
                         page.goto("/memory")

@@ -32,8 +32,14 @@ QUIET = {
 class Client:
     """One connection; not to be shared between threads."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, token: str | None = None) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
+        self._headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool; a refusal is an error."""
@@ -47,15 +53,7 @@ class Client:
                 "_meta": {STRUCTURED: True},
             },
         }
-        self._connection.request(
-            "POST",
-            "/mcp",
-            json.dumps(body),
-            {
-                "Content-Type": "application/json",
-                "Accept": "application/json, text/event-stream",
-            },
-        )
+        self._connection.request("POST", "/mcp", json.dumps(body), self._headers)
         answer = json.loads(self._connection.getresponse().read())
         result = answer.get("result")
         if result is None or result.get("isError"):

@@ -390,6 +390,7 @@ async def test_what_a_restore_left_that_was_cut_off_is_seen_and_removed(
     for made in (folder, older, settings.data_dir / f".restoring-{os.getppid()}-def"):
         made.mkdir()
         (made / "database.dump").write_text("everybody's memories")
+    (settings.data_dir / ".arriving-acme").mkdir()
     try:
         found = await leftovers.find(settings.data_dir, admin, name)
         assert set(found.unfinished) == {left, folder.name, older.name}
@@ -398,9 +399,11 @@ async def test_what_a_restore_left_that_was_cut_off_is_seen_and_removed(
         assert findings["leftovers"].state == "warning"
         assert left in findings["leftovers"].said
         assert kept in findings["kept"].said
+        assert ".arriving-acme" in findings["arriving"].said
         await leftovers.remove_after_crash(settings.data_dir, admin, name)
         found = await leftovers.find(settings.data_dir, admin, name)
         assert (found.unfinished, found.kept) == ((), (kept,))
+        assert found.arriving == (".arriving-acme",)  # the move may be under way
         assert not folder.exists()
         assert not older.exists()
     finally:

@@ -27,6 +27,23 @@ from memory_butler.__main__ import ADDITIONS, main
 from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.surfaces.cli import run
 
+_KILLED = """
+import importlib, os, signal, sys
+from memory_butler.__main__ import main
+owner, called, count = sys.argv[1:4]
+module, _, name = owner.partition(":")
+holder = importlib.import_module("memory_butler." + module)
+holder = getattr(holder, name) if name else holder
+real, calls = getattr(holder, called), []
+def dying(*given, **named):
+    calls.append(1)
+    if len(calls) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*given, **named)
+setattr(holder, called, dying)
+sys.argv[1:] = sys.argv[4:]
+main()
+"""
 COMMAND = Path(sys.executable).with_name("memory-butler")
 SECONDS = 60
 
@@ -94,6 +111,21 @@ class Installation:
     def fork(self, *words: str, log: Path) -> Forked:
         """The same code in a process of its own, started much faster; the file has its errors."""
         return forked(_command, words, self.folder, log, environment=self.environment())
+
+    def killed(self, owner: str, called: str, count: int, *words: str) -> None:
+        """Run a command that is killed when it calls a function for the nth time.
+
+        `owner` is the function's module without `memory_butler.`, or `module:Class`.
+        """
+        process = subprocess.run(
+            [sys.executable, "-c", _KILLED, owner, called, str(count), *words],
+            env=self.environment(),
+            cwd=self.folder,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert process.returncode == -signal.SIGKILL, process
 
     def run(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
         """The real command; it must end with `code`."""

@@ -2,34 +2,13 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cli.installation import SECONDS, Installation
-
-_KILLED = """
-import os, signal, sys
-from memory_butler.__main__ import main
-from memory_butler.client import MemoryClient
-from memory_butler.integrations import exchange
-called, count = sys.argv[1:3]
-holder = exchange if hasattr(exchange, called) else MemoryClient
-real, calls = getattr(holder, called), []
-def dying(*given, **named):
-    calls.append(1)
-    if len(calls) == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*given, **named)
-setattr(holder, called, dying)
-sys.argv[1:] = sys.argv[3:]
-main()
-"""
+from cli.installation import Installation
 
 
 class Place:
@@ -68,16 +47,8 @@ class Place:
         extra = {**self.installation.extra, "THEIR_TOKEN": made["token"]}
         return Place(replace(self.installation, extra=extra), self.tenant)
 
-    def killed(self, called: str, count: int, *words: str) -> None:
-        process = subprocess.run(
-            [sys.executable, "-c", _KILLED, called, str(count), *words, "--tenant", self.tenant],
-            env=self.installation.environment(),
-            cwd=self.installation.folder,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert process.returncode == -signal.SIGKILL, process
+    def killed(self, owner: str, called: str, count: int, *words: str) -> None:
+        self.installation.killed(owner, called, count, *words, "--tenant", self.tenant)
 
 
 @pytest.fixture
@@ -175,9 +146,9 @@ def test_a_killed_push_or_pull_is_finished_by_the_next(
     for number in range(4):
         one.store(f"note {number}", "Rows a boat")
     folder = str(tmp_path / "carried")
-    one.killed("_write", count, "push", folder)
+    one.killed("integrations.exchange", "_write", count, "push", folder)
     one.run("push", folder)
-    other.killed("exchange_take", count, "pull", folder)
+    other.killed("client:MemoryClient", "exchange_take", count, "pull", folder)
     other.run("pull", folder)
     assert other.facts() == {**one.facts(), "pet": "Has a dog"}
     assert other.says("pull", folder) == "Up to date.\n"

@@ -103,3 +103,34 @@ def test_the_other_installation_may_be_named_by_its_file(
     one.inside("move", "--tenant", "beta", "--to-config", str(file), "--yes")
     assert "bicycle" in two.run("recall", "bicycle", "--tenant", "beta").out
     one.inside("move", "--tenant", "beta", "--to-config", str(file), "--cancel", code=5)
+
+
+def test_a_preview_makes_no_database(one: Installation, folder: Path) -> None:
+    third = folder / "third"
+    one.run("store-fact", "user", "owns", "a kayak", "--tenant", "gamma")
+    told = one.inside("move", "--tenant", "gamma", "--to-data-dir", str(third), "--preview").out
+    assert told.startswith("Would move 2 rows")
+    assert f"{third} has no database of this version yet: the move makes or upgrades it" in told
+    assert told.endswith("Nothing was changed.\n")
+    assert not third.exists()
+
+
+def test_an_installation_that_is_lost_is_given_up(one: Installation, folder: Path) -> None:
+    made = Installation(folder / "lost")
+    made.folder.mkdir(mode=0o755)
+    to = ["move", "--tenant", "delta", "--to-data-dir", str(made.data_dir)]
+    one.run("store-fact", "user", "owns", "a canoe", "--tenant", "delta")
+    one.run(*to, "--yes")
+    giving = ["move", "--tenant", "delta", "--give-up", str(made.data_dir)]
+    assert "is there: go on with the move" in one.inside(*giving, code=5).err
+    made.data_dir.rename(folder / "gone")
+    assert "--give-up goes with" in one.inside(*giving, "--yes", code=3).err
+    looked = one.inside(*giving, "--preview").out
+    assert "Tenant delta takes writes here again, with what is left of it here" in looked
+    assert looked.endswith("Nothing was changed.\n")
+    assert "nothing was changed" in one.inside(*giving, stdin="dellta\n", code=3).err
+    one.run("store-fact", "user", "wants", "a raft", "--tenant", "delta", code=7)
+    said = one.run(*giving, stdin="delta\n").out
+    assert said.endswith(f"{made.data_dir} is given up.\n")
+    one.run("store-fact", "user", "wants", "a raft", "--tenant", "delta")
+    assert "canoe" in one.run("recall", "canoe", "--tenant", "delta").out

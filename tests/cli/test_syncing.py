@@ -1,36 +1,17 @@
 """`sync` as a person types it, over the real database."""
 
 import json
-import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.installation import SECONDS, Installation
+from cli.installation import Installation
 from memory_butler.domain import mirror as mirror_rules
 from memory_butler.integrations import markdown_folder
 
 FOLDER = "integrations.markdown_folder"
-_KILLED = """
-import importlib, os, signal, sys
-from memory_butler.__main__ import main
-owner, called, count = sys.argv[1:4]
-holder = importlib.import_module("memory_butler." + owner.removesuffix(".MemoryClient"))
-holder = getattr(holder, "MemoryClient", holder) if owner.endswith("Client") else holder
-real, calls = getattr(holder, called), []
-def dying(*given, **named):
-    calls.append(1)
-    if len(calls) == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*given, **named)
-setattr(holder, called, dying)
-sys.argv[1:] = sys.argv[4:]
-main()
-"""
 
 
 class Mirror:
@@ -258,7 +239,7 @@ def test_most_facts_are_not_forgotten_by_accident(
 # What is called when the process kills itself, and at which call.
 @pytest.mark.parametrize(
     ("owner", "called", "count"),
-    [("client.MemoryClient", "store_fact", 1), (FOLDER, "replaced", 2)],
+    [("client:MemoryClient", "store_fact", 1), (FOLDER, "replaced", 2)],
 )
 def test_a_killed_pass_is_finished_by_the_next(
     mirror: Mirror, tenant: str, installation: Installation, owner: str, called: str, count: int
@@ -267,13 +248,7 @@ def test_a_killed_pass_is_finished_by_the_next(
     note.write_text(note.read_text().replace("Porto", "Lisbon") + "- drink: Prefers tea\n")
     mirror.run("store-fact", "Ben", "home", "Lives in Faro")
     words = f"sync {mirror.folder} --tenant {tenant}".split()
-    killed = subprocess.run(
-        [sys.executable, "-c", _KILLED, owner, called, str(count), *words],
-        env=installation.environment(),
-        timeout=SECONDS,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL
+    installation.killed(owner, called, count, *words)
     mirror.sync()
     assert mirror.sync("--check") == "Up to date.\n"
     known = json.loads(mirror.run("facts", "list", "--validity", "all", "--json"))["items"]

@@ -1,9 +1,11 @@
 """Whether a memory is ready: not while it could only answer."""
 
 import asyncio
+import os
 import shutil
 import tempfile
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import asyncpg
@@ -11,6 +13,7 @@ import pytest
 
 from conftest import Connection, Database
 from memory_butler.config import Settings
+from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
@@ -20,6 +23,12 @@ from memory_butler.store.transaction import open_pool
 from memory_butler.surfaces.cli import installation
 
 pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    settings: Settings
+    endpoint: embedded.Endpoint
 
 
 async def test_a_memory_that_cannot_be_written_is_not_ready(
@@ -41,40 +50,83 @@ async def test_a_memory_that_cannot_be_written_is_not_ready(
     assert (read_only.ready, "read" in read_only.database) == (False, True)
 
 
-@pytest.mark.parametrize("relation", ["rules", "idx_rules_search"])
-async def test_a_damaged_page_is_found_by_reading_everything(relation: str) -> None:
+@pytest.fixture(scope="module")
+def damaged() -> Iterator[Installed]:
+    """An installation with a server of its own, which runs, and whose files are damaged."""
     folder = Path(tempfile.mkdtemp(prefix="mb-damaged-"))
-    await asyncio.to_thread(folder.chmod, 0o755)
+    folder.chmod(0o755)
+    settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
     try:
-        lease = await asyncio.to_thread(
-            embedded.acquire, folder / "data", cluster_root=folder / "clusters"
-        )
-        try:
-            await schema.ensure_database(lease.endpoint.dsn("postgres"), "butler_memory")
-            dsn = lease.endpoint.dsn("butler_memory")
-            await schema.prepare(dsn)
-            connection = await asyncpg.connect(dsn)
-            await connection.execute(
-                "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
-                " FROM generate_series(1, 500) n"
-            )
-            place = await connection.fetchval("SELECT pg_relation_filepath($1::regclass)", relation)
-            root = await connection.fetchval("SHOW data_directory")
-            extensions = await connection.fetchval("SELECT count(*) FROM pg_extension")
-            rows, pages = await dump.read_everything(dsn)
-            assert (rows >= 500, pages >= 200) == (True, True)
-            assert extensions == await connection.fetchval("SELECT count(*) FROM pg_extension")
-            await connection.close()
-        finally:
-            await asyncio.to_thread(lease.release)
-        await asyncio.to_thread(_damage, Path(root, place), 8192 + 4000)
-        settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
-        findings = await diagnose(settings, None, deep=True)
-        told = [one for one in findings if one.name == "pages"]
-        assert {one.state for one in told} == {"failed"}
-        assert "damaged" in told[-1].said
+        with embedded.acquire(settings.data_dir, cluster_root=settings.cluster_root) as lease:
+            yield Installed(settings, lease.endpoint)
     finally:
-        await asyncio.to_thread(shutil.rmtree, folder)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("relation", ["rules", "idx_rules_search"])
+@pytest.mark.parametrize("how", ["changed", "gone"])
+async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory(
+    damaged: Installed, relation: str, how: str
+) -> None:
+    endpoint, name = damaged.endpoint, f"damaged_{how}_{relation}"
+    settings = damaged.settings.model_copy(update={"database": name})
+    await schema.ensure_database(endpoint.dsn("postgres"), name)
+    dsn = endpoint.dsn(name)
+    await schema.prepare(dsn)
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute(
+            "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
+            " FROM generate_series(1, 500) n"
+        )
+        await connection.execute("VACUUM (FREEZE) rules")
+        place = await connection.fetchval("SELECT pg_relation_filepath($1::regclass)", relation)
+        file = Path(await connection.fetchval("SHOW data_directory"), place)
+        # Two at once, and nothing of either is left.
+        for rows, size in await asyncio.gather(*[dump.read_everything(dsn) for _ in range(2)]):
+            assert rows >= 500
+            assert size > 10 * 1024**2
+        await connection.execute("CHECKPOINT")
+        kept = await asyncio.to_thread(file.read_bytes)
+        try:
+            if how == "gone":
+                await asyncio.to_thread(file.unlink)
+            else:
+                await asyncio.to_thread(_damage, file, 8192 + 4000)
+                # Who asks is answered from memory.
+                assert await connection.fetchval("SELECT count(*) FROM rules") == 500
+            findings = await diagnose(settings, None, deep=True)
+        finally:
+            await asyncio.to_thread(_restore, file, kept)
+    finally:
+        await connection.close()
+    told = [one for one in findings if one.name == "pages"]
+    assert {one.state for one in told} == {"failed"}
+    assert "damaged: restore the newest backup" in told[-1].said
+
+
+@pytest.mark.parametrize("code", ["58030", "58P01", "XX001", "XX002", "XX000"])
+async def test_what_the_server_cannot_read_is_told_as_damage(
+    damaged: Installed, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cannot_read(connection: asyncpg.Connection) -> None:
+        await connection.execute(
+            f"DO $$ BEGIN RAISE EXCEPTION 'broken' USING ERRCODE = '{code}'; END $$"
+        )
+
+    dsn = damaged.endpoint.dsn("butler_memory")
+    await schema.ensure_database(damaged.endpoint.dsn("postgres"), "butler_memory")
+    await schema.prepare(dsn)
+    monkeypatch.setattr(dump, "count", cannot_read)
+    with pytest.raises(IntegrityViolation, match="a page of the database is damaged"):
+        await dump.read_everything(dsn)
+
+
+def _restore(file: Path, content: bytes) -> None:
+    """As it was, in the same file where there is one."""
+    owner = file.parent.stat()
+    file.write_bytes(content)
+    os.chown(file, owner.st_uid, owner.st_gid)
 
 
 def _damage(file: Path, at: int) -> None:

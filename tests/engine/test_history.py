@@ -412,6 +412,27 @@ async def test_episodes_run_out_of_time_between_two_moments(
     assert (await compare(memory, principal, start, None, limit=50)).deleted == 1
 
 
+async def test_the_report_of_a_sweep_is_neither_learned_nor_forgotten(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    start = clock.now
+    clock.advance(days=1)
+    await sweep.run(memory, principal)
+    await store_episode(memory, principal, "Sweeps the yard", "memory")
+    assert await _compared(memory, principal, start) == {
+        "learned": {(None, "Sweeps the yard", ())},
+        "changed": set(),
+        "forgotten": set(),
+    }
+    since = clock.now
+    clock.advance(days=30)
+    assert await _compared(memory, principal, since) == {
+        "learned": set(),
+        "changed": set(),
+        "forgotten": {("Sweeps the yard", None, ("expired",))},
+    }
+
+
 async def test_a_comparison_counts_all_and_tells_so_many(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

@@ -488,6 +488,22 @@ async def test_a_certificate_is_on_the_disk_before_the_erasure_is_finished(
     assert to_disk[-3:] == ["synced", "named", "kept"]
 
 
+@pytest.mark.parametrize("everything", [False, True])
+async def test_erasing_removes_what_a_move_left_of_this_tenant(
+    kept: Memory, principal: Principal, tmp_path: Path, everything: bool
+) -> None:
+    left, other = tmp_path / f".arriving-{principal.tenant}", tmp_path / ".arriving-other"
+    for folder in (left, other):
+        folder.mkdir()
+        (folder / "luna.sqlite").write_text(MARKER)
+    rule = await store_rule(kept, principal, MARKER)
+    target = Target(everything=True) if everything else Target(memory=("rule", rule))
+    done = await erase(kept, principal, target)
+    assert not left.exists()
+    assert done.certificate["leftovers_removed"] == [left.name]
+    assert other.exists()
+
+
 async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(
     kept: Memory, principal: Principal, tmp_path: Path, database: Database
 ) -> None:

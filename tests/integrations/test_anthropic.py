@@ -13,6 +13,7 @@ from conftest import Clock, Connection
 from example_programs import example
 from memory_butler.client import MemoryClient, SyncMemoryClient
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import edits, writing
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.undo import undo_change
@@ -271,6 +272,44 @@ async def test_what_cannot_be_done_is_said_as_documented(tool: Tool) -> None:
         "/memories/plan.md"
     ]
     await tool("create", "/memories/house/now/roof.md", file_text="slate")
+
+
+async def test_a_folder_is_renamed_as_one_or_not_at_all(
+    tool: Tool, memory: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("a.md", "b.md", "home/a.md")
+    for name in names:
+        await tool("create", f"/memories/home/{name}", file_text=name)
+
+    async def paths() -> set[str]:
+        listed = await tool.tool._client.facts_list()
+        return {one.subject.removeprefix("/memories/") for one in listed.items}
+
+    before = {f"home/{name}" for name in names}
+    calls, replace_fact = iter(range(2)), writing.replace_fact
+
+    async def fails(*given: Any) -> None:
+        if next(calls) == 1:
+            raise ConnectionError("the server was killed")
+        await replace_fact(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(edits, "replace_fact", fails)
+        await tool.refusal("rename", old_path="/memories/home", new_path="/memories/house")
+    assert await paths() == before
+    for old, new in (("home", "house"), ("house", "deep/house"), ("deep/house", "deep/er")):
+        await tool("rename", old_path=f"/memories/{old}", new_path=f"/memories/{new}")
+    assert await paths() == {f"deep/er/{name}" for name in names}
+    await undo_change(memory, principal, anybody=True)
+    assert await paths() == {f"deep/house/{name}" for name in names}
+
+
+async def test_a_folder_moves_up_over_its_own_names(tool: Tool) -> None:
+    for name in ("a/b/x.md", "a/b/b/x.md"):
+        await tool("create", f"/memories/{name}", file_text=name)
+    await tool("rename", old_path="/memories/a/b", new_path="/memories/a")
+    assert (await tool("view", "/memories/a/x.md")).endswith("a/b/x.md")
+    assert (await tool("view", "/memories/a/b/x.md")).endswith("a/b/b/x.md")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from conftest import Database
+from forking import forked
 from memory_butler.companions import opening
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
@@ -25,7 +26,8 @@ from memory_butler.engine.tokens import Authenticator, create_token, revoke_toke
 from memory_butler.erasure import erasing
 from memory_butler.erasure.scope import Target
 from memory_butler.moving import moving
-from memory_butler.moving.moving import Moving, Side
+from memory_butler.moving.moving import Moving
+from memory_butler.moving.sides import Side
 
 ACME = Principal("acme", "tester")
 
@@ -81,6 +83,10 @@ def place_on(memory: Memory, database: Database, data_dir: Path) -> Place:
     return Place(made, settings)
 
 
+def _side(memory: Memory, name: str) -> Side:
+    return Side(memory, name, ACME.tenant)
+
+
 @asynccontextmanager
 async def mover(source: Place, target: Place, **more: Any) -> AsyncIterator[Moving]:
     """What `memory-butler move` opens, at work beside the servers."""
@@ -88,7 +94,7 @@ async def mover(source: Place, target: Place, **more: Any) -> AsyncIterator[Movi
         open_memory(source.settings, with_model=False) as one,
         open_memory(target.settings, with_model=False) as other,
     ):
-        yield Moving(Side(one, source.name), Side(other, target.name), ACME, **more)
+        yield Moving(_side(one, source.name), _side(other, target.name), ACME, **more)
 
 
 async def move(source: Place, target: Place, **more: Any) -> None:
@@ -119,10 +125,19 @@ def move_and_die(source: Settings, target: Settings, called: str, count: int) ->
             open_memory(source, with_model=False) as one,
             open_memory(target, with_model=False) as other,
         ):
-            sides = Side(one, source.data_dir.name), Side(other, target.data_dir.name)
+            sides = _side(one, source.data_dir.name), _side(other, target.data_dir.name)
             await Moving(*sides, ACME).move()
 
     asyncio.run(work())
+
+
+def killed(here: Place, there: Place, called: str, count: int) -> None:
+    """Move in a process of its own, which is killed there."""
+    process = forked(move_and_die, here.settings, there.settings, called, count)
+    process.process.join(60)
+    died = process.process.exitcode
+    process.close()
+    assert died == -signal.SIGKILL, f"{called} was not called {count} times"
 
 
 async def fill(place: Place) -> dict[str, str]:

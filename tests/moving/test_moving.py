@@ -2,14 +2,14 @@
 
 import asyncio
 import os
-import signal
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conftest import Connection
-from forking import forked
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
@@ -26,15 +26,15 @@ from memory_butler.engine.keys import set_up
 from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
 from memory_butler.erasure import certificate, erasing
 from memory_butler.erasure.scope import Target
-from memory_butler.journal import snapshots
+from memory_butler.journal import queries, snapshots
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.moving import journals
 from memory_butler.moving.moving import Moving
 from memory_butler.operations.retrieval import CONTEXT
-from memory_butler.store import transfer
+from memory_butler.store import seals, transfer
 from memory_butler.store.transaction import transaction
 from memory_butler.surfaces.calls import call
-from moving.places import ACME, Place, cancel, fill, move, move_and_die, mover
+from moving.places import ACME, Place, cancel, fill, killed, move, mover
 
 pytestmark = pytest.mark.anyio
 
@@ -129,23 +129,15 @@ SWITCHED = (
 )
 
 
-def _killed(here: Place, there: Place, called: str, count: int) -> None:
-    process = forked(move_and_die, here.settings, there.settings, called, count)
-    process.process.join(60)
-    died = process.process.exitcode
-    process.close()
-    assert died == -signal.SIGKILL, f"{called} was not called {count} times"
-
-
 async def test_a_move_that_is_killed_wherever_it_is_goes_on(here: Place, there: Place) -> None:
     tokens = await fill(here)
     frozen, switched = (FROZEN, SWITCHED) if NIGHTLY else (FROZEN[::4], SWITCHED[::5])
     for point in BEFORE:
-        _killed(here, there, *point)
+        killed(here, there, *point)
         assert await _writes(here, "was written meanwhile")
     before = await _rows(here)
     for number, point in enumerate(frozen):
-        _killed(here, there, *point)
+        killed(here, there, *point)
         assert not await _writes(here, "was written meanwhile")
         with pytest.raises(Frozen):
             await here.writes("was written meanwhile")
@@ -155,7 +147,7 @@ async def test_a_move_that_is_killed_wherever_it_is_goes_on(here: Place, there: 
         assert await there.admits(tokens["a"]) is None
     assert await _rows(there) == before
     for point in switched:
-        _killed(here, there, *point)
+        killed(here, there, *point)
         assert not await _writes(here, "was written meanwhile")
         assert await _writes(there, "was written there")
         assert await there.admits(tokens["a"]) is not None
@@ -186,7 +178,7 @@ async def test_a_move_that_was_cut_off_is_taken_back(
 ) -> None:
     tokens = await fill(here)
     before = await _rows(here)
-    _killed(here, there, *point)
+    killed(here, there, *point)
     await cancel(here, there)
     assert await _rows(here) == before
     assert await here.admits(tokens["a"]) is not None
@@ -216,7 +208,7 @@ async def test_every_table_of_a_journal_is_compared(here: Place) -> None:
 async def test_a_move_goes_on_by_another_name_of_its_source(here: Place, there: Place) -> None:
     """As from a folder that is mounted elsewhere, or by localhost for 127.0.0.1."""
     tokens = await fill(here)
-    _killed(here, there, "journals.thaw", 1)
+    killed(here, there, "journals.thaw", 1)
     assert await _writes(there, "was written there")
     # The source may never be closed: what has leaked can be revoked at the target all the same.
     for token in await list_tokens(there.memory, "acme"):
@@ -260,6 +252,29 @@ async def test_what_has_moved_is_not_taken_back(here: Place, there: Place) -> No
         await move(here, replace(there, settings=third))
 
 
+async def test_a_preview_changes_nothing(here: Place, there: Place) -> None:
+    await fill(here)
+    old = journal_path(here.data_dir, "acme", "old")
+    with closing(sqlite3.connect(old)) as db:
+        db.executescript(queries.text_of("schema.sql"))
+        db.execute("INSERT INTO schema_version VALUES (2)")
+        db.commit()
+    before = old.read_bytes()
+    async with here.memory.reading("acme") as tx:
+        waiting = await seals.waiting(tx)
+    assert waiting > 0
+    async with mover(here, there) as moving:
+        found = await moving.preview()
+    assert found.journals == ("luna", "old")
+    async with here.memory.reading("acme") as tx:
+        assert await seals.waiting(tx) == waiting
+    assert old.read_bytes() == before
+    assert sorted(one.name for one in old.parent.iterdir()) == ["luna", "luna.sqlite", "old.sqlite"]
+    await move(here, there)
+    with JournalFile(journal_path(there.data_dir, "acme", "old")):
+        pass
+
+
 async def test_there_and_back_again(here: Place, there: Place) -> None:
     tokens = await fill(here)
     await move(here, there)
@@ -269,7 +284,7 @@ async def test_there_and_back_again(here: Place, there: Place) -> None:
     await erasing.erase(here.memory, ACME, Target(everything=True))
     await there.writes("a third message")
     # Taken back on its way, it has still left the place where it was before.
-    _killed(there, here, "transfer.restore", 2)
+    killed(there, here, "transfer.restore", 2)
     await cancel(there, here)
     assert not await _writes(here, "begins an empty second life")
     with pytest.raises(Frozen, match="has moved to there"):

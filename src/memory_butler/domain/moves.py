@@ -1,5 +1,6 @@
 """A tenant that moves to another installation: where it stands, and what is refused meanwhile."""
 
+import shlex
 from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
@@ -30,13 +31,21 @@ class Move:
         if self.state == "arrived":
             return (
                 f"tenant {tenant} has come from {self.place}, where that is not closed yet: run "
-                "the same `memory-butler move` again"
+                f"the same `memory-butler move` again. {self._lost}"
             )
         way = "to" if self.state == "leaving" else "from"
         return (
             f"tenant {tenant} is moving {way} {self.place}: nothing is written until it is there. "
             "If that was cut off, run `memory-butler move` again to go on, or with --cancel to "
-            "take it back"
+            f"take it back. {self._lost}"
+        )
+
+    @property
+    def _lost(self) -> str:
+        """What to do where the other installation never comes back."""
+        return (
+            f"If {self.place} is lost for good, run `memory-butler move --give-up "
+            f"{shlex.quote(self.place)}` here"
         )
 
 

@@ -157,12 +157,16 @@ async def _database(settings: Settings) -> list[Finding]:
 
 
 def _left(found: leftovers.Found) -> list[Finding]:
-    """What restores have left: plain copies of memories that nothing else reports."""
+    """What restores and moves have left: plain copies of memories that nothing else reports."""
     findings = []
     if found.unfinished:
         said = f"a backup or restore was cut off and left {', '.join(found.unfinished)}"
         advice = "memory-butler serve, or the next restore, removes it"
         findings.append(Finding("leftovers", "warning", said, advice))
+    if found.arriving:
+        said = f"plain journals of a move, under way or cut off: {', '.join(found.arriving)}"
+        advice = "the same `memory-butler move` again, or with --cancel, removes them"
+        findings.append(Finding("arriving", "warning", said, advice))
     if found.kept:
         said = f"kept by a restore: {', '.join(found.kept)}"
         advice = "delete them once you need them no more: erasing does not reach them"
@@ -208,16 +212,18 @@ async def _clock(dsn: str, *, scheduled: bool) -> list[Finding]:
 
 async def _pages(settings: Settings) -> list[Finding]:
     if settings.dsn is not None:
-        said = "not read: an external database has checks of its own"
-        return [Finding("pages", "warning", said, "amcheck and pg_checksums, by its administrator")]
+        said = "not read: only the administrator of your own PostgreSQL server may read its files"
+        advice = "its administrator: pg_basebackup --target=blackhole --wal-method=none"
+        return [Finding("pages", "warning", said, advice)]
     lease = await asyncio.to_thread(
         embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
     )
     try:
-        rows, pages = await dump.read_everything(lease.endpoint.dsn(settings.database))
+        rows, size = await dump.read_everything(lease.endpoint.dsn(settings.database))
     finally:
         await asyncio.to_thread(lease.release)
-    return [Finding("pages", "ok", f"{rows:,} rows and {pages:,} pages read through")]
+    said = f"{rows:,} rows read, and {_size(size)} of pages compared with their checksums"
+    return [Finding("pages", "ok", said)]
 
 
 @asynccontextmanager

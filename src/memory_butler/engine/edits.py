@@ -5,7 +5,7 @@ is refused and told what the first one made of it (StaleRevision).
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
@@ -100,6 +100,68 @@ async def edit_fact(
     """
     id = inputs.uuid("fact_id", fact_id)
     _require_some(changes)
+    edit = await _prepared(memory, principal, id, changes, allow_secrets=allow_secrets)
+
+    async def write(fitting: Embedded) -> Row:
+        async with transaction(memory.pool, principal.tenant) as tx:
+            return await _replace(memory, principal, tx, edit, fitting, expected_revision)
+
+    return await shortened(edit.embedded, write)
+
+
+async def rename_facts(
+    memory: Memory, principal: Principal, subjects: Mapping[UUID, str]
+) -> dict[UUID, UUID]:
+    """Give active facts other subjects, all or none; the new fact of each, by the id of the old.
+
+    It is one change, which is undone as one. They are renamed in the order given, so that one may
+    take the name that another before it has left.
+
+    Raises:
+        NotFound, InvalidInput, Conflict: as of `edit_fact`, for any of them.
+    """
+    edits = [
+        await _prepared(memory, principal, id, {"subject": subject})
+        for id, subject in subjects.items()
+    ]
+    renamed = {}
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await _lock(tx, {key for one in edits for key in one.keys})
+        for edit in edits:
+            write = partial(_replace_within, memory, principal, tx, edit)
+            renamed[edit.id] = (await shortened(edit.embedded, write))["id"]
+    return renamed
+
+
+async def _replace_within(
+    memory: Memory, principal: Principal, tx: Transaction, edit: "_Edit", fitting: Embedded
+) -> Row:
+    """In a savepoint, so that a text that is too much for one row may be tried again."""
+    async with tx.connection.transaction():
+        return await _replace(memory, principal, tx, edit, fitting)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """An edit whose text was searched and embedded, so that nothing of that is done under a lock.
+
+    `edited` makes the new fact of the row as it is then.
+    """
+
+    id: UUID
+    keys: set[FactKey]
+    edited: Callable[[Row], NewFact]
+    embedded: Embedded
+
+
+async def _prepared(
+    memory: Memory,
+    principal: Principal,
+    id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    allow_secrets: bool = False,
+) -> _Edit:
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         before = await facts.look(tx, id)
     if before is None:
@@ -114,28 +176,25 @@ async def edit_fact(
     def edited(row: Row) -> NewFact:
         return _as_screened(id, _edited(memory, row, changes), given, clean)
 
-    async def write(fitting: Embedded) -> Row:
-        async with transaction(memory.pool, principal.tenant) as tx:
-            return await _replace(
-                memory, principal, tx, id, keys, edited, expected_revision, fitting
-            )
+    return _Edit(id, keys, edited, embedded)
 
-    return await shortened(embedded, write)
+
+async def _lock(tx: Transaction, keys: Collection[FactKey]) -> None:
+    """Keys before rows, and in order, as every writer locks (C-21)."""
+    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
+        await facts.lock_key(tx, key)
 
 
 async def _replace(
     memory: Memory,
     principal: Principal,
     tx: Transaction,
-    id: UUID,
-    keys: set[FactKey],
-    edited: Callable[[Row], NewFact],
-    expected_revision: str | None,
+    edit: _Edit,
     embedded: Embedded,
+    expected_revision: str | None = None,
 ) -> Row:
-    # Keys before rows, as every writer locks (C-21).
-    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
-        await facts.lock_key(tx, key)
+    id = edit.id
+    await _lock(tx, edit.keys)
     row = await facts.for_update(tx, id)
     if row is None:
         raise missing("fact", id)
@@ -143,8 +202,8 @@ async def _replace(
         raise await _stale_fact(memory, tx, row)
     if row["validity"] != "active":
         raise Conflict(await _no_longer_active(tx, row))
-    new = edited(row)
-    if {_key(row), _key_of(new)} != keys:
+    new = edit.edited(row)
+    if {_key(row), _key_of(new)} != edit.keys:
         raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
     if new.period.validity != "active":
         raise InvalidInput(

@@ -1,5 +1,5 @@
 """What a restore leaves behind where it is cut off: a plain dump of all tenants, and a database.
-An encrypted backup leaves copies of journals likewise.
+An encrypted backup leaves copies of journals likewise, and so does a move, at its target.
 
 What it put out of the way on purpose is kept under another name, and only reported.
 """
@@ -17,15 +17,18 @@ from memory_butler.store import dump
 # Folders in the data directory, with the id of the process that backs up or restores, and kept
 # journals.
 UNFINISHED: Final = ".restoring-"
+# With the name of the tenant whose journals come by a move; they are not encrypted yet.
+_ARRIVING: Final = ".arriving-"
 _KEPT_JOURNALS: Final = "journal-before-*"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Names of databases and folders."""
+    """Names of databases and folders; `arriving` are of moves, which may be under way."""
 
     unfinished: tuple[str, ...]
     kept: tuple[str, ...]
+    arriving: tuple[str, ...] = ()
 
 
 async def find(data_dir: Path, dsn: str, name: str) -> Found:
@@ -33,13 +36,29 @@ async def find(data_dir: Path, dsn: str, name: str) -> Found:
     databases = await dump.databases(dsn)
     folders = await asyncio.to_thread(_unfinished, data_dir)
     kept = await asyncio.to_thread(lambda: sorted(data_dir.glob(_KEPT_JOURNALS)))
+    coming = await asyncio.to_thread(lambda: sorted(data_dir.glob(f"{_ARRIVING}*")))
     return Found(
         (*_loading(databases, name), *(one.name for one in folders)),
         (
             *(one for one in databases if one.startswith(f"{name}_before_")),
             *(one.name for one in kept),
         ),
+        tuple(one.name for one in coming),
     )
+
+
+def arriving(data_dir: Path, tenant: str) -> Path:
+    """Where the journals of a tenant lie while a move brings them, before they are encrypted."""
+    return data_dir / f"{_ARRIVING}{tenant}"
+
+
+def remove_arriving(data_dir: Path, tenant: str) -> tuple[str, ...]:
+    """Remove what a move that was cut off has left of a tenant's journals; the name, if any."""
+    folder = arriving(data_dir, tenant)
+    if not folder.exists():
+        return ()
+    shutil.rmtree(folder)
+    return (folder.name,)
 
 
 async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:

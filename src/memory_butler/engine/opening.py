@@ -72,6 +72,23 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             await asyncio.to_thread(lease.release)
 
 
+async def is_made(settings: Settings) -> bool:
+    """Whether the database is there and of this version, so that to open it makes nothing.
+
+    One of a server of one's own is never made by opening it; an embedded one is started to look.
+    """
+    if settings.dsn is not None:
+        return True
+    status = await asyncio.to_thread(embedded.status, settings.data_dir)
+    if status.cluster_version is None:
+        return False
+    lease = await _acquire(settings)
+    try:
+        return await schema.is_current(embedded_login(lease.endpoint, settings.database))
+    finally:
+        await asyncio.to_thread(lease.release)
+
+
 async def _keep_running(settings: Settings, leases: list[embedded.Lease]) -> None:
     """Start the embedded database again when it is gone while we hold it.
 

@@ -163,17 +163,21 @@ async def begin_moved(memory: Memory, tx: Transaction, why: str) -> Checkpoint:
     return signed
 
 
-async def audit(memory: Memory, principal: Principal, outside: Path | None = None) -> Report:
+async def audit(
+    memory: Memory, principal: Principal, outside: Path | None = None, *, seal_first: bool = True
+) -> Report:
     """Seal what waits, then check the whole log of a tenant.
 
     Args:
+        seal_first: without, nothing is changed: the log is checked as it is.
         outside: a file that keeps the latest checkpoint: compared, and renewed if all is whole.
 
     Raises:
         ConfigurationError: the memory has no keys, or the file is no checkpoint.
     """
     keys, tenant = _keys(memory), principal.tenant
-    await _seal_if_possible(memory, tenant)
+    if seal_first:
+        await _seal_if_possible(memory, tenant)
     found = (keys.kept(tenant), read_checkpoint(outside) if outside is not None else None)
     checking = Audit(keys.chain, keys.public, [one for one in found if one is not None])
     async with memory.reading(tenant, on_primary=True) as tx:

@@ -247,6 +247,10 @@ async def _complete(
     spooled = await asyncio.to_thread(
         spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
     )
+    # Any copy that lies there is an old one: while a move makes it, nothing is erased.
+    removed = await asyncio.to_thread(
+        leftovers.remove_arriving, _data_dir(memory), principal.tenant
+    )
     destroyed: list[str] = []
     if everything:
         await asyncio.to_thread(peers.forget, _data_dir(memory), principal.tenant)
@@ -256,11 +260,10 @@ async def _complete(
         )
     scrubbed = None
     left: leftovers.Found | None = None
-    removed: tuple[str, ...] = ()
     if admin_dsn is not None:
         tell("removing what restores have left")
         name = dump.database_of(admin_dsn)
-        removed = await leftovers.remove_unfinished(_data_dir(memory), admin_dsn, name)
+        removed += await leftovers.remove_unfinished(_data_dir(memory), admin_dsn, name)
         left = await leftovers.find(_data_dir(memory), admin_dsn, name)
         touched = {name for name, count in report["rows"].items() if count} - {"tokens"}
         # The state of a fact that was rewritten in place is in its old row, too.

@@ -107,7 +107,9 @@ class ButlerTable(_Table):
     schedule: dict[_Name, Entry] = Field({}, description="What it does by itself.")
     agent: AgentTable = Field(AgentTable(), description="What runs its sessions.")
     memory_server: MemoryServerTable | None = Field(None, description="Where memory is.")
-    switchboard: SwitchboardTable | None = Field(None, description="Whom it announces itself to.")
+    switchboard: SwitchboardTable | None = Field(
+        None, description="The switchboard where it registers."
+    )
     memory: dict[str, Any] | None = Field(None, description="Alias of [modules.memory].")
 
 

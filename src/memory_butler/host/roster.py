@@ -34,7 +34,7 @@ timeout_seconds = 1800
 [butler.memory_server]
 url = "http://127.0.0.1:8150/mcp"
 
-# Whom it announces itself to:
+# The switchboard where it registers:
 # [butler.switchboard]
 # url = "http://127.0.0.1:8100/mcp"
 """)

@@ -160,10 +160,13 @@ class Files:
             raise ToolError(f"Error: {old} cannot be moved into itself")
         stay = {path: file for path, file in files.items() if path not in moved}
         _require_free(new, stay, f"Error: The destination {new} already exists")
-        targets = [_checked(new + path.removeprefix(old)) for path in moved]
-        for path, target in zip(moved, targets, strict=True):
-            if path != target:
-                yield "fact_edit", {"fact_id": files[path].id, "subject": target}
+        # The shorter ones first: where a folder moves up, a file may take another's former name.
+        subjects = [
+            {"fact_id": files[path].id, "subject": _checked(new + path.removeprefix(old))}
+            for path in sorted(moved, key=len)
+        ]
+        if old != new:
+            yield "facts_rename", {"subjects": subjects}
         return f"Successfully renamed {old} to {new}"
 
     def clear(self) -> Steps:

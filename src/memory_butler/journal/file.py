@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -295,6 +295,20 @@ class JournalFile:
                 sealing.seal_rows(connection, self._sealing, keyring)
                 sealing.mark_scrubbed(connection)
         self._sealing.look(self._connection)
+
+
+def is_current(path: Path) -> bool:
+    """Whether a journal needs no migration, so that to open it changes nothing.
+
+    Raises:
+        ConfigurationError: it was made by a newer version of this program, or by another.
+        Unavailable: it cannot be read.
+    """
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            return _version(connection, path.name) >= SCHEMA_VERSION
+    except sqlite3.Error as error:
+        raise Unavailable(f"the journal {path.name} cannot be opened: {error}") from error
 
 
 @contextmanager

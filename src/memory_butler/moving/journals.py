@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
 
 from memory_butler.companions import opening
 from memory_butler.domain.errors import (
@@ -14,13 +13,19 @@ from memory_butler.domain.errors import (
     IntegrityViolation,
     Unavailable,
 )
+from memory_butler.engine import leftovers
 from memory_butler.files import keep_names, replaced
 from memory_butler.journal import converting, snapshots
 from memory_butler.journal.erasing import at_rest, erase_journal
-from memory_butler.journal.file import BUSY_SECONDS, FROZEN, JournalFile, journal_path
+from memory_butler.journal.file import (
+    BUSY_SECONDS,
+    FROZEN,
+    JournalFile,
+    is_current,
+    journal_path,
+)
+from memory_butler.journal.sealing import mark_in
 from memory_butler.vault.keyring import KeySource
-
-_ASIDE: Final = ".arriving-{}"
 
 
 def freeze(data_dir: Path, tenant: str, said: str) -> None:
@@ -55,18 +60,26 @@ def thaw(data_dir: Path, tenant: str) -> None:
     (_folder(data_dir, tenant) / FROZEN).unlink(missing_ok=True)
 
 
-def refuse_unreadable(data_dir: Path, tenant: str, keys: KeySource, target_keys: KeySource) -> None:
+def refuse_unreadable(
+    data_dir: Path, tenant: str, keys: KeySource, target_keys: KeySource, *, upgrade: bool
+) -> None:
     """Raise `ConfigurationError` where a journal cannot be read, or would be encrypted no more.
 
-    One of an older version is brought to this one, which cannot be done while it is frozen.
+    `upgrade`: bring one of an older version to this one, which cannot be done while it is frozen.
+    Without, nothing is changed, and of an older one is only seen whether it is encrypted.
     """
     for name in opening.names(data_dir, tenant):
-        with JournalFile(journal_path(data_dir, tenant, name), keys) as file:
-            if file.is_sealed and target_keys() is None:
-                raise ConfigurationError(
-                    f"the journal {name} is encrypted, and the other place has no keys: set them "
-                    "up there with `memory-butler keys init`"
-                )
+        path = journal_path(data_dir, tenant, name)
+        if upgrade or is_current(path):
+            with JournalFile(path, keys) as file:
+                sealed = file.is_sealed
+        else:
+            sealed = mark_in(path) is not None
+        if sealed and target_keys() is None:
+            raise ConfigurationError(
+                f"the journal {name} is encrypted, and the other place has no keys: set them "
+                "up there with `memory-butler keys init`"
+            )
 
 
 def refuse_there(data_dir: Path, tenant: str) -> None:
@@ -89,8 +102,8 @@ def copy(
         IntegrityViolation: a copy is not what was copied; nothing is in place.
         Conflict: they are not frozen there any more.
     """
-    aside = target / _ASIDE.format(tenant)
-    remove_aside(target, tenant)
+    aside = leftovers.arriving(target, tenant)
+    leftovers.remove_arriving(target, tenant)
     aside.mkdir(mode=0o700)  # what is encrypted is not for a moment
     names = opening.names(source, tenant)
     try:
@@ -119,18 +132,13 @@ def copy(
             os.replace(one, place / one.name)
         keep_names(place)
     finally:
-        remove_aside(target, tenant)
+        leftovers.remove_arriving(target, tenant)
     return names
-
-
-def remove_aside(data_dir: Path, tenant: str) -> None:
-    """Take away what a copy that was killed left aside; it may not be encrypted."""
-    shutil.rmtree(data_dir / _ASIDE.format(tenant), ignore_errors=True)
 
 
 def remove(data_dir: Path, tenant: str) -> None:
     """Take away what `copy` brought; nothing is begun there before `thaw`."""
-    remove_aside(data_dir, tenant)
+    leftovers.remove_arriving(data_dir, tenant)
     for name in opening.names(data_dir, tenant):
         erase_journal(journal_path(data_dir, tenant, name))
 

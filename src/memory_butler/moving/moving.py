@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 from uuid import uuid4
 
 from memory_butler.audit import parsed
@@ -29,33 +29,20 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import sealing, tokens
 from memory_butler.engine.exchange import peers
-from memory_butler.engine.memory import Memory
 from memory_butler.moving import journals
+from memory_butler.moving.sides import CHANGED, Side
 from memory_butler.store import erasure, moves, seals, transfer
 from memory_butler.store.transaction import Transaction, move_of, transaction, unbounded
+from memory_butler.vault.keyring import KeySource
 
 Tell = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
 # Rows with a vector are some 9 kB; a batch stays a few megabytes.
 _BATCH: Final = 256
-_CHANGED: Final = "this move was changed by another process: look again"
 # Its rows outlast an erasure of the whole tenant: the target may have some of an earlier stay.
 _LASTING: Final = "erasures"
-_ANY: Final[frozenset[State]] = frozenset(get_args(State))
 _COMING: Final[frozenset[State]] = frozenset({"arriving", "returning"})
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two installations; `place` is how people name it."""
-
-    memory: Memory
-    place: str
-
-    @property
-    def data_dir(self) -> Path:
-        return opening.data_dir(self.memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +68,8 @@ class Moving:
     progress: Progress = lambda _done, _total: None
 
     def __post_init__(self) -> None:
-        for side in (self.source, self.target):
-            side.memory.pool.let_in = _ANY
+        self.source.let_in()
+        self.target.let_in()
 
     @property
     def _tenant(self) -> str:
@@ -95,12 +82,12 @@ class Moving:
             Conflict, ConfigurationError: it cannot, and why.
         """
         async with self._alone():
-            here = await self._mark(self.source)
+            here = await self.source.mark()
             if here is None:
-                await self._refuse_impossible()
+                await self._refuse_impossible(change=False)
             else:
                 self._refuse_other(here)
-            return await self._content(self.source)
+            return await _content(self.source)
 
     async def move(self) -> Content:
         """Move the tenant, or go on with a move to this target that was cut off.
@@ -113,7 +100,7 @@ class Moving:
         """
         async with self._alone():
             here = await self._frozen()
-            there = await self._mark(self.target)
+            there = await self.target.mark()
             arrived = Move(here.id, "arrived", self.source.place)
             # By its id, since people name a place in several ways.
             is_there = there is not None and (there.id, there.state) == (here.id, "arrived")
@@ -128,7 +115,7 @@ class Moving:
                 await self._close(here, arrived)
             elif there is not None:
                 raise Conflict(here.refusal(self._tenant))  # it has moved on from there
-            return await self._content(self.target)
+            return await _content(self.target)
 
     async def cancel(self) -> None:
         """Take back a move before its switch: the tenant stays where it is.
@@ -137,7 +124,7 @@ class Moving:
             Conflict: it has moved already, or to another target.
         """
         async with self._alone():
-            here, there = await self._mark(self.source), await self._mark(self.target)
+            here, there = await self.source.mark(), await self.target.mark()
             if here is not None:
                 self._refuse_other(here)
                 ours = there if there is not None and there.id == here.id else None
@@ -145,8 +132,14 @@ class Moving:
                     raise Conflict(replace(here, state="left").refusal(self._tenant))
                 if ours is not None:
                     await self._take_back(ours)
-                await self._set(self.source, here, None)
-            await self._thaw(self.source)
+                await self.source.set(here, None)
+            elif there is not None and there.state in _COMING and there.place == self.source.place:
+                await self._take_back(there)  # it was given up at the source, and is back
+            await self.source.thaw()
+
+    async def _take_back(self, there: Move) -> None:
+        before = replace(there, state="left") if there.state == "returning" else None
+        await self.target.take_back(there, before)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
@@ -163,59 +156,43 @@ class Moving:
     async def _frozen(self) -> Move:
         """The mark of the source, which takes no writes any more."""
         self.tell("freezing")
-        here = await self._mark(self.source)
+        here = await self.source.mark()
         if here is None:
-            await self._refuse_impossible()
+            await self._refuse_impossible(change=True)
             leaving = Move(uuid4(), "leaving", self.target.place)
-            await self._freeze(self.source, leaving)
+            await self.source.freeze(leaving)
             try:
-                await self._set(self.source, None, leaving)
+                await self.source.set(None, leaving)
             except Unavailable as error:
-                await self._thaw(self.source)
+                await self.source.thaw()
                 raise Unavailable(
                     f"the tenant was not frozen, and nothing was moved: {error}; wait for the end "
                     "of an import or a consolidation, then try again"
                 ) from error
-            await self._refuse_unfinished(leaving)
+            try:
+                await _refuse_unfinished(self.source)  # one may have begun before the freeze
+            except Conflict:
+                await self.source.set(leaving, None)
+                await self.source.thaw()
+                raise
             here = leaving
         else:
             self._refuse_other(here)
             if here.state == "leaving":
-                await self._freeze(self.source, here)
+                await self.source.freeze(here)
         if here.state == "leaving" and self.source.memory.audit is not None:
             await sealing.seal(self.source.memory, self._tenant)
         return here
 
-    async def _refuse_impossible(self) -> None:
+    async def _refuse_impossible(self, *, change: bool) -> None:
         """Raise where the move cannot begin, or would not come to its end."""
-        tenant, source, target = self._tenant, self.source.memory, self.target.memory
-        if self.source.data_dir.resolve() == self.target.data_dir.resolve():
-            raise ConfigurationError(
-                f"both places have the data folder {self.source.data_dir}: name the folder of the "
-                "other one with --to-data-dir"
-            )
+        source, target = self.source.memory, self.target.memory
+        await _refuse_leaving(
+            self.source, self.principal, self.target.data_dir, target.keys, change=change
+        )
         if source.audit and target.audit and source.audit.folder == target.audit.folder:
             raise ConfigurationError("both places have one audit folder: set audit_dir for each")
-        await self._refuse_unfinished(None)
-        if source.audit and (await sealing.audit(source, self.principal)).breaks:
-            raise Conflict(
-                "the event log is not whole, which would not be seen after the move: look with "
-                "`memory-butler audit` first"
-            )
-        await asyncio.to_thread(
-            journals.refuse_unreadable, self.source.data_dir, tenant, source.keys, target.keys
-        )
-        await self._refuse_taken(await self._mark(self.target))
-
-    async def _refuse_unfinished(self, here: Move | None) -> None:
-        """Raise `Conflict` where an erasure was cut off, once more after the freeze."""
-        async with self.source.memory.reading(self._tenant, on_primary=True) as tx:
-            if not await erasure.unfinished(tx):
-                return
-        if here is not None:
-            await self._set(self.source, here, None)
-            await self._thaw(self.source)
-        raise Conflict("an erasure was cut off: finish it first, by erasing again")
+        await self._refuse_taken(await self.target.mark())
 
     async def _refuse_taken(self, there: Move | None) -> None:
         """Raise `Conflict` where the target has something of this tenant, or is getting it."""
@@ -248,38 +225,27 @@ class Moving:
     async def _arriving(self, here: Move, there: Move | None) -> Move:
         """The mark of the target, which takes no writes but ours from now on."""
         if there is not None and there.id == here.id and there.state in _COMING:
-            await self._freeze(self.target, there)
+            await self.target.freeze(there)
             return there
         again = there is not None and there.state == "left"
         arriving = Move(here.id, "returning" if again else "arriving", self.source.place)
         try:
             await self._refuse_taken(there)
             # The journals first: what begins between the two would be taken for one that came.
-            await self._freeze(self.target, arriving)
+            await self.target.freeze(arriving)
             try:
                 await asyncio.to_thread(journals.refuse_there, self.target.data_dir, self._tenant)
                 async with transaction(self.target.memory.pool, self._tenant) as tx:
-                    await self._mark_in(tx, there, arriving)
+                    await self.target.set_in(tx, there, arriving)
                     await self._refuse_rows(tx)
             except Conflict:
-                await self._thaw(self.target, there)
+                await self.target.thaw(there)
                 raise
         except Conflict:
-            await self._set(self.source, here, None)
-            await self._thaw(self.source)
+            await self.source.set(here, None)
+            await self.source.thaw()
             raise
         return arriving
-
-    async def _freeze(self, side: Side, move: Move) -> None:
-        said = move.refusal(self._tenant)
-        await asyncio.to_thread(journals.freeze, side.data_dir, self._tenant, said)
-
-    async def _thaw(self, side: Side, left: Move | None = None) -> None:
-        """Let the journals of a side be written to; one that was `left` before stays closed."""
-        if left is not None:
-            await self._freeze(side, left)
-        else:
-            await asyncio.to_thread(journals.thaw, side.data_dir, self._tenant)
 
     async def _copy_rows(self, arriving: Move) -> None:
         self.tell("copying the memories")
@@ -294,7 +260,7 @@ class Moving:
                 async for lines in _batches(transfer.dump(out, table, ())):
                     async with transaction(target.pool, self._tenant) as tx:
                         if await move_of(tx) != arriving:
-                            raise Conflict(_CHANGED)  # a lock that was lost let another go on
+                            raise Conflict(CHANGED)  # a lock that was lost let another go on
                         columns = table.columns
                         await transfer.restore(tx, table, columns, lines, models, Trust.USER_SAID)
                     done += len(lines)
@@ -350,58 +316,83 @@ class Moving:
                 raise IntegrityViolation(f"{self.target.place} did not take all tokens")
             if target.audit is not None:
                 signed = await sealing.begin_moved(target, tx, why)
-            await self._mark_in(tx, arriving, arrived)
+            await self.target.set_in(tx, arriving, arrived)
         if target.audit is not None and signed is not None:
             await asyncio.to_thread(target.audit.keep, self._tenant, signed)
 
     async def _close(self, here: Move, arrived: Move) -> None:
         """Let the target's journals be written; end the source's tokens, and then the move."""
         self.tell("closing the old place")
-        await asyncio.to_thread(journals.remove_aside, self.target.data_dir, self._tenant)
-        await self._thaw(self.target)
-        if self.target.memory.audit is not None:
-            await sealing.seal(self.target.memory, self._tenant)
+        await self.target.settle()
         left = replace(here, state="left")
         async with transaction(self.source.memory.pool, self._tenant) as tx:
             await erasure.erase_tokens(tx)
-            await self._mark_in(tx, here, left)
-        await self._freeze(self.source, left)
-        await self._set(self.target, arrived, None)
+            await self.source.set_in(tx, here, left)
+        await self.source.freeze(left)
+        await self.target.set(arrived, None)
 
-    async def _take_back(self, there: Move) -> None:
-        """Take away what came to the target, which takes no writes as long as that lasts."""
-        target = self.target.memory
-        before = replace(there, state="left") if there.state == "returning" else None
-        await asyncio.to_thread(journals.remove, self.target.data_dir, self._tenant)
-        await asyncio.to_thread(peers.forget, self.target.data_dir, self._tenant)
-        await self._thaw(self.target, before)
-        async with transaction(target.pool, self._tenant) as tx:
-            chained = await sealing.before_erasing(target, tx)
-            await erasure.erase_tenant(tx)
-            signed = await sealing.erased_everything(target, tx, there.id, chained)
-            await self._mark_in(tx, there, before)
-        if target.audit is not None and signed is not None:
-            await asyncio.to_thread(target.audit.keep, self._tenant, signed)
 
-    async def _content(self, side: Side) -> Content:
-        async with side.memory.reading(self._tenant, on_primary=True) as tx:
-            tables = await transfer.tables(tx)
-            rows = Counter({table.name: await transfer.count(tx, table) for table in tables})
-        names = await asyncio.to_thread(opening.names, side.data_dir, self._tenant)
-        held = await tokens.list_tokens(side.memory, self._tenant)
-        return Content(+rows, tuple(names), len(held))
+async def preview_to_new(
+    source: Side, principal: Principal, data_dir: Path, keys: KeySource
+) -> Content:
+    """As `Moving.preview`, to a target whose database the move itself makes or upgrades.
 
-    async def _mark(self, side: Side) -> Move | None:
-        async with transaction(side.memory.pool, self._tenant) as tx:
-            return await move_of(tx)
+    `data_dir` and `keys` are the target's.
+    """
+    here = await source.mark()
+    if here is not None:
+        raise Conflict(here.refusal(source.tenant))
+    await _refuse_leaving(source, principal, data_dir, keys, change=False)
+    await asyncio.to_thread(journals.refuse_there, data_dir, source.tenant)
+    return await _content(source)
 
-    async def _set(self, side: Side, was: Move | None, becomes: Move | None) -> None:
-        async with transaction(side.memory.pool, self._tenant) as tx:
-            await self._mark_in(tx, was, becomes)
 
-    async def _mark_in(self, tx: Transaction, was: Move | None, becomes: Move | None) -> None:
-        if not await moves.mark(tx, was, becomes):
-            raise Conflict(_CHANGED)
+async def _refuse_leaving(
+    source: Side, principal: Principal, data_dir: Path, keys: KeySource, *, change: bool
+) -> None:
+    """Raise where the source cannot be left for a target of this folder and these keys.
+
+    `change`: seal events and bring journals to this version, which a move needs first.
+    """
+    _refuse_one_folder(source.data_dir, data_dir)
+    await _refuse_unfinished(source)
+    memory = source.memory
+    if memory.audit and (await sealing.audit(memory, principal, seal_first=change)).breaks:
+        raise Conflict(
+            "the event log is not whole, which would not be seen after the move: look with "
+            "`memory-butler audit` first"
+        )
+    await asyncio.to_thread(
+        journals.refuse_unreadable,
+        source.data_dir,
+        source.tenant,
+        memory.keys,
+        keys,
+        upgrade=change,
+    )
+
+
+def _refuse_one_folder(one: Path, other: Path) -> None:
+    if one.resolve() == other.resolve():
+        raise ConfigurationError(
+            f"both places have the data folder {one}: name the folder of the other one with "
+            "--to-data-dir"
+        )
+
+
+async def _refuse_unfinished(source: Side) -> None:
+    async with source.memory.reading(source.tenant, on_primary=True) as tx:
+        if await erasure.unfinished(tx):
+            raise Conflict("an erasure was cut off: finish it first, by erasing again")
+
+
+async def _content(side: Side) -> Content:
+    async with side.memory.reading(side.tenant, on_primary=True) as tx:
+        tables = await transfer.tables(tx)
+        rows = Counter({table.name: await transfer.count(tx, table) for table in tables})
+    names = await asyncio.to_thread(opening.names, side.data_dir, side.tenant)
+    held = await tokens.list_tokens(side.memory, side.tenant)
+    return Content(+rows, tuple(names), len(held))
 
 
 async def _batches(rows: AsyncIterator[str]) -> AsyncIterator[list[str]]:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import Validity, lifecycle_state
 from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
@@ -16,7 +17,7 @@ from memory_butler.engine.browse.criteria import faded
 from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.curate import accept_fact
-from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.edits import edit_fact, rename_facts
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.screening import told
@@ -369,6 +370,62 @@ EDIT = Operation(
     needs="write",
     toolset=None,
     routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
+)
+
+
+class RenamedSubject(Input):
+    """A fact and its new subject."""
+
+    fact_id: UUID
+    subject: str = Field(description="Who or what it is about from now on.")
+
+
+class RenameFactsInput(Input):
+    """Which facts get which subjects."""
+
+    subjects: list[RenamedSubject] = Field(
+        min_length=1,
+        max_length=1000,
+        description="In this order, so that one may take the name that another has left.",
+    )
+
+
+class RenamedFact(Output):
+    """The fact that holds now, and the one that it replaced."""
+
+    fact_id: UUID
+    supersedes_id: UUID
+
+
+class RenamedFacts(Output):
+    """The facts that were renamed."""
+
+    renamed: list[RenamedFact]
+
+
+async def _rename(memory: Memory, principal: Principal, given: RenameFactsInput) -> RenamedFacts:
+    subjects = {one.fact_id: one.subject for one in given.subjects}
+    if len(subjects) < len(given.subjects):
+        raise InvalidInput("subjects names a fact twice")
+    renamed = await rename_facts(memory, principal, subjects)
+    return RenamedFacts(
+        renamed=[RenamedFact(fact_id=new, supersedes_id=old) for old, new in renamed.items()]
+    )
+
+
+RENAME = Operation(
+    name="facts_rename",
+    title="Rename facts",
+    description=(
+        "Give several active facts other subjects, all or none, as one change that is undone as "
+        "one. Each becomes a new fact that supersedes the old one, as by an edit."
+    ),
+    input_model=RenameFactsInput,
+    output_model=RenamedFacts,
+    handler=_rename,
+    needs="write",
+    toolset=None,
+    routes=(Route("PATCH", "/api/memory/facts"),),
 )
 
 

@@ -91,6 +91,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     facts.LIST,
     facts.LOOK,
     facts.EDIT,
+    facts.RENAME,
     facts.ACCEPT,
     inbox.INBOX,
     conflicts.LIST,

@@ -124,39 +124,65 @@ async def databases(dsn: str) -> list[str]:
         return [row["datname"] for row in await connection.fetch(_DATABASES)]
 
 
-# Every table, index and catalog: what is brought into the buffers has its checksum compared.
-_READ_PAGES: Final = """
-    SELECT sum(pg_prewarm(oid, 'buffer'))::bigint FROM pg_class
-    WHERE relkind IN ('r', 'i', 't', 'm') AND relpersistence <> 't'
+# A base backup that nobody keeps reads the files past the buffers of the server, and compares the
+# checksum of every page. The checkpoint before it writes what was changed in the buffers.
+_COMPARE: Final = (
+    "--target=blackhole",
+    "--wal-method=none",
+    "--checkpoint=fast",
+    "--no-manifest",
+)
+# It copies what it finds; so a file that is gone is looked for.
+_WITHOUT_FILE: Final = """
+    SELECT count(*) FROM pg_class
+    WHERE relkind IN ('r', 'i', 't', 'm', 'S') AND relpersistence = 'p'
       AND pg_relation_filepath(oid) IS NOT NULL
+      AND (pg_stat_file(pg_relation_filepath(oid), true)).size IS NULL
 """
+_SIZE: Final = "SELECT sum(pg_database_size(oid))::bigint FROM pg_database"
+_DAMAGE: Final = (
+    asyncpg.DataCorruptedError,
+    asyncpg.IndexCorruptedError,
+    asyncpg.InternalServerError,
+    asyncpg.PostgresIOError,
+    asyncpg.UndefinedFileError,
+)
+_DAMAGED: Final = "{} of the database is damaged: restore the newest backup"
 
 
 async def read_everything(admin_dsn: str) -> tuple[int, int]:
-    """Read every row of every tenant and every page, those of indexes too; how many of each.
+    """Read every row of every tenant, and compare every page on the disk with its checksum.
+
+    Pages are those of all databases of the server, indexes and catalogs too. They are read as the
+    file system has them, which may be its own memory. How many rows, and bytes in files.
 
     Raises:
-        IntegrityViolation: a page cannot be read; the first that was met.
+        IntegrityViolation: a page cannot be read or was changed, or a file is gone.
     """
     owner = Roles.of(database_of(admin_dsn)).owner
-    async with connected(admin_dsn) as connection:
-        try:
-            extending = connection.transaction()
-            await extending.start()
-            await connection.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
-            pages = await connection.fetchval(_READ_PAGES)
-            await extending.rollback()  # a look changes nothing
+    try:
+        async with connected(admin_dsn) as connection:
+            # Twice: a table that is being rewritten changes its file between look and answer.
+            if await connection.fetchval(_WITHOUT_FILE) and await connection.fetchval(
+                _WITHOUT_FILE
+            ):
+                raise IntegrityViolation(_DAMAGED.format("a file"))
+            await _compare_pages(admin_dsn)
+            size: int = await connection.fetchval(_SIZE)
             await connection.execute(f"SET ROLE {quoted(owner)}")
             counts = await count(connection)
-        except (
-            asyncpg.DataCorruptedError,
-            asyncpg.IndexCorruptedError,
-            asyncpg.InternalServerError,
-        ):
-            raise IntegrityViolation(
-                "a page of the database is damaged: restore the newest backup"
-            ) from None
-        return sum(rows for rows, _ in counts.values()), pages
+    except _DAMAGE:
+        raise IntegrityViolation(_DAMAGED.format("a page")) from None
+    return sum(rows for rows, _ in counts.values()), size
+
+
+async def _compare_pages(admin_dsn: str) -> None:
+    try:
+        await run("pg_basebackup", admin_dsn, _COMPARE)
+    except Conflict as error:
+        if "checksum" not in str(error) and "could not read" not in str(error):
+            raise
+        raise IntegrityViolation(_DAMAGED.format("a page")) from None
 
 
 async def is_empty(admin_dsn: str) -> bool:

@@ -31,6 +31,10 @@ SELECT gone.id::uuid AS id, born.payload->>'butler' AS butler, born.created_at,
 {deleted}
 ORDER BY born.created_at DESC, gone.id LIMIT $6
 
+-- fragment: by_a_sweep
+-- The report of a decay sweep (C-27), which is kept among the episodes; nobody told or learned it.
+(butler = 'memory' AND metadata->>'kind' = 'decay_sweep') IS TRUE
+
 -- name: touched
 -- What may differ between two moments, but for what is new and took no other's place: changed, or out
 -- of time in between, or a fact that supersedes another.
@@ -40,6 +44,7 @@ WHERE tenant_id = $1 AND (created_at <= $2 AND valid_until > $2 AND valid_until 
 UNION
 SELECT 'episode', id FROM episodes
 WHERE tenant_id = $1 AND created_at <= $2 AND expires_at > $2 AND expires_at <= $3
+  AND NOT {by_a_sweep}
 UNION
 SELECT kind, id FROM memory_versions
 WHERE tenant_id = $1 AND known_until > $2 AND known_until <= $3
@@ -71,7 +76,7 @@ WITH new AS MATERIALIZED (
     SELECT 'rule', id, created_at, {rule_gone} FROM rules WHERE tenant_id = $1 AND created_at > $2
     UNION ALL
     SELECT 'episode', id, created_at, {episode_gone}
-    FROM episodes WHERE tenant_id = $1 AND created_at > $2
+    FROM episodes WHERE tenant_id = $1 AND created_at > $2 AND NOT {by_a_sweep}
     UNION ALL
     SELECT 'entity', id, created_at, {entity_gone}
     FROM entities WHERE tenant_id = $1 AND created_at > $2

@@ -31,12 +31,13 @@ GEN_AI_OPERATIONS: Final[Mapping[str, str]] = {
     "memory_mark_harmful": "update_memory",
     "memory_restore": "update_memory",
     "fact_edit": "update_memory",
+    "facts_rename": "update_memory",
     "fact_accept": "update_memory",
     "rule_edit": "update_memory",
     "rule_move": "update_memory",
     "memory_forget": "delete_memory",
 }
-_OF_MANY: Final = frozenset({"memory_run_consolidation", "consolidation_submit"})
+_OF_MANY: Final = frozenset({"memory_run_consolidation", "consolidation_submit", "facts_rename"})
 _NAMES_ONE: Final = ("memory_id", "fact_id", "rule_id")
 _FOUND: Final = ("results", "included", "lines")
 

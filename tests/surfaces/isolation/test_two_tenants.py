@@ -59,6 +59,8 @@ NEVER_DONE: Final = {
     "memory_exchange_take": "it needs what another installation signed; tests/engine/exchange",
     "fact_accept": "it needs a fact that waits; tests/engine/test_lived_with.py has another's",
 }
+# Done by chance alone, once `fact_edit` had its turn; see tests/engine/test_renaming.py.
+SELDOM_DONE: Final = {"facts_rename"}
 # These inputs exclude each other, or must be there already; generated ones hardly ever fit.
 AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "fact_edit": ("fact_id", "content"),
@@ -68,6 +70,7 @@ AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "journal_log": ("companion", "actor", "content"),
     "journal_remember": ("companion", "type", "content"),
     "memory_erase": ("session_id",),
+    "memory_exchange_facts": ("parts",),
     "memory_undo": (),
 }
 # What one's own question changes about the next answer, and nobody else.
@@ -212,7 +215,7 @@ async def test_every_operation_over_every_surface(street: Street, clock: Clock) 
 
     await asyncio.to_thread(go_round)
     never = {name: answer for name, answer in refused.items() if name not in done}
-    assert never.keys() == NEVER_DONE.keys(), never
+    assert never.keys() - SELDOM_DONE == NEVER_DONE.keys(), never
 
 
 # Their answers are numbers, digests, or names that every household has: the owner's differ from

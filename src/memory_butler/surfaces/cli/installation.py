@@ -24,7 +24,10 @@ def doctor(
     place: Place,
     as_json: AsJson = False,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Read all of the embedded database, too: takes time.")
+        bool,
+        typer.Option(
+            "--deep", help="Read every row and page of the embedded database, too: takes time."
+        ),
     ] = False,
 ) -> None:
     """Say what is wrong with this installation, and the line to type.

@@ -100,6 +100,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "entity_update": {"aliases": ["Ana", "Anita"]},
     "entity_resolve": {"name": "Ana"},
     "fact_edit": {"content": "Prefers dark blue"},
+    "facts_rename": {"subjects": [{"fact_id": LIKE_FACT, "subject": "Ana Silva"}]},
     "fact_accept": {"fact_id": WAITING_FACT},
     "memory_erase": {"memory_type": "fact", "memory_id": LIKE_FACT, "preview": True},
     "conflict_settle": {"choice": "keep_both"},
