@@ -1,7 +1,6 @@
 """The composition root: settings in, a running server out."""
 
 import asyncio
-import gc
 from collections.abc import Callable
 
 from memory_butler.companions import schedule as companions
@@ -48,8 +47,6 @@ async def _serve(settings: Settings, announce: Callable[[str], None], stop: Stop
                 sealing(memory),
             ):
                 surfaces = served(memory, settings)
-                # All of it stays until the end; no collection need look at it again.
-                gc.freeze()
                 await run(
                     surfaces.app,
                     listening,

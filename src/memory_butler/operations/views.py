@@ -163,9 +163,9 @@ class Input(BaseModel):
 
 
 class Output(BaseModel):
-    """What an operation gives."""
+    """What an operation gives; its schema is built by the first answer, not by every start."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Revised(Output):
