@@ -6,7 +6,8 @@ import gc
 import os
 
 # What a command imports stays, some 300,000 objects of a server. Looking for what might go each 700
-# of them took a fifth of its time, each 50,000 still 6 % of a start. `running.run` looks sooner.
+# of them took a fifth of its time, each 50,000 still 6 % of a start. Servers look sooner:
+# `running.run` and `mcp.serve_stdio`.
 gc.set_threshold(500_000)
 # Nor is there anything to find at the end, where Python looks through all of it once more: a sixth.
 atexit.register(gc.freeze)

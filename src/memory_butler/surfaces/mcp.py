@@ -9,6 +9,7 @@ its tool has no output schema. Short answers, such as the id of what was stored,
 have one. A program asks for the whole answer as JSON: see `STRUCTURED`.
 """
 
+import gc
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection
@@ -142,6 +143,8 @@ async def serve_stdio(
     request without the tools of a server that is slow to answer. Calls wait for the memory.
     """
     server = _server(config, opened, lambda _: principal, toolsets)
+    gc.freeze()  # as `running.run` does it, and for its reasons
+    gc.set_threshold(50_000)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
