@@ -31,6 +31,7 @@ from bench.server import Client, machine
 from memory_butler.app import serve
 from memory_butler.config import Settings
 from memory_butler.logs import configure
+from memory_butler.telemetry.memory_spans import GEN_AI_OPERATIONS
 from memory_butler.telemetry.tracing import handing_to
 
 WARM_UP = 20
@@ -88,7 +89,7 @@ def _arguments(tool: str, turn: int, rng: random.Random) -> dict[str, str]:
 
 def _parts(tool: str, whole: float, spans: Sequence[ReadableSpan]) -> dict[str, float]:
     """Milliseconds of each part of one call."""
-    operation = next(one for one in spans if one.name == tool)
+    operation = next(one for one in spans if one.name == GEN_AI_OPERATIONS[tool])
     begun, ended = operation.start_time, operation.end_time
     assert begun is not None
     assert ended is not None
