@@ -368,6 +368,30 @@ async def test_a_comparison_names_whoever_ended_it_not_who_changed_it_before(
     }
 
 
+async def test_a_comparison_names_whoever_forgot_it_not_who_merged_its_entity_later(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    home = replace(principal, actor="home")
+    ana = await create_entity(memory, principal, "Ana", "person")
+    double = await create_entity(memory, principal, "Anna", "person")
+    lost, _ = await store_fact(memory, principal, "Anna", "pet", "A cat", entity_id=double["id"])
+    start = clock.now
+    clock.advance(days=1)
+    await forget_memory(memory, home, "fact", lost)
+    forgotten = clock.now
+    clock.advance(days=1)
+    await merge_entities(memory, principal, double["id"], ana["id"])
+    merged = clock.now
+    clock.advance(days=1)
+    found = await compare(memory, principal, start, None, limit=50)
+    assert {
+        one.before: (one.actor, one.at, one.difference.what) for one in found.told["forgotten"]
+    } == {
+        "Anna · pet: A cat": ("home", forgotten, ("forgotten",)),
+        "Anna": (principal.actor, merged, ("merged",)),
+    }
+
+
 async def test_an_event_that_put_another_text_in_place_has_both(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

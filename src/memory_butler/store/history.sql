@@ -113,9 +113,10 @@ UNION ALL
 SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: changed_by
--- Who changed each memory after $5, up to $6, and when. $4 says where that is told: of what came, in the event that
--- brought it; of what changed, in the step that ended its last version, and of what came back, in that
--- which ended its last version without it; what ran out of time has an event only if somebody set its end.
+-- Who changed each memory after $5, up to $6, and when. $4 says where that is told: of what came, in the
+-- event that brought it; of what changed, in the step that ended its last version; of what went, in that
+-- which ended its last version with it, since one that is gone is changed as well (by a merge), and of
+-- what came back, without it; what ran out of time has an event only if somebody set its end.
 -- The id of an entity has no column of its own in the events, and they are few.
 SELECT DISTINCT ON (item.id) item.id, told.actor, told.created_at
 FROM unnest($2::text[], $3::uuid[], $4::text[]) AS item (kind, id, how)
@@ -140,8 +141,10 @@ CROSS JOIN LATERAL (
     WHERE v.tenant_id = $1 AND v.kind = item.kind AND v.id = item.id
       AND v.known_until > $5 AND v.known_until <= $6
       AND (item.how = 'changed'
-           OR item.how = 'came back' AND (v.state->>'validity' <> 'active'
-                                          OR v.state->'metadata'->'forgotten' = 'true'
-                                          OR v.state->'metadata'->'disabled' = 'true'))
+           OR item.how IN ('went', 'came back')
+              AND (item.how = 'came back') = ((v.state->>'validity' <> 'active'
+                                               OR v.state->'metadata'->'forgotten' = 'true'
+                                               OR v.state->'metadata'->'disabled' = 'true'
+                                               OR v.state->'metadata' ? 'merged_into') IS TRUE))
 ) AS told
 ORDER BY item.id, CASE WHEN item.how = 'came' THEN told.created_at END, told.created_at DESC
