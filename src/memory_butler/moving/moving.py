@@ -203,6 +203,11 @@ class Moving:
         await asyncio.to_thread(journals.refuse_there, self.target.data_dir, self._tenant)
 
     async def _refuse_rows(self, tx: Transaction) -> None:
+        if await erasure.unfinished(tx):  # of an earlier stay; it would take what comes
+            raise Conflict(
+                f"at {self.target.place} an erasure was cut off: finish it there first, by erasing "
+                "again"
+            )
         held = [
             table.name
             for table in await transfer.tables(tx)
