@@ -62,6 +62,10 @@ async def test_a_source_that_comes_back_is_freed_and_erased(here: Place, there: 
     await fill(here)
     killed(here, there, "journals.thaw", 1)
     await _gives_up(there, "here")
+    with pytest.raises(Conflict, match="stays frozen here: if it was given up there, it lives"):
+        await move(here, there)  # as the refusal says
+    with pytest.raises(Frozen):
+        await here.stores("a second life")
     await cancel(here, there)
     await erasing.erase(here.memory, ACME, Target(everything=True))
     await there.stores("goes on")

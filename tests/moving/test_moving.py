@@ -252,8 +252,8 @@ async def test_a_journal_of_a_tenant_that_moves_is_not_copied_over_one_that_is_w
     await fill(here)
     freeze = Moving._arriving
 
-    async def and_thaw(moving: Moving, move: Move, there: Move | None) -> Move:
-        arriving = await freeze(moving, move, there)
+    async def and_thaw(moving: Moving, move: Move, there: Move | None, *, goes_on: bool) -> Move:
+        arriving = await freeze(moving, move, there, goes_on=goes_on)
         journals.thaw(moving.target.data_dir, "acme")
         return arriving
 
