@@ -122,9 +122,9 @@ async def test_a_tenant_comes_back_only_where_the_erasure_of_its_stay_is_finishe
     with pytest.raises(Conflict, match="at here an erasure was cut off: finish it there first"):
         await move(there, here)
     await there.writes("and it stays there")
-    await erasing.finish(here.memory, ACME)
+    await erasing.finish(here.memory, ACME, Target(everything=True))
     await move(there, here)
-    assert await erasing.finish(here.memory, ACME) == []
+    assert await erasing.finish(here.memory, ACME, Target(everything=True)) == []
     assert len(await here.messages()) == 3
 
 
