@@ -54,6 +54,11 @@ class Difference:
             return "ended"
         return "went" if self.fate == "forgotten" else "changed"
 
+    @property
+    def gone(self) -> str | None:
+        """Why it is not there at the second moment."""
+        return self.what[0] if self.fate == "forgotten" else None
+
 
 def differences(before: States, after: States) -> list[Difference]:
     """Every memory that is not what it was. What came and went in between leaves no trace.
