@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Connection, Database
 from memory_butler.config import Settings
-from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
@@ -120,6 +120,30 @@ async def test_what_the_server_cannot_read_is_told_as_damage(
     monkeypatch.setattr(dump, "count", cannot_read)
     with pytest.raises(IntegrityViolation, match="a page of the database is damaged"):
         await dump.read_everything(dsn)
+
+
+async def test_a_server_that_goes_away_meanwhile_is_not_told_as_damage(
+    damaged: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "going_away"
+    await schema.ensure_database(damaged.endpoint.dsn("postgres"), name)
+    await schema.prepare(damaged.endpoint.dsn(name))
+    monkeypatch.setattr(dump, "_COMPARE", (*dump._COMPARE, "--max-rate=1M"))
+    reading = asyncio.create_task(dump.read_everything(damaged.endpoint.dsn(name)))
+    connection = await asyncpg.connect(damaged.endpoint.dsn(name))
+    try:
+        while not (
+            pid := await connection.fetchval(
+                "SELECT pid FROM pg_stat_progress_basebackup WHERE backup_streamed > 4194304"
+            )
+        ):
+            assert not reading.done()
+            await asyncio.sleep(0.05)
+        os.kill(pid, 9)
+    finally:
+        await connection.close()
+    with pytest.raises(Conflict, match="could not read COPY data"):
+        await reading
 
 
 def _restore(file: Path, content: bytes) -> None:

@@ -18,7 +18,7 @@ from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.browse.rules import look_at_rule
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
-from memory_butler.engine.edits import edit_rule
+from memory_butler.engine.edits import edit_rule, move_rule
 from memory_butler.engine.entities import (
     create_entity,
     get_entity,
@@ -365,6 +365,35 @@ async def test_a_comparison_names_whoever_ended_it_not_who_changed_it_before(
         "Ana · trip: Faro": (None, None, ("ended",)),
         "Ana · city: Lisbon": ("home", undone, ("restored",)),
         "Ana · pet: A cat": (principal.actor, restored, ("restored",)),
+    }
+
+
+async def test_a_comparison_names_whoever_forgot_it_not_who_changed_it_before_or_later(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    home = replace(principal, actor="home")
+    ana = await create_entity(memory, principal, "Ana", "person")
+    double = await create_entity(memory, principal, "Anna", "person")
+    lost, _ = await store_fact(memory, principal, "Anna", "pet", "A cat", entity_id=double["id"])
+    rule = await store_rule(memory, principal, "Write to Ana")
+    start = clock.now
+    clock.advance(days=1)
+    await move_rule(memory, principal, rule, "disable")
+    clock.advance(days=1)
+    await forget_memory(memory, home, "fact", lost)
+    await forget_memory(memory, home, "rule", rule)
+    forgotten = clock.now
+    clock.advance(days=1)
+    await merge_entities(memory, principal, double["id"], ana["id"])
+    merged = clock.now
+    clock.advance(days=1)
+    found = await compare(memory, principal, start, None, limit=50)
+    assert {
+        one.before: (one.actor, one.at, one.difference.what) for one in found.told["forgotten"]
+    } == {
+        "Anna · pet: A cat": ("home", forgotten, ("forgotten",)),
+        "Write to Ana": ("home", forgotten, ("forgotten",)),
+        "Anna": (principal.actor, merged, ("merged",)),
     }
 
 

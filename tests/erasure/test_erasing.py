@@ -356,8 +356,33 @@ async def test_one_that_is_cut_off_is_finished_by_the_next(
     done = await erase(kept, principal, target)
     assert done.certificate["rows"]["rules"] == 1
     assert certificate.verify(done.path).certificate == done.certificate
-    assert await finish(kept, principal) == []
+    assert await finish(kept, principal, target) == []
     assert await admin.fetchval("SELECT finished_at IS NOT NULL FROM erasures")
+
+
+async def test_one_of_everything_is_finished_by_no_other(
+    kept: Memory, principal: Principal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Since finishing it takes all journals, those of a tenant that began anew, too."""
+
+    async def cut_off(*_: Any) -> Any:
+        raise Unavailable("the server went away")
+
+    everything = Target(everything=True)
+    await store_rule(kept, principal, MARKER)
+    with monkeypatch.context() as patched:
+        patched.setattr(scrubbing, "scrub", cut_off)
+        with pytest.raises(Unavailable):
+            await erase(kept, principal, everything, admin_dsn="postgresql://nowhere")
+    rule = await store_rule(kept, principal, MARKER)
+    new = tmp_path / "journal" / principal.tenant / "luna.sqlite"
+    new.parent.mkdir(parents=True, exist_ok=True)
+    JournalFile(new, kept.keys).close()
+    with pytest.raises(Conflict, match="an erasure of everything was cut off"):
+        await erase(kept, principal, Target(memory=("rule", rule)))
+    assert new.exists()
+    assert (await erase(kept, principal, everything)).certificate["target"] == {"by": "tenant"}
+    assert not new.exists()
 
 
 async def test_a_certificate_holds_while_nobody_changes_it(

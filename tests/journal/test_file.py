@@ -16,10 +16,11 @@ from memory_butler.domain.errors import (
     InvalidInput,
     Unavailable,
 )
-from memory_butler.journal import events, memory, queries
-from memory_butler.journal.file import JournalFile, journal_path
+from memory_butler.journal import events, memory, queries, snapshots
+from memory_butler.journal.file import JournalFile, is_current, journal_path
 from memory_butler.journal.items import MEMORY_TYPES, STATUSES, to_text
 from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.sealing import mark_in
 
 # Column, type, NOT NULL, place in the primary key; column by column as required.
 TABLES = {
@@ -324,3 +325,19 @@ def test_no_hot_query_reads_the_whole_log(file: JournalFile) -> None:
     assert "working_memory_active" in plan_of(file, memory.SQL["active"], {})
     for found in (back, newest):
         assert "TEMP B-TREE" not in found
+
+
+@pytest.mark.parametrize("name", ["c#", "what?", "%41", "my data"])
+def test_a_folder_of_any_name_is_read_and_copied(tmp_path: Path, name: str) -> None:
+    """Some signs mean something in the address by which SQLite opens a file only to read it."""
+    path = journal_path(tmp_path / name, "acme", "luna")
+    path.parent.mkdir(parents=True)
+    with JournalFile(path) as file:
+        LiveJournal(file).log("hello there", "user")
+        kept = snapshots.digest(file)
+    assert is_current(path)
+    assert mark_in(path) is None
+    snapshots.copy_all(tmp_path / name, tmp_path / "copy")
+    with JournalFile(tmp_path / "copy" / "acme" / path.name) as copied:
+        assert snapshots.digest(copied) == kept
+    assert {one.name for one in tmp_path.iterdir()} == {name, "copy"}

@@ -35,7 +35,9 @@ async def _gives_up(place: Place, other: str) -> str:
 async def test_a_source_goes_on_without_its_target(here: Place, there: Place) -> None:
     tokens = await fill(here)
     killed(here, there, "transfer.restore", 3)
-    with pytest.raises(Frozen, match="lost for good, run `memory-butler move --give-up there`"):
+    with pytest.raises(
+        Frozen, match="lost for good, run `memory-butler move --tenant acme --give-up there`"
+    ):
         await here.stores("is frozen")
     assert await _gives_up(here, "there") == "leaving"
     assert await here.admits(tokens["a"]) is not None
@@ -62,6 +64,10 @@ async def test_a_source_that_comes_back_is_freed_and_erased(here: Place, there: 
     await fill(here)
     killed(here, there, "journals.thaw", 1)
     await _gives_up(there, "here")
+    with pytest.raises(Conflict, match="stays frozen here: if it was given up there, it lives"):
+        await move(here, there)  # as the refusal says
+    with pytest.raises(Frozen):
+        await here.stores("a second life")
     await cancel(here, there)
     await erasing.erase(here.memory, ACME, Target(everything=True))
     await there.stores("goes on")
@@ -98,7 +104,9 @@ async def test_a_target_goes_on_without_its_source(here: Place, there: Place, po
     tokens = await fill(here)
     killed(here, there, point, 1)
     await there.stores("was written there")
-    with pytest.raises(Conflict, match="lost for good, run `memory-butler move --give-up here`"):
+    with pytest.raises(
+        Conflict, match="lost for good, run `memory-butler move --tenant acme --give-up here`"
+    ):
         await move(there, here)
     with pytest.raises(Conflict, match="moves between here and here, not a third place"):
         await _gives_up(there, "a third place")

@@ -105,6 +105,29 @@ async def test_a_tenant_moves_with_all_it_has(here: Place, there: Place, sealed:
     assert await here.recalls("rain", OTHER)
 
 
+async def test_a_tenant_comes_back_only_where_the_erasure_of_its_stay_is_finished(
+    here: Place, there: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Since to finish it takes all journals and keys of the tenant, those that came back too."""
+    await fill(here)
+    await move(here, there)
+    with monkeypatch.context() as patched:
+
+        def dies(*_: object) -> None:
+            raise RuntimeError("cut off")
+
+        patched.setattr(certificate, "signed", dies)
+        with pytest.raises(RuntimeError, match="cut off"):
+            await erasing.erase(here.memory, ACME, Target(everything=True))
+    with pytest.raises(Conflict, match="at here an erasure was cut off: finish it there first"):
+        await move(there, here)
+    await there.writes("and it stays there")
+    await erasing.finish(here.memory, ACME, Target(everything=True))
+    await move(there, here)
+    assert await erasing.finish(here.memory, ACME, Target(everything=True)) == []
+    assert len(await here.messages()) == 3
+
+
 # Where a move is killed: each run goes on from where the one before was, so calls are of one run.
 # By day a few of them.
 BEFORE = (("journals.freeze", 1), ("moves.mark", 1))
@@ -229,8 +252,8 @@ async def test_a_journal_of_a_tenant_that_moves_is_not_copied_over_one_that_is_w
     await fill(here)
     freeze = Moving._arriving
 
-    async def and_thaw(moving: Moving, move: Move, there: Move | None) -> Move:
-        arriving = await freeze(moving, move, there)
+    async def and_thaw(moving: Moving, move: Move, there: Move | None, *, goes_on: bool) -> Move:
+        arriving = await freeze(moving, move, there, goes_on=goes_on)
         journals.thaw(moving.target.data_dir, "acme")
         return arriving
 

@@ -44,14 +44,20 @@ class Difference:
     what: tuple[str, ...]
 
     @property
-    def how(self) -> Literal["came", "came back", "changed", "ended"]:
-        """Whether it came, came back, was changed, or ran out of its time."""
+    def how(self) -> Literal["came", "came back", "changed", "went", "ended"]:
+        """Whether it came, came back, was changed, was taken away, or ran out of its time."""
         if self.fate == "learned" or self.what == ("replaced",):
             return "came"
         if self.what == ("restored",):
             return "came back"
-        ended = self.what == ("ended",) or (self.kind == "episode" and self.what == ("expired",))
-        return "ended" if ended else "changed"
+        if self.what == ("ended",) or (self.kind == "episode" and self.what == ("expired",)):
+            return "ended"
+        return "went" if self.fate == "forgotten" else "changed"
+
+    @property
+    def gone(self) -> str | None:
+        """Why it is not there at the second moment."""
+        return self.what[0] if self.fate == "forgotten" else None
 
 
 def differences(before: States, after: States) -> list[Difference]:

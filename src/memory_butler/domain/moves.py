@@ -31,21 +31,20 @@ class Move:
         if self.state == "arrived":
             return (
                 f"tenant {tenant} has come from {self.place}, where that is not closed yet: run "
-                f"the same `memory-butler move` again. {self._lost}"
+                f"the same `memory-butler move` again. {self._lost(tenant)}"
             )
         way = "to" if self.state == "leaving" else "from"
         return (
             f"tenant {tenant} is moving {way} {self.place}: nothing is written until it is there. "
             "If that was cut off, run `memory-butler move` again to go on, or with --cancel to "
-            f"take it back. {self._lost}"
+            f"take it back. {self._lost(tenant)}"
         )
 
-    @property
-    def _lost(self) -> str:
+    def _lost(self, tenant: str) -> str:
         """What to do where the other installation never comes back."""
         return (
-            f"If {self.place} is lost for good, run `memory-butler move --give-up "
-            f"{shlex.quote(self.place)}` here"
+            f"If {self.place} is lost for good, run `memory-butler move --tenant {tenant} "
+            f"--give-up {shlex.quote(self.place)}` here"
         )
 
 

@@ -106,6 +106,7 @@ async def erase(
 
     Raises:
         NotFound: there is nothing of that name.
+        Conflict: an erasure of everything was cut off, and this is not of everything.
         IntegrityViolation: a probe still found it; nothing was erased.
         Frozen: the tenant is moving, or has moved and this is not all that it left behind.
         ConfigurationError: there is no data directory for the certificate; nothing was erased.
@@ -113,7 +114,7 @@ async def erase(
             erase again to finish.
     """
     _data_dir(memory)
-    done = await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)
+    done = await finish(memory, principal, target, admin_dsn=admin_dsn, tell=tell)
     for one in done:
         if one.certificate["target"] == target.as_json():
             return one
@@ -149,7 +150,7 @@ async def erase(
         await asyncio.to_thread(memory.audit.keep, principal.tenant, goes_on)
     (erased,) = [
         one
-        for one in await finish(memory, principal, admin_dsn=admin_dsn, tell=tell)
+        for one in await finish(memory, principal, target, admin_dsn=admin_dsn, tell=tell)
         if one.certificate["id"] == str(id)
     ]
     return erased
@@ -218,13 +219,24 @@ def _report(
 async def finish(
     memory: Memory,
     principal: Principal,
+    wanted: Target,
     *,
     admin_dsn: str | None = None,
     tell: Tell = lambda _: None,
 ) -> list[Erased]:
-    """Finish what was erased and then cut off; the certificates of these."""
+    """Finish what was erased and then cut off; the certificates of these.
+
+    Raises:
+        Conflict: one of them is of everything, and what is `wanted` is not: all journals would go,
+            those that the tenant has begun since too.
+    """
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         waiting = await erasure.unfinished(tx)
+    if not wanted.everything and any(row["target"]["by"] == "tenant" for row in waiting):
+        raise Conflict(
+            "an erasure of everything was cut off: finish it first with `memory-butler erase "
+            f"--everything --tenant {principal.tenant}`, which takes all journals, new ones too"
+        )
     done = []
     for row in waiting:
         said = await _complete(memory, principal, row, admin_dsn or memory.admin_dsn, tell)

@@ -305,7 +305,9 @@ def is_current(path: Path) -> bool:
         Unavailable: it cannot be read.
     """
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
             return _version(connection, path.name) >= SCHEMA_VERSION
     except sqlite3.Error as error:
         raise Unavailable(f"the journal {path.name} cannot be opened: {error}") from error

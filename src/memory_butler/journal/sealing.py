@@ -334,7 +334,7 @@ def mark_in(path: Path) -> Mark | None:
     Raises:
         sqlite3.Error: it cannot be read.
     """
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
         return _mark_of(db)
 
 

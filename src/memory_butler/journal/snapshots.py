@@ -52,7 +52,9 @@ def tenants(data_dir: Path) -> list[str]:
 def check(path: Path) -> None:
     """Raise IntegrityViolation where a journal's file is damaged."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
             (said,) = connection.execute("PRAGMA integrity_check").fetchone()
     except sqlite3.DatabaseError as error:
         said = str(error)
@@ -91,7 +93,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _copy(source: Path, target: Path) -> None:
     with (
-        closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as original,
+        closing(
+            sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=30)
+        ) as original,
         closing(sqlite3.connect(target)) as copy,
     ):
         original.backup(copy)

@@ -99,13 +99,14 @@ class Moving:
             Unavailable: a database is away; move again.
         """
         async with self._alone():
+            goes_on = await self.source.mark() is not None
             here = await self._frozen()
             there = await self.target.mark()
             arrived = Move(here.id, "arrived", self.source.place)
             # By its id, since people name a place in several ways.
             is_there = there is not None and (there.id, there.state) == (here.id, "arrived")
             if here.state == "leaving" and not is_there:
-                arriving = await self._arriving(here, there)
+                arriving = await self._arriving(here, there, goes_on=goes_on)
                 await self._copy_rows(arriving)
                 await self._copy_files(arriving)
                 await self._compare()
@@ -203,6 +204,11 @@ class Moving:
         await asyncio.to_thread(journals.refuse_there, self.target.data_dir, self._tenant)
 
     async def _refuse_rows(self, tx: Transaction) -> None:
+        if await erasure.unfinished(tx):  # of an earlier stay; it would take what comes
+            raise Conflict(
+                f"at {self.target.place} an erasure was cut off: finish it there first, by erasing "
+                "again"
+            )
         held = [
             table.name
             for table in await transfer.tables(tx)
@@ -212,7 +218,8 @@ class Moving:
             raise Conflict(
                 f"{self.target.place} has a tenant {self._tenant} already "
                 f"({', '.join(held) or 'tokens'}): a tenant moves to where there is none of its "
-                "name. `memory-butler erase --everything` there makes room"
+                "name. `memory-butler erase --everything` there makes room, if nobody needs that "
+                "one"
             )
 
     def _refuse_other(self, here: Move) -> None:
@@ -222,7 +229,7 @@ class Moving:
         if here.place != self.target.place:
             raise Conflict(f"{here.refusal(self._tenant)} (this is {self.target.place})")
 
-    async def _arriving(self, here: Move, there: Move | None) -> Move:
+    async def _arriving(self, here: Move, there: Move | None, *, goes_on: bool) -> Move:
         """The mark of the target, which takes no writes but ours from now on."""
         if there is not None and there.id == here.id and there.state in _COMING:
             await self.target.freeze(there)
@@ -241,7 +248,12 @@ class Moving:
             except Conflict:
                 await self.target.thaw(there)
                 raise
-        except Conflict:
+        except Conflict as error:
+            if goes_on:  # it may live there, where this place was given up and is in no mark
+                raise Conflict(
+                    f"{error}. It stays frozen here: if it was given up there, it lives there; "
+                    "--cancel frees it here, to be erased"
+                ) from None
             await self.source.set(here, None)
             await self.source.thaw()
             raise

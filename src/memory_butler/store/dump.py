@@ -180,7 +180,9 @@ async def _compare_pages(admin_dsn: str) -> None:
     try:
         await run("pg_basebackup", admin_dsn, _COMPARE)
     except Conflict as error:
-        if "checksum" not in str(error) and "could not read" not in str(error):
+        # Of its words for what it cannot read, one alone is of the disk: "could not read COPY data"
+        # says that the server went away.
+        if "checksum" not in str(error) and "could not read file" not in str(error):
             raise
         raise IntegrityViolation(_DAMAGED.format("a page")) from None
 

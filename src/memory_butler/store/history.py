@@ -75,10 +75,14 @@ async def changed_by(
 ) -> dict[UUID, Row]:
     """The `actor` and `created_at` of the change of each memory between, by its id.
 
-    Of what came meanwhile, the change that brought it; of the others, their last. What only ran out
-    of time is not in it: nobody did that.
+    Of what came meanwhile, the change that brought it; of what went or came back, the one that did
+    it; of the others, their last. What only ran out of time is not in it: nobody did that.
     """
-    kinds, ids = [one.kind for one in found], [one.id for one in found]
-    how = [one.how for one in found]
-    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, kinds, ids, how, since, until)
+    items = (
+        [one.kind for one in found],
+        [one.id for one in found],
+        [one.how for one in found],
+        [one.gone for one in found],
+    )
+    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, *items, since, until)
     return {row["id"]: row for row in rows(told)}

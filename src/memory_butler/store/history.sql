@@ -112,24 +112,32 @@ SELECT 'episode', id, left(content, 2000) FROM episodes WHERE tenant_id = $1 AND
 UNION ALL
 SELECT 'entity', id, canonical_name FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
+-- fragment: state_gone
+-- As the fragments above say it of a row, of any kind and apart from time.
+CASE WHEN v.state->>'validity' = 'retracted' OR v.state->'metadata'->'forgotten' = 'true' THEN 'forgotten'
+     WHEN v.state->>'validity' <> 'active' THEN v.state->>'validity'
+     WHEN v.state->'metadata'->'disabled' = 'true' THEN 'disabled'
+     WHEN v.state->'metadata' ? 'merged_into' THEN 'merged' END
+
 -- name: changed_by
--- Who changed each memory after $5, up to $6, and when. $4 says where that is told: of what came, in the event that
--- brought it; of what changed, in the step that ended its last version, and of what came back, in that
--- which ended its last version without it; what ran out of time has an event only if somebody set its end.
+-- Who changed each memory after $6, up to $7, and when. $4 says where that is told: of what came, in the
+-- event that brought it; of what changed, in the step that ended its last version; of what went for the
+-- reason $5 or came back, in that which ended the last version that was not so, for one that is gone is
+-- changed as well (by a merge); what ran out of time has an event only if somebody set its end.
 -- The id of an entity has no column of its own in the events, and they are few.
 SELECT DISTINCT ON (item.id) item.id, told.actor, told.created_at
-FROM unnest($2::text[], $3::uuid[], $4::text[]) AS item (kind, id, how)
+FROM unnest($2::text[], $3::uuid[], $4::text[], $5::text[]) AS item (kind, id, how, gone)
 CROSS JOIN LATERAL (
     SELECT e.actor, e.created_at FROM memory_events e
-    WHERE item.how = 'came' AND e.tenant_id = $1 AND e.created_at > $5
+    WHERE item.how = 'came' AND e.tenant_id = $1 AND e.created_at > $6
       AND e.memory_id = item.id::text
     UNION ALL
     SELECT e.actor, e.created_at FROM memory_events e
-    WHERE item.how = 'came' AND item.kind = 'entity' AND e.tenant_id = $1 AND e.created_at > $5
+    WHERE item.how = 'came' AND item.kind = 'entity' AND e.tenant_id = $1 AND e.created_at > $6
       AND e.event_type = 'entity_created' AND e.payload->>'entity_id' = item.id::text
     UNION ALL
     SELECT e.actor, e.created_at FROM memory_events e
-    WHERE item.how = 'ended' AND e.tenant_id = $1 AND e.created_at > $5
+    WHERE item.how = 'ended' AND e.tenant_id = $1 AND e.created_at > $6
       AND e.event_type = 'episode_forgotten' AND e.memory_id = item.id::text
     UNION ALL
     SELECT step.actor, v.known_until FROM memory_versions v
@@ -138,10 +146,8 @@ CROSS JOIN LATERAL (
         ORDER BY e.memory_id IS DISTINCT FROM item.id::text, e.created_at, e.id LIMIT 1
     ) AS step
     WHERE v.tenant_id = $1 AND v.kind = item.kind AND v.id = item.id
-      AND v.known_until > $5 AND v.known_until <= $6
+      AND v.known_until > $6 AND v.known_until <= $7
       AND (item.how = 'changed'
-           OR item.how = 'came back' AND (v.state->>'validity' <> 'active'
-                                          OR v.state->'metadata'->'forgotten' = 'true'
-                                          OR v.state->'metadata'->'disabled' = 'true'))
+           OR item.how IN ('went', 'came back') AND {state_gone} IS DISTINCT FROM item.gone)
 ) AS told
 ORDER BY item.id, CASE WHEN item.how = 'came' THEN told.created_at END, told.created_at DESC

@@ -85,7 +85,7 @@ def erase(
     async def work(opened: Any) -> erasing.Preview | erasing.Erased | None:
         if preview:
             return await erasing.preview(opened, who, target)
-        waiting = await erasing.finish(opened, who, admin_dsn=admin, tell=complain)
+        waiting = await erasing.finish(opened, who, target, admin_dsn=admin, tell=complain)
         for one in waiting:
             if one.certificate["target"] == target.as_json():
                 return one

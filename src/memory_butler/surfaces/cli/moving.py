@@ -141,7 +141,8 @@ _ENDS: Final[dict[str, str]] = {
     "leaving": "takes writes here again, as it was when the move began. If it had arrived at "
     "{other}, what was written there since is lost",
     "left": "takes writes here again, with what is left of it here and without tokens. What was "
-    "written at {other} since the move is lost",
+    "written at {other} since the move is lost. If it has moved on from there, it lives there: do "
+    "not use it here",
     "arriving": "is deleted here: not all of it had come. Restore it from a backup of {other}. "
     "What came can be exported before, with `memory-butler export`",
     "arrived": "stays here, with all that it has, and may move on",
