@@ -144,6 +144,19 @@ async def test_a_server_that_goes_away_meanwhile_is_not_told_as_damage(
         await connection.close()
     with pytest.raises(Conflict, match="could not read COPY data"):
         await reading
+    # Told to stop while it recovers, the server would take its whole time for that.
+    async with asyncio.timeout(20):
+        while not await _answers(damaged.endpoint.dsn(name)):  # noqa: ASYNC110 -- the server comes back by itself
+            await asyncio.sleep(0.05)
+
+
+async def _answers(dsn: str) -> bool:
+    try:
+        connection = await asyncpg.connect(dsn)
+    except (OSError, asyncpg.PostgresError):
+        return False
+    await connection.close()
+    return True
 
 
 def _restore(file: Path, content: bytes) -> None:

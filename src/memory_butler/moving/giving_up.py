@@ -4,7 +4,6 @@ A move ends with both installations: each asks the other where the tenant is. So
 a person must say so. What the other one answers is all that can be asked from here.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,9 +19,6 @@ from memory_butler.store import moves
 _CONNECT_SECONDS: Final = 10.0
 # It refuses, it wants a password that there is not, or it is no PostgreSQL server.
 _ANSWERS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-# HOST:PORT/DATABASE, where HOST may be the folder of a socket; or several hosts, with ports or
-# without.
-_SERVER: Final = re.compile(r"(?P<hosts>.+)/(?P<database>[^/]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +113,15 @@ def _holds_something(place: str) -> bool:
 
 
 def _address(place: str) -> str | None:
-    """The address of a server by the name of its place; None: it is a folder."""
-    found = _SERVER.fullmatch(place)
-    if found is None:
+    """The address of a server by the name of its place; None: it is a folder.
+
+    HOST:PORT/DATABASE, where HOST may be the folder of a socket; or several hosts, with ports or
+    without.
+    """
+    hosts, _, name = place.rpartition("/")
+    if not hosts or not name:
         return None
-    hosts, database = found["hosts"], quote(found["database"])
+    database = quote(name)
     if "," in hosts and not hosts.startswith("/"):
         return f"postgresql://{hosts}/{database}"
     host, _, port = hosts.rpartition(":")
