@@ -62,3 +62,8 @@ def keep_names(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def read_only(path: Path) -> str:
+    """The URI by which SQLite opens a file for reading only, whatever characters its path has."""
+    return f"{path.absolute().as_uri()}?mode=ro"

@@ -25,6 +25,7 @@ from memory_butler.domain.errors import (
     Unavailable,
 )
 from memory_butler.domain.principals import parse_tenant
+from memory_butler.files import read_only
 from memory_butler.journal import sealing, state, texts
 from memory_butler.journal.past import seen
 from memory_butler.journal.policy import JournalPolicy
@@ -305,9 +306,7 @@ def is_current(path: Path) -> bool:
         Unavailable: it cannot be read.
     """
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
+        with closing(sqlite3.connect(read_only(path), uri=True)) as connection:
             return _version(connection, path.name) >= SCHEMA_VERSION
     except sqlite3.Error as error:
         raise Unavailable(f"the journal {path.name} cannot be opened: {error}") from error

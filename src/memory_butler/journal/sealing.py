@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation
+from memory_butler.files import read_only
 from memory_butler.vault.keyring import DataKey, Keyring, KeySource
 
 Progress = Callable[[int, int], None]
@@ -334,7 +335,7 @@ def mark_in(path: Path) -> Mark | None:
     Raises:
         sqlite3.Error: it cannot be read.
     """
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with closing(sqlite3.connect(read_only(path), uri=True)) as db:
         return _mark_of(db)
 
 

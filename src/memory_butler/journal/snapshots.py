@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.files import read_only
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.meaning import MEANINGS
 from memory_butler.journal.sealing import PREFIX, TABLES
@@ -52,9 +53,7 @@ def tenants(data_dir: Path) -> list[str]:
 def check(path: Path) -> None:
     """Raise IntegrityViolation where a journal's file is damaged."""
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
+        with closing(sqlite3.connect(read_only(path), uri=True)) as connection:
             (said,) = connection.execute("PRAGMA integrity_check").fetchone()
     except sqlite3.DatabaseError as error:
         said = str(error)
@@ -93,9 +92,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _copy(source: Path, target: Path) -> None:
     with (
-        closing(
-            sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=30)
-        ) as original,
+        closing(sqlite3.connect(read_only(source), uri=True, timeout=30)) as original,
         closing(sqlite3.connect(target)) as copy,
     ):
         original.backup(copy)
