@@ -59,8 +59,8 @@ async def test_inspector_finds_no_fault_with_any_tool(served: Served) -> None:
     assert listed == {one.name for one in of_toolsets(("memory", "consolidation"))}
 
 
-async def test_inspector_calls_tools(served: Served) -> None:
-    """One of each shape of input and answer; every tool is called in tests/surfaces."""
+async def test_inspector_calls_every_tool(served: Served) -> None:
+    called = set()
 
     async def call(tool: str, **arguments: str) -> dict[str, Any]:
         pairs = [f"{name}={value}" for name, value in arguments.items()]
@@ -69,18 +69,36 @@ async def test_inspector_calls_tools(served: Served) -> None:
             f"{served.url}/mcp", "--method", "tools/call", "--tool-name", tool, *given
         )
         assert ran.code == 0, (tool, ran.output, ran.errors)
+        called.add(tool)
         told = json.loads(ran.output)
         answer: dict[str, Any] = told.get("structuredContent") or {"text": told["content"]}
         return answer
 
     fact = await call("memory_store_fact", subject="user", predicate="likes", content="Dark green")
+    rule = await call("memory_store_rule", content="Answer in one sentence")
+    await call("memory_store_episode", content="We talked of paint", butler="painter")
+    assert fact["id"] in str(await call("memory_search", query="dark green"))
     assert fact["id"] in str(await call("memory_recall", topic="dark green"))
-    assert fact["id"] in str(await call("memory_get", memory_type="fact", memory_id=fact["id"]))
-    ann = _id(await call("entity_create", canonical_name="Ann Smith", entity_type="person"))
-    assert ann in str(await call("entity_resolve", name="Ann Smith"))
     await call("memory_stats")
     await call("memory_context", trigger_prompt="dark green", butler="painter")
-    await call("consolidation_begin")
+    await call("memory_get", memory_type="fact", memory_id=fact["id"])
+    await call("memory_confirm", memory_type="fact", memory_id=fact["id"])
+    await call("memory_forget", memory_type="fact", memory_id=fact["id"])
+    await call("memory_mark_helpful", rule_id=rule["id"])
+    await call("memory_mark_harmful", rule_id=rule["id"])
+
+    ann = _id(await call("entity_create", canonical_name="Ann Smith", entity_type="person"))
+    annie = _id(await call("entity_create", canonical_name="Annie S", entity_type="person"))
+    await call("entity_get", entity_id=ann)
+    await call("entity_update", entity_id=ann, canonical_name="Ann B. Smith")
+    assert ann in str(await call("entity_resolve", name="Ann B. Smith"))
+    await call("entity_merge", source_entity_id=annie, target_entity_id=ann)
+
+    await call("memory_run_consolidation")
+    await call("memory_run_episode_cleanup")
+    begun = await call("consolidation_begin")
+    await call("consolidation_submit", run_id=begun["run_id"], answer="{}")
+    assert called == {one.name for one in of_toolsets(("memory", "consolidation"))}
 
 
 def _id(answer: dict[str, Any]) -> str:
