@@ -292,6 +292,18 @@ async def test_what_was_learned_changed_and_forgotten_between_two_moments(
         await compare(memory, principal, middle, start, limit=50)
 
 
+async def _authors(
+    memory: Memory, principal: Principal, since: datetime
+) -> dict[str | None, tuple[str | None, datetime | None, tuple[str, ...]]]:
+    """By what was said: who changed it, when, and what the change is called."""
+    found = await compare(memory, principal, since, None, limit=50)
+    return {
+        (one.before or one.after): (one.actor, one.at, one.difference.what)
+        for some in found.told.values()
+        for one in some
+    }
+
+
 async def test_a_comparison_names_who_changed_what_and_when(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
@@ -313,12 +325,7 @@ async def test_a_comparison_names_who_changed_what_and_when(
         await step
         made[name] = clock.now
     clock.advance(days=1)
-    found = await compare(memory, principal, start, None, limit=50)
-    assert {
-        (one.before or one.after): (one.actor, one.at, one.difference.what)
-        for some in found.told.values()
-        for one in some
-    } == {
+    assert await _authors(memory, principal, start) == {
         "Ana · city: Lisbon": ("home", made["moved"], ("replaced",)),
         "Write to Ana": (
             "home",
@@ -356,12 +363,7 @@ async def test_a_comparison_names_whoever_ended_it_not_who_changed_it_before(
     await confirm_memory(memory, home, "fact", trip)
     await confirm_memory(memory, home, "fact", lost)
     clock.advance(days=5)
-    found = await compare(memory, principal, start, None, limit=50)
-    assert {
-        (one.before or one.after): (one.actor, one.at, one.difference.what)
-        for some in found.told.values()
-        for one in some
-    } == {
+    assert await _authors(memory, principal, start) == {
         "Ana · trip: Faro": (None, None, ("ended",)),
         "Ana · city: Lisbon": ("home", undone, ("restored",)),
         "Ana · pet: A cat": (principal.actor, restored, ("restored",)),
