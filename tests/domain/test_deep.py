@@ -1,6 +1,5 @@
 """The deep score: every part, what they sum to, and what a memory inherits."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -126,16 +125,16 @@ def _order(candidates: dict[str, Evidence[str]]) -> list[str]:
 
 
 def test_a_turn_with_more_of_the_questions_words_comes_first() -> None:
-    assert _order({"none": _TURN, "all": replace(_TURN, coverage=1.0)})[0] == "all"
+    assert _order({"none": _TURN, "all": _TURN._replace(coverage=1.0)})[0] == "all"
 
 
 def test_a_turn_of_few_words_comes_after_one_that_says_something() -> None:
-    turns = {"thanks": replace(_TURN, words=3), "says": replace(_TURN, words=30)}
+    turns = {"thanks": _TURN._replace(words=3), "says": _TURN._replace(words=30)}
     assert _order(turns) == ["says", "thanks"]
 
 
 def test_a_turn_that_tells_of_its_speaker_comes_first() -> None:
-    scores = deep_scores({"other": _TURN, "own": replace(_TURN, of_self=True)})
+    scores = deep_scores({"other": _TURN, "own": _TURN._replace(of_self=True)})
     assert scores["own"].total > scores["other"].total
     assert [id for id, score in scores.items() if score.first_person > 0] == ["own"]
 
@@ -145,22 +144,22 @@ def test_in_a_small_store_a_short_note_comes_before_turns_about_their_speakers()
     note = _said(0.45, words=5)
     for others in range(1, 8):
         turns = {f"turn {n}": _said(0.02 * n, words=25, of_self=True) for n in range(others)}
-        plain = {id: replace(turn, of_self=False) for id, turn in turns.items()}
+        plain = {id: turn._replace(of_self=False) for id, turn in turns.items()}
         with_self, without = _order({"note": note, **turns}), _order({"note": note, **plain})
         assert with_self.index("note") == without.index("note")
 
 
 def test_a_turn_counts_by_its_cosine_though_the_vectors_did_not_find_it() -> None:
-    unfound = replace(_TURN, similarity=None)
-    nearer = replace(_TURN, similarity=None, nearness=6.0)
+    unfound = _TURN._replace(similarity=None)
+    nearer = _TURN._replace(similarity=None, nearness=6.0)
     assert _order({"unfound": unfound, "nearer": nearer}) == ["nearer", "unfound"]
 
 
 def test_who_is_named_comes_first_and_a_turn_after_a_question() -> None:
-    assert _order({"other": _TURN, "named": replace(_TURN, by_named=True)})[0] == "named"
+    assert _order({"other": _TURN, "named": _TURN._replace(by_named=True)})[0] == "named"
     turns = {
         "statement": _TURN,
-        "question": replace(_TURN, asks=True, before=["statement"], after=["answer", "next"]),
+        "question": _TURN._replace(asks=True, before=["statement"], after=["answer", "next"]),
         "answer": _TURN,
         "next": _TURN,
     }

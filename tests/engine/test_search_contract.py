@@ -52,9 +52,9 @@ async def test_equal_fused_scores_go_by_the_semantic_rank(
 async def test_the_hot_searches_never_share_a_plan_between_tenants(admin: Connection) -> None:
     rows = await admin.fetch(
         "SELECT proname, proconfig FROM pg_proc"
-        " WHERE proname ~ '^(find|worded|nearest)_(episodes|facts|rules)$'"
+        " WHERE proname ~ '^(find|worded|nearest|pointed)_(episodes|facts|rules)$'"
     )
-    assert len(rows) == 9 + 3  # those of the past
+    assert len(rows) == 3 + 3 + 1 + 1 + 3  # the last are those of the past
     for row in rows:
         assert "plan_cache_mode=force_custom_plan" in row["proconfig"]
         assert any(one.startswith("search_path=") for one in row["proconfig"])

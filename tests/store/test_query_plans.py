@@ -22,10 +22,9 @@ SELECT 'default', md5(n::text)::uuid, 's' || n, 'p', 'note ' || n, e::vector,
                                                || repeat(' threefold', (n % 3 = 0)::int))
 FROM unnest($1::text[]) WITH ORDINALITY AS t (e, n)
 """
-# The arms by themselves, as an everyday search runs them, and the deep search.
+# The arms by themselves.
 WORDED = "SELECT * FROM worded_facts('default', $1, NULL, 0.2, $2, 10)"
 NEAREST = "SELECT * FROM nearest_facts('default', $1, NULL, 0.2, $2, 10)"
-DEEP = "SELECT * FROM find_facts('default', $1, $2, NULL, 0.2, $3, 10, NULL, true)"
 
 
 def unit_vectors(count: int, *, seed: int) -> Any:
@@ -90,19 +89,13 @@ async def test_a_similarity_query_uses_the_ivfflat_index(admin: Connection) -> N
 
 
 @pytest.mark.requirement("FACT-26")
-@pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("as_runtime", [False, True])
 async def test_words_are_found_by_a_text_index(
-    admin: Connection, database: Database, deep: bool, as_runtime: bool
+    admin: Connection, database: Database, as_runtime: bool
 ) -> None:
     # Under a row policy the text match would be no index condition: the function runs as the owner.
     role = database.roles.runtime if as_runtime else ""
-    question = "word17 word23"
-    plan = (
-        await plans_inside(admin, DEEP, None, question, NOW, role=role)
-        if deep
-        else await plans_inside(admin, WORDED, question, NOW, role=role)
-    )
+    plan = await plans_inside(admin, WORDED, "word17 word23", NOW, role=role)
     assert "Bitmap Index Scan on idx_facts_search" in plan
     assert "Seq Scan on facts" not in plan
 
@@ -194,9 +187,8 @@ async def test_without_an_approximate_index_the_nearest_are_exact(admin: Connect
         "SELECT id FROM facts ORDER BY (embedding <=> $1) + 0, id LIMIT 10", vector
     )
     await admin.execute("SET butler.tenant_id = 'default'")
-    for search, arguments in ((NEAREST, (vector, NOW)), (DEEP, (vector, "", NOW))):
-        found = await admin.fetch(search, *arguments)
-        assert [row["id"] for row in found] == [row["id"] for row in exact]
+    found = await admin.fetch(NEAREST, vector, NOW)
+    assert [row["id"] for row in found] == [row["id"] for row in exact]
 
 
 async def test_what_matters_most_is_found_by_its_index(

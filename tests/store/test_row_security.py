@@ -18,11 +18,7 @@ from .tenant_tables import ROWS, TENANT_TABLES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-03")]
 
-SEARCHES = (
-    "find_episodes",
-    "find_facts",
-    "find_rules",
-)
+SEARCHES = ("find_episodes", "pointed_facts")
 # Like the searches, each arm by itself: what finds what `remembered` holds.
 ARMS = tuple(
     f"{arm}_{table}" for arm in ("worded", "nearest") for table in ("episodes", "facts", "rules")
@@ -238,6 +234,9 @@ async def _search(runtime: Connection, function: str, memory: Memory) -> list[as
         )
         return by_meaning
     search = f"SELECT * FROM {function}('default', $1, 'tea', NULL, 0, $2, 10)"
+    if function == "pointed_facts":
+        at_any_time = "NULL, '-infinity', 'infinity'"
+        search = f"SELECT * FROM {function}('default', $1, NULL, 0, $2, 10, {at_any_time})"
     found: list[asyncpg.Record] = await runtime.fetch(search, vector, memory.clock())
     return found
 
@@ -245,7 +244,9 @@ async def _search(runtime: Connection, function: str, memory: Memory) -> list[as
 @pytest.fixture
 async def remembered(memory: Memory, principal: Principal) -> None:
     await store_episode(memory, principal, "we spoke of tea", "general")
-    await store_fact(memory, principal, "user", "drink", "likes tea", tags=["tea"])
+    await store_fact(
+        memory, principal, "user", "drink", "likes tea", tags=["tea"], valid_from=memory.clock()
+    )
     await store_rule(memory, principal, "offer tea")
 
 

@@ -181,8 +181,6 @@ async def test_row_security_off_is_an_error_and_no_way_out(pool: asyncpg.Pool) -
 # for: another's, as near, must not take its place.
 _TEXT, _NONE, _AT = "'c Ann x'", "NULL, 0", f"'{NOW.isoformat()}'"
 _FIND: Final = f"{_NONE}, {_AT}, 1, NULL, true, '{{}}'"
-_AT_ANY_TIME: Final = f"NULL, 'Nobody', {_FIND}, '-infinity', 'infinity'"
-_TOLD: Final = f"NULL, 'Nobody', {_FIND}, NULL, NULL, $2"
 _OF_A_TENANT: Final = {
     "entities_named": ("ARRAY['ann']", "ARRAY['annie']"),
     "episodes_with_terms": (f"{_TEXT}, 1",),
@@ -190,19 +188,13 @@ _OF_A_TENANT: Final = {
     "facts_with_tag": ("'t', 1",),
     "facts_with_terms": (f"{_TEXT}, 1",),
     "rules_with_terms": (f"{_TEXT}, 1",),
-    **{
-        f"find_{table}": (
-            f"$1, NULL, {_FIND}, NULL, NULL",
-            f"NULL, {_TEXT}, {_FIND}, NULL, NULL",
-            f"NULL, 'c Nobody', {_FIND}, NULL, NULL",
-            *pointed,
-        )
-        for table, pointed in (
-            ("episodes", [_AT_ANY_TIME]),
-            ("facts", [_AT_ANY_TIME, _TOLD]),
-            ("rules", [_TOLD]),
-        )
-    },
+    "find_episodes": (
+        f"$1, NULL, {_FIND}, NULL, NULL",
+        f"NULL, {_TEXT}, {_FIND}, NULL, NULL",
+        f"NULL, 'c Nobody', {_FIND}, NULL, NULL",
+        f"NULL, 'Nobody', {_FIND}, '-infinity', 'infinity'",
+    ),
+    "pointed_facts": (f"$1, {_NONE}, {_AT}, 1, NULL, '-infinity', 'infinity'",),
     **{
         f"{arm}_{table}": (given,)
         for table in ("episodes", "facts", "rules")

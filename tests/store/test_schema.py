@@ -33,6 +33,7 @@ _MADE = {
     "mem_035": "31a73e94a4dc14bd",
     "mem_036": "c894474b6edc04ee",
     "mem_037": "758817f7ec390aaa",
+    "mem_038": "68510b7ada258797",
 }
 
 TIMESTAMP = "timestamp with time zone"

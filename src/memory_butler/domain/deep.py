@@ -29,7 +29,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -68,8 +67,7 @@ _WORD: Final = re.compile(r"\w+")
 _SMALL: Final = frozenset("a an the will may can my our her his mr mrs ms dr".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence(Generic[Id]):
+class Evidence(NamedTuple, Generic[Id]):
     """What a search knows of one candidate; a retriever that did not find it says None.
 
     `before` and `after` are the turns of its session next to it, the nearest first. `words` counts
@@ -165,28 +163,32 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     own = {id: meaning.get(id, 0.0) + words.get(id, 0.0) for id in candidates}
     best = max(own.values(), default=0.0) or 1.0
     tells_apart = any(own.values())
-    lifts = _lifts(candidates, own)
-    replies = _replies(candidates)
+    around = {id: one for id, one in candidates.items() if one.before or one.after}
+    lifts = _lifts(around, own)
+    replies = _replies(around, candidates)
     best_session = max((one.session_rank for one in candidates.values()), default=0.0) or 1.0
     scores = {}
     for id, one in candidates.items():
         inherits = CONTEXT_WORDS / (CONTEXT_WORDS + one.words)
-        scores[id] = DeepScore(
-            meaning=(
-                NEARNESS * max(0.0, one.nearness) if one.told else meaning.get(id, 0.0) / best
-            ),
+        score = DeepScore(
+            meaning=meaning.get(id, 0.0) / best,
             words=words.get(id, 0.0) / best,
-            neighbours=inherits * NEIGHBOUR * lifts[id] / best,
+            neighbours=inherits * NEIGHBOUR * lifts.get(id, 0.0) / best,
             session=inherits * SESSION * one.session_rank / best_session,
-            coverage=inherits * COVERAGE * one.coverage * one.told,
-            length=LENGTH * min(1.0, one.words / ENOUGH_WORDS) * one.told,
-            speaker=inherits * SPEAKER * (one.by_named and one.told),
             reply=inherits * REPLY * (id in replies),
-            first_person=FIRST_PERSON
-            * (min(1.0, own[id] / best / FOUND) if tells_apart else 1.0)
-            * (one.of_self and one.told),
             named=POINTED_AT * one.named,
         )
+        if one.told:
+            score = score._replace(
+                meaning=NEARNESS * max(0.0, one.nearness),
+                coverage=inherits * COVERAGE * one.coverage,
+                length=LENGTH * min(1.0, one.words / ENOUGH_WORDS),
+                speaker=inherits * SPEAKER * one.by_named,
+                first_person=FIRST_PERSON
+                * (min(1.0, own[id] / best / FOUND) if tells_apart else 1.0)
+                * one.of_self,
+            )
+        scores[id] = score
     told = [id for id, one in candidates.items() if one.told]
     most = max((scores[id].total for id in told), default=0.0) or 1.0
     # Where no retriever tells anything apart, what surrounds them still does; and where only facts
@@ -242,25 +244,25 @@ def _standing_out(values: Mapping[Id, float], of: int) -> dict[Id, float]:
     return {id: max(0.0, (value - mean) / deviation) for id, value in values.items()}
 
 
-def _lifts(candidates: Mapping[Id, Evidence[Id]], own: Mapping[Id, float]) -> dict[Id, float]:
-    """What each inherits from the turns around it: at each distance, from the better side."""
+def _lifts(around: Mapping[Id, Evidence[Id]], own: Mapping[Id, float]) -> dict[Id, float]:
+    """What turns inherit from those around them: at each distance, from the better side."""
     best_at: dict[Id, dict[int, float]] = defaultdict(dict)
-    for id, one in candidates.items():
+    for id, one in around.items():
         for side in (one.before, one.after):
             for steps, neighbour in enumerate(side, start=1):
                 known = best_at[neighbour].get(steps, 0.0)
                 best_at[neighbour][steps] = max(known, own[id])
     return {
-        id: sum(STEP ** (steps - 1) * value for steps, value in best_at.get(id, {}).items())
-        for id in candidates
+        id: sum(STEP ** (steps - 1) * value for steps, value in steps_away.items())
+        for id, steps_away in best_at.items()
     }
 
 
-def _replies(candidates: Mapping[Id, Evidence[Id]]) -> set[Id]:
+def _replies(around: Mapping[Id, Evidence[Id]], candidates: Mapping[Id, Evidence[Id]]) -> set[Id]:
     """Those whose turn before holds a question, as far as both are candidates."""
     return {
         turn
-        for id, one in candidates.items()
+        for id, one in around.items()
         for turns in ([id, *one.before], [*reversed(one.after), id])
         for turn, previous in pairwise(turns)
         if turn in candidates and previous in candidates and candidates[previous].asks

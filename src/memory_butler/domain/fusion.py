@@ -5,9 +5,8 @@ Learning Methods", SIGIR 2009.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from memory_butler.domain.errors import InvalidInput
 
@@ -28,8 +27,7 @@ class Sortable(Protocol):
 Id = TypeVar("Id", bound=Sortable)
 
 
-@dataclass(frozen=True, slots=True)
-class Fused(Generic[Id]):
+class Fused(NamedTuple, Generic[Id]):
     """One fused result. Ranks count from 1; limit + 1 means: that retriever did not find it."""
 
     id: Id

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.errors import InvalidInput
@@ -40,13 +40,14 @@ class ScoreWeights:
 DEFAULT_WEIGHTS = ScoreWeights()
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreParts:
+class ScoreParts(NamedTuple):
     """A score with everything that went into it; the parts are before weighting.
 
     `composite` is the documents' number; `rank_score`, which orders, is the composite times the
     weight of the rule's maturity (C-36) and the relevance (C-115): what fits the question decides
     first, and importance, recency and confidence order what fits it equally well.
+
+    A tuple, as `store.search.Found` is: a recall makes one for each of its candidates.
     """
 
     relevance: float

@@ -1,6 +1,6 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Self
@@ -39,10 +39,10 @@ from memory_butler.store.search import (
     Borne,
     Deep,
     Found,
+    Records,
     Wanted,
     bearings,
     candidates,
-    deepened,
     joined,
     nearest,
     weightiest,
@@ -176,43 +176,47 @@ async def matches(
         deep = Deep(spellings(asked.text), period_of(asked.dated, asked.now))
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
-    elif deep is not None:
-        found = await _deepened(tx, wanted, asked, deep, embedding)
     else:
-        by_words = [] if asked.mode == "semantic" else await worded(tx, wanted, asked.words)
-        vector = await embedding
-        by_meaning = [] if vector is None else await nearest(tx, wanted, vector)
-        found = joined(by_words, by_meaning)
-    fused = await _all_fused(tx, found, asked)
+        found = await _of_today(tx, wanted, asked, deep, embedding)
+    left = await _left(tx, found, asked)
     vector = await embedding
-    looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, fused)
-    if looked is not None:
-        fused = _weighed(asked, fused, *looked)
+    looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, left)
+    relevance = None if looked is None else _relevance(asked, left, *looked)
+    scores: Mapping[UUID, DeepScore] = {}
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(_evidence(asked, deep.period, fused, looked))
-        best = max((one.total for one in scores.values()), default=0.0) or 1.0
-        fused = [
-            match._replace(
-                deep=(score := scores[match.found.id]),
-                standing=_standing(match, score.total / best),
+        scores = deep_scores(_evidence(asked, deep.period, left, looked))
+    best = max((one.total for one in scores.values()), default=0.0) or 1.0
+    matched = []
+    for memory_type, some in left.items():
+        for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
+            bears = None if relevance is None else relevance.get(one.id, 0.0)
+            if (bears or 0.0) < asked.min_relevance:
+                continue
+            score = scores.get(one.id)
+            standing = 0.0 if score is None else _standing(rrf, score.total / best)
+            ranks = (rrf, semantic_rank, keyword_rank)
+            matched.append(
+                Match(memory_type, one, *ranks, deep=score, standing=standing, relevance=bears)
             )
-            for match in fused
-        ]
-    return [match for match in fused if (match.relevance or 0.0) >= asked.min_relevance]
+    return matched
 
 
-def _standing(match: Match, share: float) -> float:
+def _standing(rrf_score: float, share: float) -> float:
     """How relevant a candidate is for the composite score, 0.0 to 1.0 (SCORE-03, C-115).
 
     A tenth by its ranks in both retrievers, as the documents have it, and the rest by how far it
     stands out, which tells the best from what merely comes next. In a small store little does.
     """
-    return 0.1 * fusion.relevance(match.rrf_score) + 0.9 * share
+    return 0.1 * fusion.relevance(rrf_score) + 0.9 * share
 
 
 async def _looked_at(
-    tx: Transaction, wanted: Wanted, asked: Question, vector: Vector, found: Sequence[Match]
+    tx: Transaction,
+    wanted: Wanted,
+    asked: Question,
+    vector: Vector,
+    found: Mapping[MemoryType, Sequence[Found]],
 ) -> tuple[Around, dict[UUID, Borne]] | None:
     """How each bears on the question; None without any."""
     return await bearings(
@@ -222,21 +226,17 @@ async def _looked_at(
         vector,
         names_in(asked.text),
         spellings(asked.text),
-        _by_type(found),
+        {memory_type: [one.id for one in some] for memory_type, some in found.items()},
     )
 
 
-def _by_type(found: Sequence[Match]) -> dict[MemoryType, list[UUID]]:
-    grouped: dict[MemoryType, list[UUID]] = {}
-    for match in found:
-        grouped.setdefault(match.memory_type, []).append(match.found.id)
-    return grouped
-
-
-def _weighed(
-    asked: Question, found: Sequence[Match], around: Around, borne: Mapping[UUID, Borne]
-) -> list[Match]:
-    """Each with its relevance."""
+def _relevance(
+    asked: Question,
+    found: Mapping[MemoryType, Sequence[Found]],
+    around: Around,
+    borne: Mapping[UUID, Borne],
+) -> dict[UUID, float]:
+    """The probability of each that it bears on the question."""
     question = Asked(
         words=around.words,
         names=around.names,
@@ -252,15 +252,15 @@ def _weighed(
     known = {id: Bearing(one.similarity, one.words) for id, one in borne.items()}
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
-    for memory_type, ids in _by_type(found).items():
-        own = {id: known[id] for id in ids if id in known}
+    for memory_type, some in found.items():
+        own = {one.id: known[one.id] for one in some if one.id in known}
         best = bears
         if memory_type == "rule":
             # A name that memory does not know says that it knows no fact of it, and nothing of a
             # rule, which holds whoever is concerned.
             best = max(best, probability(replace(question, names=frozenset()), own))
         relevance |= weakened(question, own, best)
-    return [match._replace(relevance=relevance.get(match.found.id, 0.0)) for match in found]
+    return relevance
 
 
 async def _of_the_past(
@@ -275,53 +275,51 @@ async def _of_the_past(
     }
 
 
-async def _deepened(
+async def _of_today(
     tx: Transaction,
     wanted: Wanted,
     asked: Question,
-    deep: Deep,
+    deep: Deep | None,
     embedding: Awaitable[Vector | None],
 ) -> dict[MemoryType, list[Found]]:
-    plain = [memory_type for memory_type in wanted.types if memory_type != "episode"]
-    told = await worded(tx, replace(wanted, types=plain), asked.words) if plain else []
+    # Of episodes a deep search weighs the turns around, too, which one statement finds with them.
+    told = deep is not None and "episode" in wanted.types
+    plain = replace(wanted, types=[one for one in wanted.types if not (told and one == "episode")])
+    by_words: Records = ()
+    if plain.types and asked.mode != "semantic":
+        by_words = await worded(tx, plain, asked.words, deep=deep is not None)
     vector = await embedding
-    found: dict[MemoryType, list[Found]] = {}
-    for memory_type in wanted.types:
-        if memory_type == "episode":
-            found[memory_type] = await candidates(
-                tx, memory_type, wanted, question=asked.words, embedding=vector, deep=deep
-            )
-        else:
-            own = [row for row in told if row["memory_type"] == memory_type]
-            also: Sequence[UUID] = ()
-            if asked.weighty and memory_type == "fact" and vector is not None:
-                also = await weightiest(tx, wanted, vector)
-            found[memory_type] = await deepened(
-                tx, memory_type, wanted, told=own, embedding=vector, deep=deep, also=also
-            )
+    by_meaning: Records = ()
+    besides: Records = ()
+    if plain.types and vector is not None:
+        by_meaning = await nearest(tx, plain, vector, deep)
+        if asked.weighty and "fact" in plain.types:
+            besides = await weightiest(tx, plain, vector)
+    found = joined(by_words, by_meaning, besides)
+    if told:
+        found["episode"] = await candidates(
+            tx, "episode", wanted, question=asked.words, embedding=vector, deep=deep
+        )
     return found
 
 
-async def _all_fused(
+async def _left(
     tx: Transaction, found: Mapping[MemoryType, Sequence[Found]], asked: Question
-) -> list[Match]:
+) -> Mapping[MemoryType, Sequence[Found]]:
+    """What the retrievers would find if the memories left out were not there."""
     without = set(asked.without)
     if asked.min_trust is not None:
         ids = {one.id for some in found.values() for one in some}
         without |= ids - await trust.at_least(tx, ids, asked.min_trust)
-    narrowed = asked.min_trust is not None or bool(without)
-    return [
-        match
+    if asked.min_trust is None and not without:
+        return found
+    return {
+        memory_type: _reached([one for one in some if one.id not in without], asked.depth)
         for memory_type, some in found.items()
-        for match in _fused(
-            memory_type, _left(some, without, asked.depth) if narrowed else some, asked.depth
-        )
-    ]
+    }
 
 
-def _left(found: Sequence[Found], without: Collection[UUID], depth: int) -> Sequence[Found]:
-    """What the retrievers would find if the excluded memories were not there."""
-    left = [one for one in found if one.id not in without]
+def _reached(left: Sequence[Found], depth: int) -> Sequence[Found]:
     arms = (_arm(left, "semantic_rank"), _arm(left, "keyword_rank"))
     reached = {id for arm in arms for id in arm[:depth]}
     # In a deep search some are there for their neighbours, in neither arm.
@@ -332,20 +330,20 @@ def _ranked(one: Found) -> bool:
     return one.semantic_rank is not None or one.keyword_rank is not None
 
 
-def _fused(memory_type: MemoryType, found: Sequence[Found], depth: int) -> list[Match]:
-    """The candidates of one table, both retrievers' ranks fused."""
+def _fused(found: Sequence[Found], depth: int) -> Iterator[tuple[Found, float, int, int]]:
+    """The candidates of one table with their score by both ranks, and these; in no order."""
     fused = {
         one.id: one
         for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)
     }
     missing = depth + 1
     in_neither = fusion.rrf_score(missing, missing)
-    return [
-        Match(memory_type, one, place.rrf, place.semantic_rank, place.keyword_rank)
-        if (place := fused.get(one.id)) is not None
-        else Match(memory_type, one, in_neither, missing, missing)
-        for one in found
-    ]
+    for one in found:
+        place = fused.get(one.id)
+        if place is None:
+            yield one, in_neither, missing, missing
+        else:
+            yield one, place.rrf, place.semantic_rank, place.keyword_rank
 
 
 def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"]) -> list[UUID]:
@@ -356,7 +354,7 @@ def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"])
 def _evidence(
     asked: Question,
     period: Period | None,
-    found: Sequence[Match],
+    found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
@@ -368,23 +366,25 @@ def _evidence(
         spread = likely_spread(around.spread, around.sampled)
     named = named_speakers(asked.text, (one.speaker for one in borne.values()))
     evidence = {}
-    for match in found:
-        one = match.found
-        own = borne.get(one.id)
-        evidence[one.id] = Evidence(
-            similarity=one.similarity,
-            text_rank=one.text_rank,
-            words=one.words or 0,
-            session_rank=one.session_rank,
-            before=one.before or (),
-            after=one.after or (),
-            named=one.named,
-            in_period=period is not None and period.holds(one.happened_at),
-            told=match.memory_type == "episode",
-            coverage=len(own.words & words) / len(words) if own and words else 0.0,
-            by_named=own is not None and own.speaker in named,
-            asks=own is not None and own.asks,
-            of_self=own is not None and own.of_self,
-            nearness=((own.similarity or 0.0) - mean) / spread if own else 0.0,
-        )
+    for memory_type, some in found.items():
+        for one in some:
+            own = borne.get(one.id)
+            around_it = (one.session_rank, one.before or (), one.after or ())
+            if own is None:  # gone since it was found
+                evidence[one.id] = Evidence[UUID](one.similarity, one.text_rank, 0, *around_it)
+                continue
+            evidence[one.id] = Evidence(
+                one.similarity,
+                one.text_rank,
+                own.length,
+                *around_it,
+                named=own.named,
+                in_period=period is not None and period.holds(own.happened_at),
+                told=memory_type == "episode",
+                coverage=len(own.words & words) / len(words) if own.words and words else 0.0,
+                by_named=own.speaker in named,
+                asks=own.asks,
+                of_self=own.of_self,
+                nearness=((own.similarity or 0.0) - mean) / spread,
+            )
     return evidence

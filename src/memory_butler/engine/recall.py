@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeVar, assert_never
+from typing import Any, Final, NamedTuple, TypeVar, assert_never
 from uuid import UUID
 
 from memory_butler.domain import scoring
@@ -208,8 +208,7 @@ def first_with_rules(
     return scoring.first_with_share(ordered, limit, share, lambda one: type_of(one) == "rule")
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(NamedTuple):
     """A match with its place among the others; the smallest `order` comes first."""
 
     match: Match

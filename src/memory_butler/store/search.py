@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain.deep import TELLER_WORDS
@@ -20,6 +20,9 @@ PAST = load("history")
 
 # How many memories the keyword retriever reads for each that it gives: the rarest words say which.
 READ_BY_WORDS: Final = 25
+# For a deep search it reads as many as for an everyday one, and looks no further for a common word
+# where it has as many: what has only that word is not among the best, however deep they are.
+ENOUGH_FOR_DEEP: Final = 20
 
 WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
 
@@ -38,9 +41,8 @@ class Found(NamedTuple):
     times its rarity, for the length of the text (SRCH-04). What a type has no column for is None:
     importance of rules, confidence of episodes.
 
-    `words` counts the different words of its text. It and the rest are for a deep search alone: how
-    well the question fits the whole session, the turns around (the nearest first; None for one that
-    is here only as such a turn), whether the question names its entity, and when it happened.
+    The rest is for a deep search of episodes alone: how well the question fits the whole session,
+    and the turns around (the nearest first; None for one that is here only as such a turn).
 
     A tuple, as all of which a search makes hundreds: a frozen dataclass takes five times as long.
     """
@@ -58,12 +60,9 @@ class Found(NamedTuple):
     last_referenced_at: datetime | None
     created_at: datetime
     maturity: Maturity | None
-    words: int | None = None
     session_rank: float = 0.0
     before: Sequence[UUID] | None = None
     after: Sequence[UUID] | None = None
-    named: bool = False
-    happened_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,9 @@ class Wanted:
     version_id: int | None
 
 
-async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
+async def worded(tx: Transaction, wanted: Wanted, question: str, *, deep: bool = False) -> Records:
     """The keyword retriever, for a preprocessed question; '' finds nothing (SRCH-05)."""
+    enough = min(wanted.depth, ENOUGH_FOR_DEEP) if deep else wanted.depth
     with span("sql words"):
         found: Records = await tx.connection.fetch(
             SQL["worded"],
@@ -99,13 +99,19 @@ async def worded(tx: Transaction, wanted: Wanted, question: str) -> Records:
             wanted.min_confidence,
             wanted.now,
             wanted.depth,
-            READ_BY_WORDS * wanted.depth,
+            READ_BY_WORDS * enough,
+            enough,
         )
         return found
 
 
-async def nearest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records:
-    """The vector retriever, for a vector of shape (384,)."""
+async def nearest(
+    tx: Transaction, wanted: Wanted, embedding: Vector, deep: "Deep | None" = None
+) -> Records:
+    """The vector retriever, for a vector of shape (384,).
+
+    A deep search adds the facts that the question points at, which have no rank.
+    """
     with span("sql nearest"):
         found: Records = await tx.connection.fetch(
             SQL["nearest"],
@@ -117,6 +123,7 @@ async def nearest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records
             wanted.now,
             wanted.depth,
             wanted.version_id,
+            *_pointing(deep),
         )
         return found
 
@@ -126,12 +133,15 @@ def _of_types(arm: str, types: Iterable[MemoryType]) -> str:
     return "\nUNION ALL\n".join(SQL[f"{arm}_{memory_type}"] for memory_type in types)
 
 
-def joined(by_words: Records, by_meaning: Records) -> dict[MemoryType, list[Found]]:
-    """The candidates of both retrievers, each once, by type."""
-    meant = {row["id"]: row for row in by_meaning}
+def joined(
+    by_words: Records, by_meaning: Records, besides: Records = ()
+) -> dict[MemoryType, list[Found]]:
+    """The candidates of both retrievers, each once, by type; and what is there `besides`."""
     told = {row["id"]: row for row in by_words}
+    meant = {row["id"]: row for row in by_meaning if row["rank"] is not None}
+    pointed_at = {row["id"]: row for row in (*by_meaning, *besides)}
     found: dict[MemoryType, list[Found]] = {}
-    for id, row in (told | meant).items():
+    for id, row in (pointed_at | told | meant).items():
         semantic, keyword = meant.get(id, _ABSENT), told.get(id, _ABSENT)
         found.setdefault(row["memory_type"], []).append(
             Found(
@@ -164,6 +174,13 @@ class Deep:
     period: Period | None = None
 
 
+def _pointing(deep: Deep | None) -> tuple[Sequence[str] | None, datetime | None, datetime | None]:
+    if deep is None:
+        return None, None, None
+    start, end = (deep.period.start, deep.period.end) if deep.period else (None, None)
+    return deep.names or None, start, end
+
+
 async def candidates(
     tx: Transaction,
     memory_type: MemoryType,
@@ -181,72 +198,9 @@ async def candidates(
         question: preprocessed; '' leaves the keyword retriever out (SRCH-05).
         embedding: of shape (384,); None leaves the vector retriever out.
     """
-    query = (PAST if tx.past else SQL)[f"found_{memory_type}"]
-    return await _found(tx, memory_type, wanted, query, question, embedding, deep)
-
-
-async def deepened(
-    tx: Transaction,
-    memory_type: Literal["fact", "rule"],
-    wanted: Wanted,
-    *,
-    told: Records,
-    embedding: Vector | None,
-    deep: Deep,
-    also: Sequence[UUID] = (),
-) -> list[Found]:
-    """What a deep search weighs of facts or rules: these, the nearest and what is pointed at.
-
-    `told` is what the keyword retriever has found of them, and may be asked for before the
-    embedding is there. Of episodes the words say how well a whole session fits: `candidates`
-    looks them up. `also` are weighed wherever they rank.
-    """
-    by_words = {row["id"]: row for row in told}
-    query = SQL[f"found_{memory_type}"]
-    known = [*by_words, *also]
-    found = await _found(tx, memory_type, wanted, query, "", embedding, deep, known)
-    return [
-        one._replace(
-            keyword_rank=row["rank"],
-            text_rank=row["text_rank"],
-            matches_all=row["matches_all"],
-        )
-        if (row := by_words.get(one.id)) is not None
-        else one
-        for one in found
-    ]
-
-
-async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> list[UUID]:
-    """The facts of an importance of 8 and more that are nearest to a vector of shape (384,)."""
-    with span("sql weightiest"):
-        records = await tx.connection.fetch(
-            SQL["weightiest_facts"],
-            tx.tenant,
-            embedding,
-            wanted.scope,
-            wanted.min_confidence,
-            wanted.now,
-            wanted.version_id,
-            WEIGHTIEST,
-        )
-    return [record["id"] for record in records]
-
-
-async def _found(
-    tx: Transaction,
-    memory_type: MemoryType,
-    wanted: Wanted,
-    query: str,
-    question: str,
-    embedding: Vector | None,
-    deep: Deep | None,
-    told: Sequence[UUID] | None = None,
-) -> list[Found]:
-    period = None if deep is None else deep.period
     with span("sql search", memory_type=memory_type):
         records = await tx.connection.fetch(
-            query,
+            (PAST if tx.past else SQL)[f"found_{memory_type}"],
             tx.tenant,
             embedding,
             question,
@@ -256,24 +210,44 @@ async def _found(
             wanted.depth,
             wanted.version_id,
             deep is not None,
-            (deep.names or None) if deep else None,
-            period and period.start,
-            period and period.end,
-            *(() if told is None else (told,)),
+            *_pointing(deep),
         )
     return [Found(*record) for record in records]
+
+
+async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Records:
+    """The facts of an importance of 8 and more that are nearest to a vector of shape (384,).
+
+    As `nearest` gives them, and without a rank: they are weighed wherever they rank.
+    """
+    with span("sql weightiest"):
+        found: Records = await tx.connection.fetch(
+            SQL["weightiest_facts"],
+            tx.tenant,
+            embedding,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.version_id,
+            WEIGHTIEST,
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Borne:
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
-    `speaker` said it, it `asks` if it holds a question, and it is `of_self` if it is about its
-    speaker; of an episode alone.
+    `length` counts the different words of its text; `named` says that the question names its
+    entity. `speaker` said it, it `asks` if it holds a question, and it is `of_self` if it is about
+    its speaker; of an episode alone.
     """
 
     similarity: float | None
     words: frozenset[str]
+    length: int
+    named: bool
+    happened_at: datetime | None
     speaker: str | None
     asks: bool
     of_self: bool
@@ -348,6 +322,9 @@ async def bearings(
         row["id"]: Borne(
             row["similarity"],
             frozenset(row["shared"]),
+            row["length"],
+            row["named"],
+            row["happened_at"],
             row["speaker"],
             row["asks"],
             row["of_self"],

@@ -1,27 +1,25 @@
 -- The queries named bearing say what decides whether a candidate bears on a question: its nearness,
--- whichever retriever found it, and which of the question's words it has. With each comes what the question itself is: its words, those of them
--- that are names, whether it names a known entity; and the store around, from its first ids, which are
--- random: how many there are, how far they reach, how their nearness spreads.
+-- whichever retriever found it, which of the question's words it has, and what else a deep search
+-- weighs. With each comes what the question itself is: its words, those of them that are names, whether
+-- it names a known entity; and the store around, from its first ids, which are random: how many there
+-- are, how far they reach, how their nearness spreads.
 
 -- name: found_episode
 SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
--- name: found_fact
-SELECT * FROM find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-
--- name: found_rule
-SELECT * FROM find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-
 -- name: worded
-SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8)
+SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: nearest
-SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8)
+SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- What matters most and is nearest to a question, of the thousand facts that matter most.
 -- name: weightiest_facts
-SELECT m.id FROM (
-    SELECT m.id, m.embedding FROM facts m
+SELECT 'fact' AS memory_type, m.id, NULL::bigint AS rank, NULL::double precision AS similarity,
+       m.importance, m.confidence, m.decay_rate, m.last_confirmed_at, m.last_referenced_at,
+       m.created_at, NULL::text AS maturity
+FROM (
+    SELECT m.* FROM facts m
     WHERE m.tenant_id = $1 AND m.validity = 'active' AND m.importance >= 8
       AND (m.valid_until IS NULL OR m.valid_until > $5)
       AND ($3::text IS NULL OR m.scope IN ('global', $3))
@@ -37,7 +35,7 @@ ORDER BY m.embedding <=> $2, m.id LIMIT $7
                 ELSE marked.terms::text[] END AS words,
            CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
            marked.terms,
-           entities_named($5::text, $4::text[]) IS NOT NULL AS names_entity
+           entities_named($5::text, $4::text[]) AS entities
     FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_of($2), '{}') END OFFSET 0)
         AS marked (terms)
     OFFSET 0
@@ -51,23 +49,26 @@ CASE WHEN a.terms IS NULL
      THEN ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector)))
      ELSE ARRAY(SELECT term::text FROM unnest(a.terms) AS t (term) WHERE m.search_vector @@ term)
 END AS shared,
-a.words, a.names, a.names_entity, s.seen, s.reach, s.mean, s.spread
+length(m.search_vector) AS length, a.words, a.names, a.entities IS NOT NULL AS names_entity,
+s.seen, s.reach, s.mean, s.spread
 
 -- fragment: around
 count(*)::integer AS seen, max(s.id::text) AS reach,
-       coalesce(1 - avg(s.embedding <=> $1::vector)
-           FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS mean,
-       coalesce(stddev_pop(s.embedding <=> $1::vector)
-           FILTER (WHERE $9::integer IS NULL OR s.embedding_version_id = $9::integer), 0) AS spread
+       coalesce(1 - avg(s.distance), 0) AS mean, coalesce(stddev_pop(s.distance), 0) AS spread
+
+-- fragment: sampled
+m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
+           THEN m.embedding <=> $1::vector END AS distance
 
 -- name: bearing_episode
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
-       left(m.content, 500) ~ $10::text AS of_self
+       left(m.content, 500) ~ $10::text AS of_self,
+       false AS named, m.occurred_at AS happened_at
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
-        SELECT m.id, m.embedding, m.embedding_version_id FROM episodes m
+        SELECT {sampled} FROM episodes m
         WHERE m.tenant_id = $5::text AND m.expires_at > $7::timestamptz
           AND ($6::text IS NULL OR m.butler = $6::text)
         ORDER BY m.id LIMIT 256
@@ -78,11 +79,12 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 -- name: bearing_fact
 -- `of_self` is always false here; it names $10 because each statement must use every parameter.
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
-       $10::text IS NULL AS of_self
+       $10::text IS NULL AS of_self,
+       coalesce(m.entity_id = ANY (a.entities), false) AS named, m.valid_from AS happened_at
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
-        SELECT m.id, m.embedding, m.embedding_version_id FROM facts m
+        SELECT {sampled} FROM facts m
         WHERE m.tenant_id = $5::text AND m.validity = 'active'
           AND (m.valid_until IS NULL OR m.valid_until > $7::timestamptz)
           AND ($6::text IS NULL OR m.scope IN ('global', $6::text))
@@ -94,11 +96,11 @@ JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 -- name: bearing_rule
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
-       $10::text IS NULL AS of_self
+       $10::text IS NULL AS of_self, false AS named, NULL::timestamptz AS happened_at
 FROM {asked}
 CROSS JOIN (
     SELECT {around} FROM (
-        SELECT m.id, m.embedding, m.embedding_version_id FROM rules m
+        SELECT {sampled} FROM rules m
         WHERE m.tenant_id = $5::text AND $7::timestamptz IS NOT NULL
           AND m.metadata->>'forgotten' IS DISTINCT FROM 'true'
           AND m.metadata->>'disabled' IS DISTINCT FROM 'true'

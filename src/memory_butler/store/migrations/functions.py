@@ -111,7 +111,7 @@ _EVERY = ("episodes", "facts", "rules")
 _TABLES = {
     "worded": _EVERY,
     "nearest": _EVERY,
-    "find": ("facts", "rules"),
+    "pointed_facts": ("facts",),
     "find_episodes": ("episodes",),
     "with_terms": ("episodes", "rules"),
     "memory_history/find": _EVERY,

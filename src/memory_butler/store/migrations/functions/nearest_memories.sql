@@ -1,7 +1,9 @@
--- The arm of meaning over the tables of all types that are asked for: one call, which Citus can send on whole.
+-- The arm of meaning over the tables of all types that are asked for: one call, which Citus can send on
+-- whole. With names or a period, also the facts that these point at, which have no rank.
 CREATE OR REPLACE FUNCTION nearest_memories(
     of_tenant text, types text[], query_embedding vector, scope_name text,
-    min_confidence double precision, asked_at timestamptz, depth integer, version_id integer
+    min_confidence double precision, asked_at timestamptz, depth integer, version_id integer,
+    names text[] DEFAULT NULL, since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     memory_type text, id uuid, rank bigint, similarity double precision,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -18,6 +20,11 @@ BEGIN
     IF 'fact' = ANY (types) THEN
         RETURN QUERY SELECT 'fact'::text, a.* FROM nearest_facts(
             of_tenant, query_embedding, scope_name, min_confidence, asked_at, depth, version_id) a;
+    END IF;
+    IF 'fact' = ANY (types) AND (names IS NOT NULL OR since IS NOT NULL) THEN
+        RETURN QUERY SELECT 'fact'::text, a.* FROM pointed_facts(
+            of_tenant, query_embedding, scope_name, min_confidence, asked_at, depth,
+            names, since, until) a;
     END IF;
     IF 'rule' = ANY (types) THEN
         RETURN QUERY SELECT 'rule'::text, a.* FROM nearest_rules(

@@ -11,7 +11,7 @@
 -- it stands for `most` memories or fewer: what a smaller one lacks may still be in many times as many.
 --
 -- What leads may be rarer than it seemed, or be in no memory at all: the next pair or word leads too,
--- until `depth` memories are met or every word leads. So whatever any word can find is an answer. It
+-- until `enough` memories (`depth`, unless it is given) are met or every word leads. So whatever any word can find is an answer. It
 -- may be more common, too: no more than four times `most` are read, and what has every word.
 --
 -- Each plan of a statement opens all indexes of the table, which takes longer than most of them run;
@@ -20,7 +20,8 @@
 -- and the sample's (the first ids, in their index's order): they are the same for every tenant.
 CREATE OR REPLACE FUNCTION worded_{table}(
     of_tenant text, question text, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, most integer DEFAULT 500
+    asked_at timestamptz, depth integer, most integer DEFAULT 500,
+    enough integer DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, rank bigint, text_rank double precision, matches_all boolean,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -143,7 +144,7 @@ BEGIN
             -- Which of them were read is left to where they lie: none may be missing that has every word.
             sought := every_term;
         ELSE
-            EXIT WHEN led = cardinality(leads) OR cardinality(met) >= depth;
+            EXIT WHEN led = cardinality(leads) OR cardinality(met) >= coalesce(enough, depth);
             led := led + 1;
             sought := leads[led]::tsquery;
         END IF;

@@ -21,8 +21,7 @@ CREATE OR REPLACE FUNCTION memory_history.find_{table}(
     keyword_rank bigint, text_rank double precision, matches_all boolean,
     importance double precision, confidence double precision, decay_rate double precision,
     last_confirmed_at timestamptz, last_referenced_at timestamptz, created_at timestamptz,
-    maturity text, words integer, session_rank double precision, before uuid[], after uuid[],
-    named boolean, happened_at timestamptz
+    maturity text, session_rank double precision, before uuid[], after uuid[]
 )
 LANGUAGE plpgsql STABLE SECURITY INVOKER
 SET search_path = pg_catalog, memory_history, public, pg_temp
@@ -151,8 +150,7 @@ BEGIN
     SELECT m.id, s.rank, 1 - s.distance, k.rank, k.text_rank, k.matches_all,
            {importance}, {confidence}, {decay_rate}, {last_confirmed_at},
            m.last_referenced_at, m.created_at, {maturity},
-           length(m.search_vector), coalesce(t.rank, 0), around.before, around.after,
-           coalesce({named}, false), {happened_at}
+           coalesce(t.rank, 0), around.before, around.after
     FROM wanted w
     JOIN {table} m
       ON m.tenant_id = tenant AND m.id = w.id
