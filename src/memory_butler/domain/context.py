@@ -1,6 +1,7 @@
 """The block of memories that goes into a prompt, within a budget (CTX-01..07, ORD-01..03)."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -199,23 +200,27 @@ def repeated(
     is not enough: what has a word, a name or a number of its own is shown, and so is what outranks
     the one that repeats it.
     """
-    told: list[tuple[UUID, Collection[UUID], Statement, Trust]] = []
+    told: list[tuple[UUID, Statement, Trust]] = []
+    places: dict[UUID, int] = {}
+    found_like: dict[UUID, set[int]] = defaultdict(set)  # where those are told that it is like
     repeats = {}
     for id, alike, stated, trust in ranked:
+        near = found_like[id] | {places[one] for one in alike if one in places}
         said = next(
             (
                 one
-                for one, like, known, level in told
-                if (one in alike or id in like)
-                and not outranks(trust, level)
-                and adds_nothing(known, stated)
+                for one, known, level in (told[place] for place in sorted(near))
+                if not outranks(trust, level) and adds_nothing(known, stated)
             ),
             None,
         )
-        if said is None:
-            told.append((id, alike, stated, trust))
-        else:
+        if said is not None:
             repeats[id] = said
+            continue
+        places[id] = len(told)
+        for one in alike:
+            found_like[one].add(len(told))
+        told.append((id, stated, trust))
     return repeats
 
 

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
 
-from memory_butler.domain.quantities import agree, disagree, measured, quantities
+from memory_butler.domain.quantities import Quantity, agree, disagree, measured, quantities
 
 Likeness = Literal["duplicate", "contradiction"]
 
@@ -131,7 +131,12 @@ class Statement:
         """The stems of the predicate's words."""
         return frozenset(word[:_STEM] for word in _words(self.predicate)) - _FILLERS
 
-    @property
+    @cached_property
+    def amounts(self) -> list[Quantity]:
+        """The quantities that the content names."""
+        return quantities(self.text)
+
+    @cached_property
     def is_negated(self) -> bool:
         """Whether it says that something is not."""
         words = _WORD.findall(self.text.replace("n't", " not").replace("n’t", " not"))
@@ -202,10 +207,10 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     if _opposed(earlier, later) and (same_asked or _kept(earlier, later) >= _OPPOSED_KEEPS):
         return True
     single = _of_one_value(earlier, later)
-    first, second = quantities(earlier.text), quantities(later.text)
-    if nearness >= _ON_ONE_THING and disagree(first, second):
+    if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
         return single or earlier.asked == later.asked
-    return single and bool(_other_value(earlier, later)) and not (first and second)
+    both = bool(earlier.amounts and later.amounts)
+    return single and not both and bool(_other_value(earlier, later))
 
 
 def _opposed(earlier: Statement, later: Statement) -> bool:
@@ -244,12 +249,11 @@ def adds_nothing(known: Statement, other: Statement) -> bool:
 
 
 def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
-    first, second = quantities(earlier.text), quantities(later.text)
-    if not agree(first, second) or _of_two_values(earlier, later, nearness):
+    if not agree(earlier.amounts, later.amounts) or _of_two_values(earlier, later, nearness):
         return False
-    if first and len(later.terms) <= _FEW and nearness >= _ON_ONE_THING:
+    if earlier.amounts and len(later.terms) <= _FEW and nearness >= _ON_ONE_THING:
         return True  # nothing but the number
-    if measured(first) and len(later.terms) <= 2 * _FEW:
+    if measured(earlier.amounts) and len(later.terms) <= 2 * _FEW:
         return True  # the same amount of the same thing, however it is put
     if (len(later.terms) + 1) > _LONGER * (len(earlier.terms) + 1):
         return False  # it says more
@@ -264,8 +268,8 @@ def _of_two_values(earlier: Statement, later: Statement, nearness: float) -> boo
     if _lacking(earlier, later) and _lacking(later, earlier):
         return True
     one, other = earlier.terms - later.terms, later.terms - earlier.terms
-    amounts = quantities(earlier.text)  # which agree: the word may be another unit
-    return not amounts and len(one) == len(other) == 1 and nearness < _SAME_WORD
+    # The amounts agree: the word may be another unit.
+    return not earlier.amounts and len(one) == len(other) == 1 and nearness < _SAME_WORD
 
 
 def _lacking(one: Statement, other: Statement) -> bool:
@@ -293,5 +297,7 @@ def _words(text: str) -> list[str]:
 
 def _folded(text: str) -> str:
     """In lower case, without accents; ø and ß, which no decomposition takes apart, spelled out."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(one for one in plain if not unicodedata.combining(one)).replace("ø", "o")

@@ -82,7 +82,7 @@ _AMOUNT: Final = re.compile(
 )
 _UNIT_AND_A_HALF: Final = re.compile(r"\b(?:a|an|one) (\w+) and a half\b")
 _AND_A_HALF: Final = re.compile(r"\b(\w+) and a half\b")
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_NUMBER_WORD: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_COUNTED)})(?![^\W\d_])")
 _YEARS: Final = range(1_900, 2_100)
 
 
@@ -157,7 +157,7 @@ def _spelled_out(text: str) -> str:
     text = _AND_A_HALF.sub(
         lambda one: f"{_COUNTED[one[1]] + 0.5}" if one[1] in _COUNTED else one[0], text
     )
-    return _WORD.sub(lambda one: str(_COUNTED[one[0]]) if one[0] in _COUNTED else one[0], text)
+    return _NUMBER_WORD.sub(lambda one: str(_COUNTED[one[0]]), text)
 
 
 def _amount(match: re.Match[str]) -> Quantity | None:
