@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from memory_butler.inference.eight_bits import LAYERS, LEVELS, QUANTISED, TEST_TEXTS
+from memory_butler.inference.eight_bits import LAYERS, LEVELS, QUANTISED, TEST_TEXTS, ZERO_POINT
 from memory_butler.inference.minilm import GRAPHS, EmbeddingEngine
 from memory_butler.inference.model_files import WEIGHTS_FILE, find_model_files
 
@@ -47,8 +47,6 @@ TOKEN_COUNT_FLOOR = 1e-9
 NORM_FLOOR = 1e-12
 # Keeps a token of nothing but zeros from being divided by zero.
 LARGEST_FLOOR = 1e-9
-# Bytes without a sign are what x86 multiplies fastest by signed ones; so much stands for 0.
-ZERO_POINT = 128
 
 OPSET = 20  # the first with Gelu
 IR_VERSION = 9  # the one that came with opset 20
@@ -147,9 +145,10 @@ def eight_bit_product(graph: Graph, x: str, name: str) -> str:
     product = graph.node(
         "MatMulIntegerToFloat",
         levels,
-        graph.given(f"{name}.int8", TensorProto.INT8, within, out),
+        graph.given(f"{name}.levels", TensorProto.UINT8, within, out),
         step,
         graph.given(f"{name}.scales", TensorProto.FLOAT, out),
+        zero,
         zero,
         domain=RUNTIME_DOMAIN,
     )

@@ -196,9 +196,9 @@ class MemoryModuleConfig(Table):
     )
     embedding_precision: Literal["auto", "float32", "int8"] = Field(
         "auto",
-        description="How the shipped model computes: `int8` takes half the time of `float32`, and "
-        "their vectors may be mixed. `auto`: `int8` on processors known to gain from it. "
-        "`memory-butler doctor` says which runs.",
+        description="How the shipped model computes: `int8` takes half to 0.7 of the time of "
+        "`float32`, and their vectors may be mixed. `auto`: `int8` on processors known to gain "
+        "from it. `memory-butler doctor` says which runs.",
     )
     max_content_bytes: int = Field(
         65_536,

@@ -42,10 +42,12 @@ QUANTISED: Final = frozenset(
     if (name := f"encoder.layer.{layer}.{part}") != _KEPT
 )
 
-LEVELS: Final = 127  # of a signed byte, on each side of 0
+LEVELS: Final = 127  # on each side of 0
+# What stands for 0. Both factors are bytes without a sign: without VNNI, x86 cuts sums of products
+# of signed ones off at 16 bits, and with it, the runtime multiplies both kinds alike.
+ZERO_POINT: Final = 128
 
-# Below this the processor is taken not to compute what it should. Without its VNNI instructions
-# sums of two products are cut off at 16 bits, for example.
+# Below this the processor is taken not to compute what it should.
 AGREEMENT: Final = 0.99
 # What `minilm_reference.npy` has the float32 vectors of, float32 (6, 384), in this order.
 TEST_TEXTS: Final = (
@@ -60,7 +62,7 @@ TEST_TEXTS: Final = (
 )
 
 _CPU_INFO: Final = Path("/proc/cpuinfo")
-_VNNI: Final = frozenset({"avx512_vnni", "avx_vnni"})
+_GAINING: Final = frozenset({"avx2", "avx512_vnni", "avx_vnni"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ class Running:
 def preferred(choice: PrecisionChoice, cpu_info: Path = _CPU_INFO) -> Running:
     """Return what to run before it is tested: always the same on one machine.
 
-    `auto` takes 8 bits where the processor has instructions for their sums (VNNI): x86, as Linux
-    lists it. Other processors were not measured, and get float32.
+    `auto` takes 8 bits on x86 with AVX2 or with VNNI, as Linux lists it. Other processors were not
+    measured, and get float32.
     """
     if choice != "auto":
         return Running(choice, "set so")
@@ -87,13 +89,13 @@ def preferred(choice: PrecisionChoice, cpu_info: Path = _CPU_INFO) -> Running:
         )
     except OSError:
         flags = ""
-    if _VNNI.isdisjoint(flags.split()):
+    if _GAINING.isdisjoint(flags.split()):
         return Running("float32", "this processor is not known to gain from 8 bits")
-    return Running("int8", "this processor has VNNI instructions")
+    return Running("int8", "this processor has AVX2 or VNNI instructions")
 
 
-def quantised(weight: "Vectors") -> "tuple[npt.NDArray[np.int8], Vectors]":
-    """Return a matrix as the runtime multiplies by it: int8 (in, out), scales float32 (out,).
+def quantised(weight: "Vectors") -> "tuple[npt.NDArray[np.uint8], Vectors]":
+    """Return a matrix as the runtime multiplies by it: uint8 (in, out), scales float32 (out,).
 
     `weight` is float32 (out, in), as PyTorch keeps it. Each output has a scale of its own, by which
     its largest weight becomes LEVELS.
@@ -103,14 +105,15 @@ def quantised(weight: "Vectors") -> "tuple[npt.NDArray[np.int8], Vectors]":
     scales = np.maximum(weight.max(axis=1), -weight.min(axis=1)) / np.float32(LEVELS)
     levels = weight / scales[:, np.newaxis]
     np.rint(levels, out=levels)
-    return np.ascontiguousarray(levels.astype(np.int8).T), scales
+    levels += ZERO_POINT
+    return np.ascontiguousarray(levels.astype(np.uint8).T), scales
 
 
 def eight_bit_weights(tensors: "Mapping[str, Vectors]") -> "dict[str, npt.NDArray[np.generic]]":
-    """Return what the graph is given: `NAME.int8` and `NAME.scales` for each of QUANTISED."""
+    """Return what the graph is given: `NAME.levels` and `NAME.scales` for each of QUANTISED."""
     found: dict[str, npt.NDArray[np.generic]] = {}
     for name in sorted(QUANTISED):
-        found[f"{name}.int8"], found[f"{name}.scales"] = quantised(tensors[f"{name}.weight"])
+        found[f"{name}.levels"], found[f"{name}.scales"] = quantised(tensors[f"{name}.weight"])
     return found
 
 
