@@ -30,7 +30,10 @@ def shingle_hashes(
     """
     if width < 1 or keep < 1:
         raise InvalidInput(f"width and keep must be 1 or more, not {width} and {keep}")
-    words = [match.group().casefold() for match in islice(_WORD.finditer(text), MAX_WORDS)]
+    if text.isascii():
+        words = _WORD.findall(text.lower())[:MAX_WORDS]
+    else:  # what casefold() makes of a letter may be no letter, and would part a word
+        words = [match.group().casefold() for match in islice(_WORD.finditer(text), MAX_WORDS)]
     if not words:
         return ()
     last = max(0, len(words) - width)
