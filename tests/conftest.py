@@ -77,11 +77,10 @@ _in_memory = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep temporary files in memory, and what the processes that tests start compile on the disk.
+    """Keep temporary files in memory.
 
     Databases of tests that are durable wait for each write of a disk, and nothing of theirs has to
-    outlive the run. What is compiled is kept for all runs: without it each process takes twice as
-    long to start.
+    outlive the run.
     """
     if "TMPDIR" not in os.environ and _has_room(_SHARED_MEMORY):
         get_temp_dir()  # of this process, which empties it only after all else is over
@@ -90,9 +89,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_in_memory] = folder
         os.environ["TMPDIR"] = str(folder)  # of the workers, too
         tempfile.tempdir = None  # looked up anew
-    assert config.cache is not None
-    os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
