@@ -1,4 +1,4 @@
-"""Processes of a test's own, forked from one that has imported everything.
+"""Processes of a test's own, forked from one that has imported everything (`imported.py`).
 
 They are as real as others, and can be killed as well. They need not import the program anew, which
 takes most of a start. Tests of the command itself start the command (`cli.installation`).
@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.forkserver import ensure_running
+from pathlib import Path
 from typing import Any, Final, TextIO
+from unittest import mock
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["memory_butler.__main__", "memory_butler.app"])
+_FORKS.set_forkserver_preload(["imported"])
 _SECONDS: Final = 60
 
 
@@ -53,6 +56,8 @@ def forked(
     heard, said = _FORKS.Pipe(duplex=False)
     whole = dict(os.environ if environment is None else environment)
     process = _FORKS.Process(target=_work, args=(said, whole, work, arguments))
+    with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parent)):
+        ensure_running()  # it finds `imported` there, and says nothing where it does not
     process.start()
     said.close()
     with heard:
