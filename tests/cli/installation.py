@@ -6,6 +6,7 @@ depend on being a process.
 """
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -27,23 +28,6 @@ from memory_butler.__main__ import ADDITIONS, main
 from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.surfaces.cli import run
 
-_KILLED = """
-import importlib, os, signal, sys
-from memory_butler.__main__ import main
-owner, called, count = sys.argv[1:4]
-module, _, name = owner.partition(":")
-holder = importlib.import_module("memory_butler." + module)
-holder = getattr(holder, name) if name else holder
-real, calls = getattr(holder, called), []
-def dying(*given, **named):
-    calls.append(1)
-    if len(calls) == int(count):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*given, **named)
-setattr(holder, called, dying)
-sys.argv[1:] = sys.argv[4:]
-main()
-"""
 COMMAND = Path(sys.executable).with_name("memory-butler")
 SECONDS = 60
 
@@ -117,15 +101,21 @@ class Installation:
 
         `owner` is the function's module without `memory_butler.`, or `module:Class`.
         """
-        process = subprocess.run(
-            [sys.executable, "-c", _KILLED, owner, called, str(count), *words],
-            env=self.environment(),
-            cwd=self.folder,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert process.returncode == -signal.SIGKILL, process
+        log = self.folder / "killed.log"
+        with contextlib.closing(
+            forked(
+                _dying,
+                owner,
+                called,
+                count,
+                words,
+                self.folder,
+                log,
+                environment=self.environment(),
+            )
+        ) as dying:
+            dying.process.join(SECONDS)
+            assert dying.process.exitcode == -signal.SIGKILL, log.read_text()
 
     def run(self, *words: str, stdin: str = "", code: int = 0) -> Answer:
         """The real command; it must end with `code`."""
@@ -164,6 +154,24 @@ def _command(words: tuple[str, ...], folder: Path, log: Path) -> None:
         os.dup2(errors.fileno(), 2)
     sys.argv = [str(COMMAND), *words]
     main()
+
+
+def _dying(
+    owner: str, called: str, count: int, words: tuple[str, ...], folder: Path, log: Path
+) -> None:
+    module, _, name = owner.partition(":")
+    holder = importlib.import_module(f"memory_butler.{module}")
+    holder = getattr(holder, name) if name else holder
+    real, calls = getattr(holder, called), []
+
+    def dying(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        if len(calls) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*given, **named)
+
+    setattr(holder, called, dying)
+    _command(words, folder, log)
 
 
 async def _no_server(*_: Any) -> NoReturn:

@@ -27,7 +27,7 @@ def one(folder: Path) -> Iterator[Installation]:
     made = Installation(folder / "one")
     made.folder.mkdir(mode=0o755)
     lease = embedded.acquire(made.data_dir, cluster_root=made.folder / "clusters")
-    made.run("store-fact", "user", "likes", "green tea", "--tenant", "acme")
+    made.inside("store-fact", "user", "likes", "green tea", "--tenant", "acme")
     made.inside("token", "create", "--name", "agent", "--tenant", "acme")
     said = '{"ts": "2026-03-01T12:00:00Z", "actor": "user", "content": "hello there"}'
     (made.folder / "said.jsonl").write_text(said)
@@ -68,11 +68,11 @@ def test_a_tenant_moves_to_another_data_folder(one: Installation, two: Installat
         "switching",
         "closing the old place",
     ]
-    refused = one.run("recall", "tea", "--tenant", "acme", code=7).err
+    refused = one.inside("recall", "tea", "--tenant", "acme", code=7).err
     assert f"tenant acme has moved to {two.data_dir}: use it there" in refused
     one.inside("erase", "--everything", "--tenant", "acme", "--yes")
-    one.run("store-fact", "user", "likes", "coffee", "--tenant", "acme", code=7)
-    assert "green tea" in two.run("recall", "tea", "--tenant", "acme").out
+    one.inside("store-fact", "user", "likes", "coffee", "--tenant", "acme", code=7)
+    assert "green tea" in two.inside("recall", "tea", "--tenant", "acme").out
     assert (
         "hello there"
         in two.inside("journal", "export", "--companion", "luna", "--tenant", "acme").out
@@ -99,15 +99,15 @@ def test_the_other_installation_may_be_named_by_its_file(
     file.write_text(
         f'[server]\ndata_dir = "{two.data_dir}"\ncluster_root = "{two.folder / "clusters"}"\n'
     )
-    one.run("store-fact", "user", "owns", "a bicycle", "--tenant", "beta")
+    one.inside("store-fact", "user", "owns", "a bicycle", "--tenant", "beta")
     one.inside("move", "--tenant", "beta", "--to-config", str(file), "--yes")
-    assert "bicycle" in two.run("recall", "bicycle", "--tenant", "beta").out
+    assert "bicycle" in two.inside("recall", "bicycle", "--tenant", "beta").out
     one.inside("move", "--tenant", "beta", "--to-config", str(file), "--cancel", code=5)
 
 
 def test_a_preview_makes_no_database(one: Installation, folder: Path) -> None:
     third = folder / "third"
-    one.run("store-fact", "user", "owns", "a kayak", "--tenant", "gamma")
+    one.inside("store-fact", "user", "owns", "a kayak", "--tenant", "gamma")
     told = one.inside("move", "--tenant", "gamma", "--to-data-dir", str(third), "--preview").out
     assert told.startswith("Would move 2 rows")
     assert f"{third} has no database of this version yet: the move makes or upgrades it" in told
@@ -119,7 +119,7 @@ def test_an_installation_that_is_lost_is_given_up(one: Installation, folder: Pat
     made = Installation(folder / "lost")
     made.folder.mkdir(mode=0o755)
     to = ["move", "--tenant", "delta", "--to-data-dir", str(made.data_dir)]
-    one.run("store-fact", "user", "owns", "a canoe", "--tenant", "delta")
+    one.inside("store-fact", "user", "owns", "a canoe", "--tenant", "delta")
     one.run(*to, "--yes")
     giving = ["move", "--tenant", "delta", "--give-up", str(made.data_dir)]
     assert "is there: go on with the move" in one.inside(*giving, code=5).err
@@ -129,8 +129,8 @@ def test_an_installation_that_is_lost_is_given_up(one: Installation, folder: Pat
     assert "Tenant delta takes writes here again, with what is left of it here" in looked
     assert looked.endswith("Nothing was changed.\n")
     assert "nothing was changed" in one.inside(*giving, stdin="dellta\n", code=3).err
-    one.run("store-fact", "user", "wants", "a raft", "--tenant", "delta", code=7)
+    one.inside("store-fact", "user", "wants", "a raft", "--tenant", "delta", code=7)
     said = one.run(*giving, stdin="delta\n").out
     assert said.endswith(f"{made.data_dir} is given up.\n")
-    one.run("store-fact", "user", "wants", "a raft", "--tenant", "delta")
-    assert "canoe" in one.run("recall", "canoe", "--tenant", "delta").out
+    one.inside("store-fact", "user", "wants", "a raft", "--tenant", "delta")
+    assert "canoe" in one.inside("recall", "canoe", "--tenant", "delta").out
