@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import asyncpg
 
@@ -17,12 +17,14 @@ from memory_butler.engine import inputs
 from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.inference import languages
 from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.inference.language_models.port import LanguageModel
-from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.store.embeddings import Embedded
-from memory_butler.store.replica import Replica
 from memory_butler.store.transaction import Transaction, reading
 from memory_butler.vault.keyring import KeySource, no_keys
+
+if TYPE_CHECKING:
+    from memory_butler.inference.language_models.port import LanguageModel
+    from memory_butler.inference.reranker import BackgroundReranker
+    from memory_butler.store.replica import Replica
 
 # What goes on whatever the wall clock is set to, and while a machine sleeps, where that can be had.
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -60,12 +62,12 @@ class Memory:
     embedding_version_id: int
     config: MemoryModuleConfig
     clock: Callable[[], datetime] = utc_now
-    language_model: LanguageModel | None = None
-    reranker: BackgroundReranker | None = None
+    language_model: "LanguageModel | None" = None
+    reranker: "BackgroundReranker | None" = None
     data_dir: Path | None = None
     admin_dsn: str | None = field(default=None, repr=False)
     standpoint: Standpoint | None = None
-    replica: Replica | None = None
+    replica: "Replica | None" = None
     audit: AuditKeys | None = None
     keys: KeySource = field(default=no_keys, repr=False)
     _present: "Memory | None" = None

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
@@ -19,14 +20,15 @@ from memory_butler.engine.leftovers import remove_after_crash
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.embedder import Embedder, get_embedding_engine
-from memory_butler.inference.language_models.port import LanguageModel
 from memory_butler.inference.model_files import MODEL_NAME
-from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.logs import get_logger
 from memory_butler.retrieval_config import RerankerConfig
 from memory_butler.store import embedded, embeddings, schema, seals
-from memory_butler.store.replica import replica_of
 from memory_butler.store.transaction import Pool, open_pool, reading, refuse_bypass
+
+if TYPE_CHECKING:
+    from memory_butler.inference.language_models.port import LanguageModel
+    from memory_butler.inference.reranker import BackgroundReranker
 
 _NOTE_USE_SECONDS = 60.0
 _WATCH_SECONDS = 2.0
@@ -161,6 +163,9 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
     ):
         replica = None
         if settings.read_dsn is not None:
+            # Here and not above: few have a standby, and it counts what prometheus_client shows.
+            from memory_butler.store.replica import replica_of
+
             read_dsn = settings.read_dsn.get_secret_value()
             replica = await stack.enter_async_context(
                 replica_of(memory.pool, read_dsn, settings.pool_size)
@@ -283,14 +288,14 @@ def embedding_engine(config: MemoryModuleConfig) -> Embedder:
     return get_embedding_engine(config.embedding_path, precision=config.embedding_precision)
 
 
-def _language_model(config: MemoryModuleConfig) -> LanguageModel | None:
+def _language_model(config: MemoryModuleConfig) -> "LanguageModel | None":
     # Imported here: most commands ask none.
     from memory_butler.inference.language_models.choose import find_model
 
     return find_model(config.consolidation, os.environ)
 
 
-def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:
+def find_reranker(config: RerankerConfig) -> "BackgroundReranker | None":
     """The configured reranker, its model not loaded yet; None where none is configured.
 
     Raises:
@@ -299,6 +304,7 @@ def find_reranker(config: RerankerConfig) -> BackgroundReranker | None:
     if config.path is None:
         return None
     from memory_butler.inference.cross_encoder import OnnxCrossEncoder
+    from memory_butler.inference.reranker import BackgroundReranker
 
     return BackgroundReranker(OnnxCrossEncoder(config.path, config.max_tokens), config.candidates)
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.inference.embedder import Embedder, Vectors
-from memory_butler.telemetry import metrics
+from memory_butler.telemetry import counting
 from memory_butler.telemetry.tracing import span
 
 # As many as the model takes at once: more would only make the first of them wait for the last.
@@ -209,8 +209,7 @@ class BatchingEmbedder:
         try:
             began = time.perf_counter()
             vectors = await loop.run_in_executor(self._thread, self._engine.embed_arrays, texts)
-            metrics.EMBEDDING.observe(time.perf_counter() - began)
-            metrics.EMBEDDED_TEXTS.inc(len(texts))
+            counting.counters.embedded(len(texts), time.perf_counter() - began)
             self._computed += len(texts)
             start = 0
             for job, indices in batch:

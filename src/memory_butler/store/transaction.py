@@ -21,7 +21,7 @@ from pgvector.asyncpg import register_vector
 from memory_butler.domain.errors import ConfigurationError, IntegrityViolation, Unavailable
 from memory_butler.domain.moves import Move, State, refuse_frozen
 from memory_butler.domain.standpoint import Standpoint
-from memory_butler.telemetry import metrics
+from memory_butler.telemetry import counting
 
 Result = TypeVar("Result")
 Ready = Callable[["asyncpg.Connection[asyncpg.Record]"], Awaitable[None]]
@@ -230,7 +230,7 @@ async def _open(
     try:
         began = time.perf_counter()
         async with _acquired(pool) as connection:
-            metrics.POOL_WAIT.observe(time.perf_counter() - began)
+            counting.counters.acquired(time.perf_counter() - began)
             if ready is not None:
                 await ready(connection)
             step = uuid4() if changes else None
@@ -241,8 +241,7 @@ async def _open(
                 pool.to_seal.add(tenant)
             if changes and isinstance(pool, Pool) and pool.after_commit is not None:
                 await pool.after_commit(connection, tenant)
-        for event_type, count in tx.recorded.items():
-            metrics.EVENTS.labels(event_type).inc(count)
+        counting.counters.committed(tx.recorded)
     except asyncpg.TransactionRollbackError as error:
         raise Contended("another change was in the way; nothing was written, try again") from error
     except OUTAGES as error:

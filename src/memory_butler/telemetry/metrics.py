@@ -5,10 +5,13 @@ bounded, and a label would tell whoever reads the figures who is served here. No
 or asked can become a label.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.process_collector import ProcessCollector
+
+from memory_butler.telemetry.counting import Counters
 
 # Our own, so that a program that hosts this library decides what it shows of its other parts.
 REGISTRY: Final = CollectorRegistry()
@@ -124,3 +127,18 @@ BACKLOG_TENANTS: Final = Gauge(
     ("state",),
     registry=REGISTRY,
 )
+
+
+class Shown(Counters):
+    """Counts for `/metrics`."""
+
+    def acquired(self, seconds: float) -> None:
+        POOL_WAIT.observe(seconds)
+
+    def embedded(self, texts: int, seconds: float) -> None:
+        EMBEDDING.observe(seconds)
+        EMBEDDED_TEXTS.inc(texts)
+
+    def committed(self, changes: Mapping[str, int]) -> None:
+        for event_type, count in changes.items():
+            EVENTS.labels(event_type).inc(count)
