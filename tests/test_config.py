@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory_butler.config import MemoryModuleConfig, Settings, load
-from memory_butler.domain import context, rules, scoring
+from memory_butler.domain import context, quotas, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.retrieval_config import RetrievalConfig
 
@@ -133,7 +133,7 @@ def test_rules_rise_and_fall_at_the_documents_limits() -> None:
 def test_the_domains_defaults_are_the_same() -> None:
     config = MemoryModuleConfig()
     assert config.retrieval.weights() == scoring.DEFAULT_WEIGHTS
-    assert config.retrieval.quotas() == context.DEFAULT_QUOTAS
+    assert config.retrieval.quotas() == quotas.DEFAULT_QUOTAS
     assert config.retrieval.context_token_budget == context.DEFAULT_TOKEN_BUDGET
     assert config.retrieval.maturity_weights == rules.MATURITY_WEIGHTS
     assert config.rules.policy() == rules.RulePolicy()

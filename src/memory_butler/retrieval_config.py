@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from memory_butler.config_table import Share, Table
-from memory_butler.domain import context, rules, scoring
+from memory_butler.domain import rules, scoring
+from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.trust import TrustName
 
@@ -34,7 +35,7 @@ class ContextQuotas(Table):
 
     @model_validator(mode="after")
     def _fits(self) -> "ContextQuotas":
-        context.Quotas(**self.model_dump())
+        Quotas(**self.model_dump())
         return self
 
 
@@ -59,7 +60,8 @@ class RetrievalConfig(Table):
     default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
     context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
     score_weights: ScoreWeights = Field(
-        ScoreWeights(), description="What each part of the composite score counts for."
+        ScoreWeights.model_construct(),
+        description="What each part of the composite score counts for.",
     )
     maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
         default_factory=lambda: dict(rules.MATURITY_WEIGHTS),
@@ -72,7 +74,7 @@ class RetrievalConfig(Table):
     )
     context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
     context_quotas: ContextQuotas = Field(
-        ContextQuotas(),
+        ContextQuotas.model_construct(),
         description="Shares of the token budget, together at most 1; 0 turns a section off, and "
         "what one leaves unused goes to the others.",
     )
@@ -115,6 +117,6 @@ class RetrievalConfig(Table):
         """The weights as the domain takes them."""
         return scoring.ScoreWeights(**self.score_weights.model_dump())
 
-    def quotas(self) -> context.Quotas:
+    def quotas(self) -> Quotas:
         """The quotas as the domain takes them."""
-        return context.Quotas(**self.context_quotas.model_dump())
+        return Quotas(**self.context_quotas.model_dump())

@@ -14,11 +14,11 @@ from memory_butler.domain.context import (
     ContextFact,
     ContextLayout,
     ContextRule,
-    Quotas,
     assemble,
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.permanence import PERMANENCES
+from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.rules import MATURITIES
 from memory_butler.domain.scoring import order_key
 

@@ -12,6 +12,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.likeness import Statement, adds_nothing
 from memory_butler.domain.permanence import Permanence
+from memory_butler.domain.quotas import DEFAULT_QUOTAS, Quotas
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
 from memory_butler.domain.text import one_line
@@ -67,30 +68,6 @@ class ContextEpisode:
     created_at: datetime
     score: float
     trust: Trust = DEFAULT_TRUST
-
-
-@dataclass(frozen=True, slots=True)
-class Quotas:
-    """The share of the budget that each section has for itself (ORD-03, C-47).
-
-    What a section leaves unused goes to the others. A share of 0 turns the section off, as it does
-    episodes by default (C-45).
-    """
-
-    facts: float = 0.65
-    rules: float = 0.35
-    episodes: float = 0.0
-
-    def __post_init__(self) -> None:
-        shares = (self.facts, self.rules, self.episodes)
-        if not all(math.isfinite(share) and share >= 0.0 for share in shares):
-            raise InvalidInput(f"context quotas must be finite numbers >= 0, not {shares}")
-        # The tolerance is for decimal shares such as 0.1 + 0.2 + 0.7, one ulp above 1.
-        if sum(shares) > 1.0 + 1e-9:
-            raise InvalidInput(f"context quotas must not sum to more than 1, as {shares} do")
-
-
-DEFAULT_QUOTAS = Quotas()
 
 
 @dataclass(frozen=True, slots=True)

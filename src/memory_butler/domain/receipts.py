@@ -18,10 +18,10 @@ from memory_butler.domain.context import (
     ContextFact,
     ContextLayout,
     ContextRule,
-    Quotas,
     assemble,
 )
 from memory_butler.domain.links import MemoryType
+from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.trust import Trust
 
 # Raised when `assemble` makes other bytes of the same input: a receipt of another edition cannot be

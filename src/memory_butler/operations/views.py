@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -20,16 +20,18 @@ from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity, RuleState
 from memory_butler.domain.trust import Trust, TrustName
-from memory_butler.engine.history import DeletedSince
 from memory_butler.engine.inputs import (
     MAX_IMPORTANCE,
     MAX_LIMIT,
     MAX_OFFSET,
     MIN_IMPORTANCE,
 )
-from memory_butler.engine.recall import Hit
 from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
+
+if TYPE_CHECKING:
+    from memory_butler.engine.history import DeletedSince
+    from memory_butler.engine.recall import Hit
 
 # After the point: relevance and confidence differ by more where it matters.
 DIGITS: Final = 6
@@ -381,7 +383,7 @@ _VIEWS: dict[MemoryType, type[Episode] | type[Fact] | type[Rule]] = {
 }
 
 
-def deleted(gone: DeletedSince | None) -> Deleted | None:
+def deleted(gone: "DeletedSince | None") -> Deleted | None:
     """What was deleted since, as callers see it; None where the present was asked for."""
     if gone is None:
         return None
@@ -394,7 +396,7 @@ def view(memory_type: MemoryType, row: Row) -> Episode | Fact | Rule:
     return _VIEWS[memory_type].model_validate(row)
 
 
-def found(hit: Hit, *, explain: bool) -> Episode | Fact | Rule:
+def found(hit: "Hit", *, explain: bool) -> Episode | Fact | Rule:
     """An answer of search or recall as callers see it."""
     match = hit.match
     scores = Scores(

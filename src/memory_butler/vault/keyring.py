@@ -31,7 +31,7 @@ _LOCK: Final = ".lock"
 _ID_BYTES: Final = 8
 
 
-class WrappedKey(BaseModel):
+class WrappedKey(BaseModel, defer_build=True):
     """The key of a tenant, as the master key wrapped it (base64)."""
 
     tenant: str
@@ -39,14 +39,14 @@ class WrappedKey(BaseModel):
     wrapped: str
 
 
-class DestroyedKey(BaseModel):
+class DestroyedKey(BaseModel, defer_build=True):
     """What is kept of a key that was destroyed."""
 
     erasure: str
     at: AwareDatetime
 
 
-class Content(BaseModel):
+class Content(BaseModel, defer_build=True):
     """What the file says. `exported`: whether it has been exported since it was last changed."""
 
     format: Literal[1] = 1
