@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from memory_butler.domain.errors import Unavailable
-from memory_butler.store import dump
 
 # Folders in the data directory, with the id of the process that backs up or restores, and kept
 # journals.
@@ -33,6 +32,9 @@ class Found:
 
 async def find(data_dir: Path, dsn: str, name: str) -> Found:
     """What is there, by any login to the server; `name` is that of our database."""
+    # Here and not above: every command looks for leftovers, and nearly none finds any.
+    from memory_butler.store import dump
+
     databases = await dump.databases(dsn)
     folders = await asyncio.to_thread(_unfinished, data_dir)
     kept = await asyncio.to_thread(lambda: sorted(data_dir.glob(_KEPT_JOURNALS)))
@@ -63,6 +65,8 @@ def remove_arriving(data_dir: Path, tenant: str) -> tuple[str, ...]:
 
 async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
     """Remove what a process that is gone has left; the names."""
+    from memory_butler.store import dump
+
     maintenance = dump.with_database(admin_dsn, "postgres")  # ours may not have been made yet
     databases = _loading(await dump.databases(maintenance), name)
     for database in databases:

@@ -4,9 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import numpy as np
-import numpy.typing as npt
-
 from memory_butler.domain.evidence import (
     REWORDED,
     Account,
@@ -22,6 +19,7 @@ from memory_butler.domain.evidence import (
 from memory_butler.domain.likeness import Statement
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust
+from memory_butler.inference.embedder import Vectors
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
@@ -58,7 +56,7 @@ class Witnesses:
     accounts: Mapping[UUID, Account]
     vectors: Mapping[UUID, Vector]
     told: Sequence[Told]
-    told_vectors: npt.NDArray[np.float32]
+    told_vectors: Vectors
 
     @classmethod
     def of(
@@ -75,6 +73,8 @@ class Witnesses:
         `shingles` are of what memory had served before each of them, `known` of what it knows;
         `memories` are both, `served` those of them that were served.
         """
+        import numpy as np  # loaded with the model, not before: see `Vectors`
+
         accounts = {
             one.id: account(one.content, shingles[one.id], one.speaker, one.trust, known)
             for one in episodes
@@ -98,7 +98,7 @@ class Witnesses:
     def weigh(self, statement: str, vector: Vector, sources: Sequence[UUID]) -> Evidence:
         """How well the named episodes bear the statement out."""
         said = [one.own for one in self._of(sources)]
-        nearness = [float(np.dot(vector, self.vectors[id])) for id in sources if id in self.vectors]
+        nearness = [float(vector @ self.vectors[id]) for id in sources if id in self.vectors]
         return Evidence(
             lexical=lexical_support(statement, said),
             semantic=max(0.0, max(nearness, default=0.0)),
@@ -157,7 +157,7 @@ class Witnesses:
             return None
         labelled = self.labelled(sources)
         nearness = self.told_vectors @ vector
-        for place in np.argsort(-nearness, kind="stable"):
+        for place in (-nearness).argsort(kind="stable"):
             near = float(nearness[place])
             if near < REWORDED:
                 break

@@ -8,8 +8,6 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-import numpy as np
-
 from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.evidence import (
@@ -207,7 +205,7 @@ async def _said_otherwise(
     """Whether the user means it in a sentence with none of its words, as in another language."""
     said = witnesses.assertions(sources)
     vectors = await memory.embedder.embed_many(said)
-    return any(float(np.dot(vector, one)) >= MEANT for one in vectors)
+    return any(float(vector @ one) >= MEANT for one in vectors)
 
 
 def _echoed(outcome: Outcome, what: str) -> None:
@@ -387,7 +385,7 @@ async def _restated(memory: Memory, group: Group, draft: Draft) -> UUID | None:
         [new.content, *(row["content"] for row in known)]
     )
     for row, vector in zip(known, others, strict=True):
-        if restates(new.content, row["content"], float(np.dot(stated, vector))):
+        if restates(new.content, row["content"], float(stated @ vector)):
             id: UUID = row["id"]
             return id
     return None
