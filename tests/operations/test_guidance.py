@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_butler.operations import retrieval, rules
+from memory_butler.operations import retrieval, rule_changes
 from memory_butler.surfaces.mcp import instructions
 
 
@@ -16,4 +16,4 @@ def test_a_model_is_told_to_confirm_what_it_used_without_contradiction(text: str
 
 
 def test_marks_tell_how_harm_weighs() -> None:
-    assert "four times" in rules.MARK_HARMFUL.description
+    assert "four times" in rule_changes.MARK_HARMFUL.description

@@ -65,14 +65,14 @@ COMMANDS: Final[tuple[Named, ...]] = (
     Named("facts show", "facts.fact_look", FIND, "Show a fact, what it came from and its links."),
     Named(
         "facts edit",
-        "facts.fact_edit",
+        "fact_changes.fact_edit",
         CURATE,
         "Correct a fact; the corrected one supersedes it.",
         ('memory-butler facts edit 6f1c… --content "Prefers dark blue"',),
     ),
     Named(
         "facts accept",
-        "facts.fact_accept",
+        "fact_changes.fact_accept",
         CURATE,
         "Accept a waiting fact, whose evidence is in doubt.",
         ("memory-butler facts --validity waiting", "memory-butler facts accept 6f1c…"),
@@ -88,14 +88,14 @@ COMMANDS: Final[tuple[Named, ...]] = (
     Named("rules show", "rules.rule_look", FIND, "Show a rule, its use and what it came from."),
     Named(
         "rules edit",
-        "rules.rule_edit",
+        "rule_changes.rule_edit",
         CURATE,
         "Change a rule; it becomes a candidate again.",
         ('memory-butler rules edit 6f1c… --content "Ask before booking"',),
     ),
     Named(
         "rules move",
-        "rules.rule_move",
+        "rule_changes.rule_move",
         CURATE,
         "Promote, demote, disable or enable a rule by hand.",
         ("memory-butler rules move 6f1c… promote",),
@@ -228,14 +228,14 @@ COMMANDS: Final[tuple[Named, ...]] = (
     ),
     Named(
         "store-fact",
-        "facts.memory_store_fact",
+        "fact_changes.memory_store_fact",
         STORE,
         "Store a fact; it supersedes the one of the same subject and predicate.",
         (_COLOUR, "memory-butler store-fact user city Lisbon --valid-from 2026-01-01T00:00:00Z"),
     ),
     Named(
         "store-rule",
-        "rules.memory_store_rule",
+        "rule_changes.memory_store_rule",
         STORE,
         "Store a rule: a lesson on how to behave.",
         ('memory-butler store-rule "Confirm before sending messages"',),
@@ -292,8 +292,10 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Decide which of two facts holds; nothing is deleted.",
         ("memory-butler conflicts settle 6f1c… 91ab… keep_later",),
     ),
-    Named("mark-helpful", "rules.memory_mark_helpful", CURATE, "Report that a rule helped."),
-    Named("mark-harmful", "rules.memory_mark_harmful", CURATE, "Report that a rule did harm."),
+    Named("mark-helpful", "rule_changes.memory_mark_helpful", CURATE, "Report that a rule helped."),
+    Named(
+        "mark-harmful", "rule_changes.memory_mark_harmful", CURATE, "Report that a rule did harm."
+    ),
     Named(
         "run",
         "jobs.job_run",

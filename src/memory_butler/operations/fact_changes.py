@@ -1,0 +1,283 @@
+"""Facts: storing what is true, correcting it, accepting what waits."""
+
+from dataclasses import asdict
+from typing import Final
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.facts import lifecycle_state
+from memory_butler.domain.likeness import Likeness
+from memory_butler.domain.permanence import Permanence
+from memory_butler.domain.principals import Principal
+from memory_butler.domain.revisions import revision_of
+from memory_butler.engine.browse.criteria import faded
+from memory_butler.engine.curate import accept_fact
+from memory_butler.engine.edits import edit_fact, rename_facts
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import keep
+from memory_butler.engine.screening import told
+from memory_butler.engine.writing import new_fact
+from memory_butler.operations.facts import FactReference
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import (
+    AllowSecrets,
+    EditedTrust,
+    Fact,
+    FoundSecrets,
+    GivenMoment,
+    GivenTrust,
+    Importance,
+    Input,
+    OfRevision,
+    Output,
+    Revised,
+    Rounded,
+)
+
+
+class StoreFactInput(Input):
+    """The fact to store, and the period in which it is true."""
+
+    subject: str = Field(description='Who or what it is about, for example "user".')
+    predicate: str = Field(description='Which property, in snake_case: "favorite_color".')
+    content: str = Field(description='The value, readable by itself: "Prefers dark green".')
+    importance: Importance = Field(5.0, description="1 (trivial) to 10 (vital).")
+    permanence: Permanence = Field(
+        "standard",
+        description=(
+            "How long it holds unconfirmed. permanent: identity, medical; stable: long-term "
+            "preferences, work; standard: interests, projects; volatile: plans, weeks; "
+            "ephemeral: today."
+        ),
+    )
+    scope: str = Field("global", description='"global", or the one butler that it is for.')
+    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    entity_id: UUID | None = Field(
+        None, description="The entity that the subject is, from entity_resolve or entity_create."
+    )
+    valid_from: GivenMoment | None = Field(
+        None, description="Since when it is true; now if left out."
+    )
+    valid_until: GivenMoment | None = Field(None, description="Until when, if that is known.")
+    source_butler: str | None = Field(None, description="The butler that learned it.")
+    source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
+    trust: GivenTrust = None
+    allow_secrets: AllowSecrets = False
+
+
+class LikeFact(Output):
+    """A known fact that the new one seems to repeat or to contradict."""
+
+    id: UUID
+    kind: Likeness = Field(description="duplicate: it says the same; contradiction: not both hold.")
+    subject: str
+    predicate: str
+    content: str
+    nearness: Rounded = Field(description="Cosine of the two facts' embeddings.")
+
+
+class StoredFact(Output):
+    """The new fact, and the one that it replaced."""
+
+    id: UUID
+    supersedes_id: UUID | None = Field(None, description="The fact that this one replaced.")
+    alike: list[LikeFact] = Field(
+        [],
+        description=(
+            "Active facts of other keys that it seems to repeat or contradict. Both are kept until "
+            "it is said which holds: confirm the old one and forget this one, or forget the old "
+            "one, or settle the pair with conflict_settle."
+        ),
+    )
+    secrets: FoundSecrets = None
+
+
+async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
+    stated = {name: one for name, one in given if name != "allow_secrets"}
+    fact = new_fact(memory, **stated)
+    kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets)
+    return StoredFact(
+        id=fact.id,
+        supersedes_id=kept.written.supersedes_id,
+        alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
+        secrets=told(kept.new.metadata),
+    )
+
+
+STORE_FACT = Operation(
+    name="memory_store_fact",
+    title="Store a fact",
+    description=(
+        "Record something true about the user or the world. One fact is active per subject, "
+        "predicate and scope, and storing another supersedes it: reuse subject and predicate when "
+        "a fact has changed, choose a new predicate for something additional. For a known fact "
+        "that still holds, call memory_confirm instead."
+    ),
+    input_model=StoreFactInput,
+    output_model=StoredFact,
+    handler=_store,
+    needs="write",
+    core=("subject", "predicate", "content", "importance", "permanence", "scope"),
+    routes=(Route("POST", "/api/memory/facts", status=201),),
+)
+
+
+class EditFactInput(OfRevision):
+    """The changes to a fact; what is left out is inherited from the fact that is edited."""
+
+    fact_id: UUID
+    subject: str | None = Field(None, description="Who or what it is about.")
+    predicate: str | None = Field(None, description="Which property, in snake_case.")
+    content: str | None = Field(None, description="The value, readable by itself.")
+    importance: Importance | None = Field(None, description="1 (trivial) to 10 (vital).")
+    permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
+    scope: str | None = Field(None, description='"global", or the one butler that it is for.')
+    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    entity_id: UUID | None = Field(
+        None, description="The entity that the subject is; null where it is none."
+    )
+    valid_from: GivenMoment | None = Field(
+        None, description="Since when it is true; left out, the edit corrects what was said."
+    )
+    valid_until: GivenMoment | None = Field(
+        None, description="Until when; null where no end is known."
+    )
+    trust: EditedTrust = None
+    allow_secrets: AllowSecrets = False
+
+
+# Where null is an answer, and not the same as saying nothing.
+_NULLABLE: Final = frozenset({"entity_id", "valid_until"})
+
+
+class EditedFact(Revised):
+    """The fact that holds now, and the one that it replaced."""
+
+    fact: Fact
+    supersedes_id: UUID | None
+    secrets: FoundSecrets = None
+
+
+async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
+    about = {"fact_id", "expected_revision", "allow_secrets"}
+    named = given.model_dump(exclude_unset=True, exclude=about)
+    changes = {name: one for name, one in named.items() if one is not None or name in _NULLABLE}
+    row = await edit_fact(
+        memory,
+        principal,
+        given.fact_id,
+        changes,
+        given.expected_revision,
+        allow_secrets=given.allow_secrets,
+    )
+    revision = revision_of(row)
+    row = {name: value for name, value in row.items() if name != "superseded_by"}
+    state = lifecycle_state(row["validity"], row["metadata"])
+    return EditedFact(
+        revision=revision,
+        fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
+        supersedes_id=given.fact_id,
+        secrets=told(row["metadata"]),
+    )
+
+
+EDIT = Operation(
+    name="fact_edit",
+    title="Edit a fact",
+    description=(
+        "Correct an active fact. The corrected one is a new fact, with an id of its own, that "
+        "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
+        "if somebody else changed it first; the answer has the fact that holds now."
+    ),
+    input_model=EditFactInput,
+    output_model=EditedFact,
+    handler=_edit,
+    needs="write",
+    toolset=None,
+    routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
+)
+
+
+class RenamedSubject(Input):
+    """A fact and its new subject."""
+
+    fact_id: UUID
+    subject: str = Field(description="Who or what it is about from now on.")
+
+
+class RenameFactsInput(Input):
+    """Which facts get which subjects."""
+
+    subjects: list[RenamedSubject] = Field(
+        min_length=1,
+        max_length=1000,
+        description="In this order, so that one may take the name that another has left.",
+    )
+
+
+class RenamedFact(Output):
+    """The fact that holds now, and the one that it replaced."""
+
+    fact_id: UUID
+    supersedes_id: UUID
+
+
+class RenamedFacts(Output):
+    """The facts that were renamed."""
+
+    renamed: list[RenamedFact]
+
+
+async def _rename(memory: Memory, principal: Principal, given: RenameFactsInput) -> RenamedFacts:
+    subjects = {one.fact_id: one.subject for one in given.subjects}
+    if len(subjects) < len(given.subjects):
+        raise InvalidInput("subjects names a fact twice")
+    renamed = await rename_facts(memory, principal, subjects)
+    return RenamedFacts(
+        renamed=[RenamedFact(fact_id=new, supersedes_id=old) for old, new in renamed.items()]
+    )
+
+
+RENAME = Operation(
+    name="facts_rename",
+    title="Rename facts",
+    description=(
+        "Give several active facts other subjects, all or none, as one change that is undone as "
+        "one. Each becomes a new fact that supersedes the old one, as by an edit."
+    ),
+    input_model=RenameFactsInput,
+    output_model=RenamedFacts,
+    handler=_rename,
+    needs="write",
+    toolset=None,
+    routes=(Route("PATCH", "/api/memory/facts"),),
+)
+
+
+async def _accept(memory: Memory, principal: Principal, given: FactReference) -> EditedFact:
+    row = await accept_fact(memory, principal, given.fact_id)
+    revision = revision_of(row)
+    shown = {name: value for name, value in row.items() if name != "superseded_by"}
+    return EditedFact(
+        revision=revision,
+        fact=Fact.model_validate(faded(shown, memory.clock())),
+        supersedes_id=row["supersedes_id"],
+    )
+
+
+ACCEPT = Operation(
+    name="fact_accept",
+    title="Accept a waiting fact",
+    description=(
+        "Accept a statement that memory holds back because its evidence is in doubt. It becomes "
+        "active and supersedes what it would have replaced. Forget it to dismiss it."
+    ),
+    input_model=FactReference,
+    output_model=EditedFact,
+    handler=_accept,
+    needs="admin",
+    toolset=None,
+    routes=(Route("POST", "/api/memory/facts/{fact_id}/accept"),),
+)
