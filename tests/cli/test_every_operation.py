@@ -45,7 +45,9 @@ BY_HAND: Final = set(
 
 
 def test_what_is_written_by_hand_has_no_operation() -> None:
-    shown = {name for name, one in build(_nobody, *ADDITIONS).commands.items() if not one.hidden}
+    shown = {
+        name for name, one in build(_nobody, *ADDITIONS).whole().commands.items() if not one.hidden
+    }
     assert shown - {one.words.partition(" ")[0] for one in COMMANDS} == BY_HAND
 
 
@@ -64,7 +66,7 @@ def test_every_command_finds_its_operation_by_its_path() -> None:
 
 
 def test_words_are_unique_and_stand_in_the_order_of_the_table() -> None:
-    group = build(_nobody, *ADDITIONS)
+    group = build(_nobody, *ADDITIONS).whole()
     words = [words for one in COMMANDS for words in (one.words, *one.also)]
     assert len(words) == len(set(words))
     for one in COMMANDS:

@@ -74,8 +74,7 @@ A bad line is told with its number and the reason, and left out; the exit code i
 
 def render_cli_reference(*additions: Addition) -> str:
     """The whole page, with the commands of the rooms above."""
-    group = build(_nobody, *additions)
-    commands = list(_commands(group, ()))
+    commands = list(_commands(build(_nobody, *additions).whole(), ()))
     parts = [_GENERATED + "\n", _INTRO, _overview(commands)]
     parts += [_SHARED_INTRO, _table(("Option", "Meaning"), _shared(commands[0][1]))]
     for words, command in commands:

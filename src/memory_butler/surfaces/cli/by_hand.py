@@ -1,0 +1,116 @@
+"""The commands that have no operation, which stand here."""
+
+import typer
+
+from memory_butler.surfaces.cli import (
+    auditing,
+    backing_up,
+    connecting,
+    database,
+    demonstrating,
+    distributing,
+    erasing,
+    exchanging,
+    exporting,
+    importing,
+    installation,
+    journal,
+    keys,
+    maintaining,
+    moving,
+    nearest_index,
+    scanning,
+    serving,
+    syncing,
+    writing_rules,
+)
+from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, RUN, STORE, TALK
+from memory_butler.surfaces.cli.place import located
+from memory_butler.surfaces.cli.serving import Serve
+
+
+def add_commands(app: typer.Typer, serve: Serve) -> None:
+    """Add them; `serve` runs the server."""
+    add = app.command
+    add("serve", rich_help_panel=RUN, epilog=serving.SERVE_EXAMPLES)(
+        located(serving.serve_command(serve))
+    )
+    add("demo", rich_help_panel=RUN, epilog=demonstrating.EXAMPLES)(
+        demonstrating.demo_command(serve)
+    )
+    add("mcp", rich_help_panel=RUN, epilog=serving.MCP_EXAMPLES)(located(serving.mcp))
+    add("connect", rich_help_panel=RUN, epilog=connecting.CONNECT_EXAMPLES)(
+        located(connecting.connect)
+    )
+    add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
+    add("doctor", rich_help_panel=RUN)(located(installation.doctor))
+    add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
+    add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
+    add("write-rules", rich_help_panel=STORE, epilog=writing_rules.EXAMPLES)(
+        located(writing_rules.write_rules)
+    )
+    add("sync", rich_help_panel=STORE, epilog=syncing.EXAMPLES)(located(syncing.sync))
+    add("pull", rich_help_panel=STORE, epilog=exchanging.PULL_EXAMPLES)(located(exchanging.pull))
+    add("push", rich_help_panel=STORE, epilog=exchanging.PUSH_EXAMPLES)(located(exchanging.push))
+    add("scan-secrets", rich_help_panel=CURATE, epilog=scanning.EXAMPLES)(
+        located(scanning.scan_secrets)
+    )
+    add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
+    add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
+    add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
+        located(maintaining.reembed)
+    )
+    add("reindex-words", rich_help_panel=KEEP)(located(maintaining.reindex_words))
+    add("audit", rich_help_panel=OPERATE, epilog=auditing.EXAMPLES)(located(auditing.audit))
+    add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
+        located(backing_up.backup)
+    )
+    add("restore-backup", rich_help_panel=OPERATE, epilog=backing_up.RESTORE_EXAMPLES)(
+        located(backing_up.restore_backup)
+    )
+    add("move", rich_help_panel=OPERATE, epilog=moving.EXAMPLES)(located(moving.move))
+    add("distribute", rich_help_panel=OPERATE, epilog=distributing.EXAMPLES)(
+        located(distributing.distribute)
+    )
+    add(
+        "psql",
+        rich_help_panel=OPERATE,
+        epilog=database.PSQL_EXAMPLES,
+        context_settings={"ignore_unknown_options": True},
+    )(located(database.psql))
+    add("db-url", rich_help_panel=OPERATE, epilog=database.URL_EXAMPLES)(located(database.url))
+    add("version", rich_help_panel=OPERATE)(installation.version)
+
+    journal.add_to(app, TALK)
+    _add_groups(app)
+
+
+def _add_groups(app: typer.Typer) -> None:
+    """What has commands of its own: `memory-butler keys init`."""
+    key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
+    key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
+    key.command("status")(located(keys.status))
+    key.command("seal-journals", epilog=keys.SEAL_EXAMPLES)(located(keys.seal_journals))
+    key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
+    key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
+    key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
+    app.add_typer(key, name="keys", rich_help_panel=OPERATE)
+
+    peers = typer.Typer(help="Choose whose facts `pull` and `push` bring.", no_args_is_help=True)
+    peers.command("list")(located(exchanging.list_peers))
+    peers.command("accept", epilog=exchanging.ACCEPT_EXAMPLES)(located(exchanging.accept))
+    peers.command("remove")(located(exchanging.remove))
+    app.add_typer(peers, name="peers", rich_help_panel=STORE)
+
+    index = typer.Typer(
+        help="Manage the vector index, for faster approximate search.", no_args_is_help=True
+    )
+    index.command("status")(located(nearest_index.status))
+    index.command("build", epilog=nearest_index.EXAMPLES)(located(nearest_index.build))
+    index.command("drop")(located(nearest_index.drop))
+    app.add_typer(index, name="index", rich_help_panel=OPERATE)
+
+    db = typer.Typer(help="Prepare your own PostgreSQL server.", no_args_is_help=True)
+    db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
+    db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
+    app.add_typer(db, name="db", rich_help_panel=OPERATE)
