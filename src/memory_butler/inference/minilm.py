@@ -10,6 +10,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -222,7 +223,16 @@ def _padded(tokens: list[list[int]]) -> "dict[str, npt.NDArray[np.int64]]":
 
 
 def _load(files: ModelFiles, threads: int, choice: PrecisionChoice = "float32") -> _Model:
-    check_weights(files)
+    # Beside the rest, on another core: the checksum takes a third of all.
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as beside:
+        checked = beside.submit(check_weights, files)
+        try:
+            return _made(files, threads, choice)
+        finally:
+            checked.result()  # wrong weights are the reason of whatever else failed
+
+
+def _made(files: ModelFiles, threads: int, choice: PrecisionChoice) -> _Model:
     tokenizer = _tokenizer(files)
     running = preferred(choice)
     if running.precision == "int8":
