@@ -502,6 +502,18 @@ def test_cluster_of_another_version(made: Path) -> None:
     marker.write_text(before)
 
 
+def test_a_server_that_runs_is_joined_without_asking_for_versions(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(_: object) -> None:
+        raise AssertionError("this starts a program, for which a command would wait")
+
+    with embedded.acquire(made):
+        monkeypatch.setattr(embedded_cluster, "check_version", asked)
+        with embedded.acquire(made) as lease:
+            assert query(lease, "SELECT 1") == 1
+
+
 def test_lost_password_is_told(made: Path, tmp_path: Path) -> None:
     password = made / "postgres.password"
     password.rename(tmp_path / "kept")

@@ -292,6 +292,7 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
 def _start(launch: _Launch, deadline: float) -> str:
     """Run `pg_ctl start`; empty on success, else what went wrong with the end of the log."""
     cluster = launch.cluster
+    clusters.check_version(cluster)  # of one that runs already nobody needs to ask
     before = cluster.log_dir / "start.log"  # what is said before the log collector runs
     before.unlink(missing_ok=True)
     socket_dir = str(cluster.socket_dir).replace('"', '""')

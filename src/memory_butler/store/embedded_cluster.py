@@ -285,8 +285,7 @@ def _link_or_copy(source: str, target: str) -> None:
 def prepare(cluster: Cluster, cluster_root: Path | None) -> tuple[ServerUser | None, str, Path]:
     """Make the cluster unless it is there; its user, the password, and the binaries to run.
 
-    Call with the lock held. Raises ConfigurationError (another major version, a lost password, a
-    damaged cluster) or Unavailable (disk full).
+    Call with the lock held. Raises ConfigurationError (a lost password) or Unavailable (disk full).
     """
     with explained(f"prepare {cluster.place}"):
         exists = cluster.pgdata.exists()
@@ -299,9 +298,7 @@ def prepare(cluster: Cluster, cluster_root: Path | None) -> tuple[ServerUser | N
     # leaves something for the next time.
     for leftover in cluster.place.glob("init-*"):
         shutil.rmtree(leftover, ignore_errors=True)
-    if exists:
-        check_version(cluster)
-    else:
+    if not exists:
         _init(cluster, user, password, folder)
     return user, password, folder
 
