@@ -248,6 +248,16 @@ def adds_nothing(known: Statement, other: Statement) -> bool:
     )
 
 
+def one_more(known: Statement, stated: Statement, nearness: float) -> bool:
+    """Whether two facts of one key are two of a kind: both may be true, and neither has both.
+
+    `nearness` as in `compare`. Two allergies are; a birthday and its correction are not.
+    """
+    if known.asked & _SINGLE or adds_nothing(known, stated) or adds_nothing(stated, known):
+        return False
+    return compare(known, stated, nearness) is None
+
+
 def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
     if not agree(earlier.amounts, later.amounts) or _of_two_values(earlier, later, nearness):
         return False

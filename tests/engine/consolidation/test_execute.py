@@ -4,6 +4,7 @@ The answers are written by hand.
 """
 
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
@@ -424,3 +425,62 @@ async def test_the_lone_half_of_a_character_does_no_harm(
     text = '{"new_facts": [{"subject": "u", "predicate": "p", "content": "a\\ud800\\u0000b"}]}'
     await consolidate(memory, principal, text)
     assert [one["content"] for one in await facts(admin)] == ["a\ufffdb"]
+
+
+PEANUTS = "Is allergic to peanuts"
+PENICILLIN = "Is allergic to penicillin, which gives a rash"
+
+
+async def _learn(
+    memory: Memory, principal: Principal, content: str, predicate: str = "allergy", **more: Any
+) -> None:
+    """The user says it, and the model draws a new fact from it."""
+    await tell(memory, principal, f"User: {content}")
+    stated = fact(content, "E1", predicate=predicate, permanence="permanent") | more
+    await consolidate(memory, principal, answer(new_facts=[stated]))
+
+
+async def _active(admin: Connection) -> list[tuple[str, str]]:
+    return [
+        (one["predicate"], one["content"])
+        for one in await facts(admin)
+        if one["validity"] == "active"
+    ]
+
+
+async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _learn(memory, principal, PEANUTS)
+    await _learn(memory, principal, PENICILLIN)
+    await _learn(memory, principal, "Is allergic to latex gloves")
+    await _learn(memory, principal, "Is allergic to latex gloves")  # known, under a key of its own
+    assert await _active(admin) == [
+        ("allergy", PEANUTS),
+        ("allergy_2", PENICILLIN),
+        ("allergy_3", "Is allergic to latex gloves"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "known", "now", "permanence"),
+    [
+        ("birthday", "Born on 4 May 1990", "Born on 5 April 1990", "permanent"),
+        ("name", "Is called Ana Ferreira", "Is called Ana Lopes", "permanent"),
+        ("allergy", PEANUTS, "Is allergic to peanuts and to walnuts", "permanent"),
+        ("allergy", PEANUTS, "Is not allergic to peanuts", "permanent"),
+        ("hobby", "Plays the cello", "Plays chess", "standard"),
+    ],
+)
+async def test_what_corrects_completes_or_may_change_takes_its_place(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    predicate: str,
+    known: str,
+    now: str,
+    permanence: str,
+) -> None:
+    await _learn(memory, principal, known, predicate, permanence=permanence)
+    await _learn(memory, principal, now, predicate, permanence=permanence)
+    assert await _active(admin) == [(predicate, now)]

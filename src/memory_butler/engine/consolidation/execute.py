@@ -11,6 +11,7 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
+from memory_butler.domain.likeness import Statement, one_more
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
@@ -99,6 +100,8 @@ async def _store(
     held: Hold | None = draft.held
     if isinstance(new, NewFact):
         new = await about_entity(tx, new)
+        if draft.target is None and draft.restates is None:
+            new = await _beside_what_never_changes(tx, new, embedded)
         if held is None:
             known = None
             try:
@@ -127,6 +130,37 @@ async def _store(
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
     _note(stored, draft, new.id)
+
+
+async def _beside_what_never_changes(tx: Transaction, new: NewFact, embedded: Embedded) -> NewFact:
+    """A new fact under the first key of its own that no other permanent fact holds (C-407).
+
+    A model calls new what is one more allergy, and gives it the predicate of the first.
+    """
+    predicate, number = new.predicate, 1
+    while await _is_one_more(tx, new, embedded):
+        number += 1
+        new = replace(new, predicate=f"{predicate}_{number}")
+    return new
+
+
+async def _is_one_more(tx: Transaction, new: NewFact, embedded: Embedded) -> bool:
+    """Whether a permanent fact holds its key, and the new one is one more of the kind.
+
+    Where the new one is trusted too little to replace it, the two are left to the key.
+    """
+    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
+    await facts.lock_key(tx, key)
+    holders = await facts.active_of(tx, key)
+    if not holders:
+        return False
+    (row,) = await facts.many(tx, [holders[0].id])
+    if row["permanence"] != "permanent" or not may_touch(new.trust, Trust(row["trust"])):
+        return False
+    # Of one key, and so of one subject, however each spells it.
+    known = Statement(new.subject, new.predicate, row["content"])
+    stated = Statement(new.subject, new.predicate, new.content)
+    return one_more(known, stated, await facts.nearness(tx, row["id"], embedded))
 
 
 async def _replaces_on_weak_evidence(
