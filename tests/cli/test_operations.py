@@ -59,10 +59,10 @@ def test_facts(butler: Typist) -> None:
     first = id_in(said)
     assert said == f"Stored fact {first}.\n"
     stored = butler.json("store-fact", "user", "color", "Prefers blue", "--importance", "7")
-    assert stored["supersedes_id"] == first
+    assert (stored["supersedes_id"], stored["superseded"]) == (first, "Prefers green")
 
     again = butler.say("store-fact", "user", "color", "-", stdin="Prefers [red] things\n")
-    assert again.endswith(f"; it supersedes {stored['id']}.\n")
+    assert again.endswith(f"; it supersedes {stored['id']} (Prefers blue).\n")
     red = id_in(again)
 
     shown = butler.say("get", "fact", red)

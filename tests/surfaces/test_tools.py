@@ -72,12 +72,20 @@ async def test_a_fact_is_superseded_by_the_next_of_its_key(client: Client) -> No
     new = await client.call(
         "memory_store_fact", subject="user", predicate="favorite_color", content="Loves navy blue"
     )
-    assert new["supersedes_id"] == old
     before = (await client.call("memory_get", memory_type="fact", memory_id=old))["memory"]
+    assert (new["supersedes_id"], new["superseded"]) == (old, before["content"])
     assert (before["validity"], before["permanence"]) == ("superseded", "stable")
     assert (before["decay_rate"], before["tags"]) == (0.002, ["taste"])
     found = (await client.call("memory_recall", topic="colours that the user loves"))["results"]
     assert [one["id"] for one in found] == [new["id"]]
+
+
+async def test_of_a_long_fact_that_is_superseded_the_beginning_is_told(client: Client) -> None:
+    await _fact(client, "word " * 100)
+    stored = await client.call(
+        "memory_store_fact", subject="user", predicate="favorite_color", content="Loves navy blue"
+    )
+    assert stored["superseded"] == "word " * 60 + " …"
 
 
 @pytest.mark.requirement("MS-01", "TOOL-06", "EMB-05", "GEN-04")

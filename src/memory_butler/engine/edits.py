@@ -215,7 +215,7 @@ async def _replace(
             f"fact {others[0].id} is active under that subject and predicate; edit or forget that "
             "one"
         )
-    old = facts.Holder(id, row["created_at"], Trust(row["trust"]))
+    old = facts.Holder(id, row["created_at"], Trust(row["trust"]), row["content"])
     await replace_fact(tx, principal, new, embedded, old)
     stored = await facts.look(tx, new.id)
     assert stored is not None  # noqa: S101 -- inserted above

@@ -47,10 +47,12 @@ NewMemory = NewEpisode | NewFact | NewRule
 class Written:
     """What storing one memory did: the fact that it superseded, and those that it is like.
 
-    `beside`: the fact of its key that is trusted more, and so stays; the new one waits (C-141).
+    `superseded` is what the former said. `beside`: the fact of its key that is trusted more, and so
+    stays; the new one waits (C-141).
     """
 
     supersedes_id: UUID | None = None
+    superseded: str | None = None
     alike: tuple[Like, ...] = ()
     beside: UUID | None = None
 
@@ -317,7 +319,7 @@ async def _write_beside(
     parts = (row["subject"], row["predicate"], row["content"])
     alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near),)
     await link_contradicted(tx, fact, alike)
-    return Written(None, alike, beside=holder.id)
+    return Written(alike=alike, beside=holder.id)
 
 
 async def replace_fact(
@@ -377,7 +379,8 @@ async def _write_fact(
     await link_contradicted(tx, fact, alike)
     if fact.period.validity == "active":
         await _end_waiting(tx, principal, fact)
-    return Written(fact.supersedes_id, alike)
+    superseded = holders[0].content if holders else None
+    return Written(fact.supersedes_id, superseded, alike)
 
 
 async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> None:

@@ -37,6 +37,10 @@ from memory_butler.operations.views import (
 )
 
 
+# Enough of a replaced fact to see whether it should have been.
+_TOLD: Final = 300
+
+
 class StoreFactInput(Input):
     """The fact to store, and the period in which it is true."""
 
@@ -83,6 +87,13 @@ class StoredFact(Output):
 
     id: UUID
     supersedes_id: UUID | None = Field(None, description="The fact that this one replaced.")
+    superseded: str | None = Field(
+        None,
+        description=(
+            f"What that said, of a long one the first {_TOLD} characters. Where it is true besides, "
+            "store it again under a predicate of its own."
+        ),
+    )
     alike: list[LikeFact] = Field(
         [],
         description=(
@@ -94,6 +105,10 @@ class StoredFact(Output):
     secrets: FoundSecrets = None
 
 
+def _beginning(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _TOLD else f"{text[:_TOLD]} …"
+
+
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
     stated = {name: one for name, one in given if name != "allow_secrets"}
     fact = new_fact(memory, **stated)
@@ -101,6 +116,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     return StoredFact(
         id=fact.id,
         supersedes_id=kept.written.supersedes_id,
+        superseded=_beginning(kept.written.superseded),
         alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
         secrets=told(kept.new.metadata),
     )
@@ -112,8 +128,9 @@ STORE_FACT = Operation(
     description=(
         "Record something true about the user or the world. One fact is active per subject, "
         "predicate and scope, and storing another supersedes it: reuse subject and predicate when "
-        "a fact has changed, choose a new predicate for something additional. For a known fact "
-        "that still holds, call memory_confirm instead."
+        "a fact has changed, choose a new predicate for something additional (allergy_peanuts, "
+        "allergy_latex). The answer says what was superseded. For a known fact that still holds, "
+        "call memory_confirm instead."
     ),
     input_model=StoreFactInput,
     output_model=StoredFact,

@@ -77,6 +77,7 @@ class Holder:
     id: UUID
     known_since: datetime
     trust: Trust
+    content: str
 
 
 async def lock_key(tx: Transaction, key: FactKey) -> None:
@@ -97,8 +98,8 @@ async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
     else:
         query, args = SQL["active_of_entity"], (key.scope, key.entity_id, key.predicate)
     return [
-        Holder(id, since, Trust(trust))
-        for id, since, trust in await tx.connection.fetch(query, tx.tenant, *args)
+        Holder(id, since, Trust(trust), content)
+        for id, since, trust, content in await tx.connection.fetch(query, tx.tenant, *args)
     ]
 
 

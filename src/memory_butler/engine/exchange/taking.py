@@ -395,7 +395,7 @@ class _Batch:
             older = None if row is None else await self._older(tx, sent, key)
             if older is not None:
                 await facts.set_supersedes(tx, sent.id, older)  # what waited here replaced it there
-            self._held[key].append(facts.Holder(sent.id, self._now, trust))
+            self._held[key].append(facts.Holder(sent.id, self._now, trust, sent.says["content"]))
 
     async def _comer(self, tx: Transaction, sent: Sent, row: Row | None) -> Claim:
         older = sent.supersedes if row is None else (row["supersedes_id"] or sent.supersedes)

@@ -193,7 +193,9 @@ def _stored(kind: str, output: Any, more: str = "") -> None:
 
 def _stored_fact(output: Any) -> None:
     superseded = output.supersedes_id
-    more = "" if superseded is None else f"; it supersedes {superseded}"
+    more = ""
+    if superseded is not None:
+        more = f"; it supersedes {superseded} ({short(output.superseded)})"
     _stored("fact", output, more)
     for one in output.alike:
         says = "contradicts" if one.kind == "contradiction" else "says the same as"
