@@ -97,6 +97,32 @@ def test_mcp_over_standard_input_and_output(installation: Installation, tenant: 
     assert "standard output" in installation.inside("get", "rule", rule, "--tenant", tenant).out
 
 
+def test_mcp_answers_a_call_with_half_an_emoji(installation: Installation, tenant: str) -> None:
+    process = installation.start("mcp", "--tenant", tenant)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    rule = {
+        "name": "memory_store_rule",
+        "arguments": {"content": "Smile \ud83d, as cut by a slice"},
+    }
+    answers = []
+    for id, method, params in ((1, "initialize", hello), (2, "tools/call", rule)):
+        said = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+        process.stdin.write(json.dumps(said) + "\n")
+        process.stdin.flush()
+        answers.append(json.loads(process.stdout.readline()))
+    process.communicate(timeout=SECONDS)
+    assert [one["id"] for one in answers] == [1, 2]
+    stored = answers[1]["result"]["structuredContent"]["id"]
+    shown = installation.inside("get", "rule", stored, "--tenant", tenant).out
+    assert "Smile \ufffd, as cut by a slice" in shown
+
+
 def test_mcp_greets_before_the_memory_is_open(installation: Installation, tenant: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as never_answers:
         dsn = f"postgresql://ana:x@127.0.0.1:{never_answers.getsockname()[1]}/memory"

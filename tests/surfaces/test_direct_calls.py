@@ -29,6 +29,7 @@ from structlog.testing import capture_logs
 
 from memory_butler.surfaces.direct_calls import DirectCalls
 from memory_butler.surfaces.http import MAX_BODY_BYTES, mcp_routes
+from memory_butler.surfaces.whole_characters import WholeCharacters
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
@@ -211,5 +212,6 @@ async def _lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
 @pytest.mark.parametrize("own", [True, False])
 def test_a_server_with_a_lifespan_of_its_own_goes_the_sdks_way(own: bool) -> None:
     server = Server[Any]("it", lifespan=_lifespan) if own else Server[Any]("it")
-    ways = [one.app for one in mcp_routes(server) if isinstance(one, Route)]
+    wholes = [one.app for one in mcp_routes(server) if isinstance(one, Route)]
+    ways = [one.app for one in wholes if isinstance(one, WholeCharacters)]
     assert [isinstance(one, DirectCalls) for one in ways] == [not own]

@@ -36,7 +36,6 @@ from memory_butler.operations.views import (
     Rounded,
 )
 
-
 # Enough of a replaced fact to see whether it should have been.
 _TOLD: Final = 300
 
@@ -90,8 +89,8 @@ class StoredFact(Output):
     superseded: str | None = Field(
         None,
         description=(
-            f"What that said, of a long one the first {_TOLD} characters. Where it is true besides, "
-            "store it again under a predicate of its own."
+            f"What that said, {_TOLD} characters of it at most. Where it is true besides, store it "
+            "again under a predicate of its own."
         ),
     )
     alike: list[LikeFact] = Field(

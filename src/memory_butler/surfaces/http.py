@@ -43,6 +43,7 @@ from memory_butler.surfaces.rest.turns import add_turns
 from memory_butler.surfaces.session_cookie import SessionCookie
 from memory_butler.surfaces.trace_context import TraceContext
 from memory_butler.surfaces.web import Dashboard
+from memory_butler.surfaces.whole_characters import WholeCharacters
 
 # Room for the longest message of a journal (a million characters, which JSON may write in six bytes
 # each), so that a call with too long a text still reaches the check that says so. Reading so much
@@ -132,12 +133,14 @@ def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
         # The guard has checked Host and Origin for every route already.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    if not isinstance(server, Server) or server.lifespan is not no_lifespan:
-        return list(app.routes)  # what its lifespan made only the SDK's way brings along
-    return [
-        Route(one.path, DirectCalls(server, one.app)) if isinstance(one, Route) else one
+    plain = server if isinstance(server, Server) and server.lifespan is no_lifespan else None
+    # What its lifespan made only the SDK's way brings along.
+    ways = {
+        one.path: one.app if plain is None else DirectCalls(plain, one.app)
         for one in app.routes
-    ]
+        if isinstance(one, Route)
+    }
+    return [Route(path, WholeCharacters(way)) for path, way in ways.items()]
 
 
 def behind_the_door(

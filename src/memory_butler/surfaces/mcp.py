@@ -14,8 +14,9 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Collection
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import anyio
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -43,6 +44,7 @@ from memory_butler.operations.lean import rounded
 from memory_butler.operations.operation import STRUCTURED, Operation, Toolset
 from memory_butler.operations.registry import of_toolsets
 from memory_butler.surfaces.calls import call
+from memory_butler.surfaces.whole_characters import lines_of_input
 
 log = get_logger()
 
@@ -145,7 +147,8 @@ async def serve_stdio(
     server = _server(config, opened, lambda _: principal, toolsets)
     gc.freeze()  # as `running.run` does it, and for its reasons
     gc.set_threshold(50_000)
-    async with stdio_server() as (read, write):
+    lines = cast("anyio.AsyncFile[str]", lines_of_input())  # of which only the lines are read
+    async with stdio_server(stdin=lines) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
