@@ -1,8 +1,8 @@
 """JSON whose escapes stand for whole characters.
 
-A program that cuts a text by UTF-16 units, as JavaScript does, may send half an emoji: `\\ud83d`
-alone. The MCP SDK refuses such a message before its id is read, so over standard input the caller
-waits for ever. It becomes U+FFFD instead, as in every text that is stored.
+A program that cuts a text by UTF-16 units, as JavaScript does, may send an unpaired surrogate, such
+as `\\ud83d` alone. The MCP SDK refuses such a message before its id is read, so over standard input
+the caller waits for ever. It becomes U+FFFD instead, as in every text that is stored.
 """
 
 import os
