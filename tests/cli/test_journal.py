@@ -313,7 +313,7 @@ def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> 
         "(kept pin: Ana likes green tea)",
         "(no longer pin: Ana likes green tea; kept pin: Ana likes black tea)",
         "(no longer kept pin: Ana likes black tea; back in mind pin: Ana likes green tea)",
-        "(kept plan: buy tea)",
+        "(kept plan: buy tea, without a date)",
         "(several are like this, nothing was changed; say which: "
         '"Ana likes green tea"; "buy tea"; /mind shows what is there)',
         "(forgotten pin: Ana likes green tea)",

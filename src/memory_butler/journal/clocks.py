@@ -1,4 +1,4 @@
-"""The times of day in a text: "5pm", "at 7", "half past six", "noon" (C-160)."""
+"""The times of day in a text: "5pm", "at 7", "at 18h30", "half past six", "noon" (C-160)."""
 
 import re
 from collections.abc import Iterator
@@ -42,6 +42,7 @@ class Clock:
 
 _SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:\d{{1,2}}|{'|'.join(_SPOKEN)})"
+_AFTER_DAY = "|".join(rf"(?<={one} )" for one in [*WEEKDAY.split("|"), "today", "tomorrow"])
 _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
 
@@ -55,6 +56,9 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
         r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
         rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d|\s?[-–]\s?\d{{1,2}}:\d\d)?(?![\d:]){_ZONE}",
+        # Not "14h tomorrow" or "friday 8h hike", which is how long.
+        rf"(?P<at>\bat\s+|(?:{_AFTER_DAY})(?=\d+h\d*{ENDS}))"
+        r"(?P<hour>\d{1,2})(?P<h>h)(?P<minute>\d\d)?\b",
         rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-]){ENDS}",
         r"\b(?P<word>noon|midday|midnight)\b",
     )
@@ -95,14 +99,16 @@ def _clock(match: Match) -> Clock | None:
         if not 0 <= hour <= 12:
             return None
         hour, half = hour % 12 + (12 if half == "pm" else 0), "exact"
-    elif given.get("minute") is not None and (hour > 12 or len(given["hour"]) == 2 or hour == 0):
+    elif given.get("h") or (
+        given.get("minute") is not None and (hour > 12 or len(given["hour"]) == 2 or hour == 0)
+    ):
         half = "exact"
     if hour > 23 or minute > 59:
         return None
     # "16:9" and "John 3:16" are no times; "at 3:16", "10:30 dentist" and "5pm" are.
     sure = (
         given.get("half") is not None
-        or bool(given.get("at"))
+        or bool(given.get("at") or given.get("h"))
         or given.get("minute") is None
         or not match.string[: match.start()].strip()
     )

@@ -265,11 +265,23 @@ def _next_month(word: str, year: str | None, base: datetime) -> Found:
     return _month(first)
 
 
+def _exact(match: Match, base: datetime) -> Found | None:
+    """A moment with its zone, as programs write it: "2026-12-25T20:00:00Z"."""
+    try:
+        at = datetime.fromisoformat(re.sub(r"\s(?=[Z+-])", "", match["exact"]))
+        at = at.astimezone(base.tzinfo)
+    except ValueError:
+        return None
+    return replace(day_of(at), at=at)
+
+
 def _calendar(match: Match, base: datetime) -> Found | None:
     """A date of the calendar, which dateparser reads; what may be two days is none."""
     phrase = re.sub(r"\b(?:the|of)\b", " ", match["date"], flags=re.IGNORECASE)
     order = "DMY" if "." in phrase else "MDY"
-    if "/" in phrase and not re.match(_YEAR, phrase):
+    if re.fullmatch(r"\d+\.\d+\.?", phrase):
+        phrase = phrase.rstrip(".").replace(".", "/")
+    elif "/" in phrase and not re.match(_YEAR, phrase):
         first, second = (int(one) for one in phrase.split("/")[:2])
         if first != second and max(first, second) <= 12:
             return None
@@ -464,13 +476,25 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?){_MORE_DAYS}))?",
             _repeated,
         ),
+        _rule(
+            rf"(?P<exact>{_YEAR[:-2]}-\d\d-\d\d(?:T|\s(?=\d))\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?"
+            r"\s?(?:Z|[+-]\d\d:?\d\d))(?![\w:])",
+            _exact,
+        ),
         _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
         _rule(
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
             _calendar,
         ),
-        _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
-        _rule(rf"(?P<date>\d{{1,2}}/\d{{1,2}})(?=,?\s+{_AT_TIME})", _calendar),
+        # "version 3.2 at 5pm" is no date, "on 3.2 at 5pm" and "3.2. at 5pm" are.
+        _rule(
+            rf"{_TOWARDS}(?P<date>\d{{1,2}}(?:/\d{{1,2}}(?![\w/.])|\.\d{{1,2}}(?:\.|(?={_THEN_TIME}))))",
+            _calendar,
+        ),
+        _rule(
+            rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",
+            _calendar,
+        ),
         _rule(
             rf"(?:{_ANY_WEEKDAY},?\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",

@@ -192,6 +192,8 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
             clock := clock_near(match, times, text)
         ) is not None:
             yield _at(found, clock, text, base)
+        elif found.at is not None and not found.is_part:
+            yield found
         elif match[0].lower().startswith("end") and _BEFORE.search(before):
             yield replace(found, up_to=True)
         elif _BEFORE.search(before) or match[0].lower().startswith("before"):

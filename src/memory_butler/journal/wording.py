@@ -112,7 +112,8 @@ def change_lines(
 ) -> list[str]:
     """ "kept plan: water the garden, due Friday, 6 March 2026, 23:59"; a line for each change.
 
-    `taken_back`: they are what an undo did. No secret is quoted.
+    A new plan without a due date says so. `taken_back`: they are what an undo did. No secret is
+    quoted.
     """
     words = _TAKEN_BACK if taken_back else _DONE
     lines: list[str] = []
@@ -121,6 +122,8 @@ def change_lines(
             what = WITHHELD if one.type == "secret" else shorten(one.content)
             due = one.due if one.status == "active" else None
             when = f", due {date_words(due, policy)}" if due else ""
+            if due is None and one.type == "plan" and one.event == "tag" and not taken_back:
+                when = ", without a date"  # one that was meant was not understood
             when += ", and again after that" if one.repeats and one.event == "tag" else ""
             ends = ", with all its times to come" if one.ends_series and not taken_back else ""
             lines.append(f"{words[one.event]} {one.type}: {what}{when}{ends}")

@@ -100,7 +100,7 @@ async def test_a_turn_is_kept_answered_and_told(memory: Memory, tmp_path: Path) 
     async with talking(memory, tmp_path, ScriptedModel([reply])) as (_, client):
         assert (await client.get(CURRENT)).status_code == 204
         logged = await say(client, "Hello. <plan>water the garden</plan>")
-        assert logged["noted"] == ["kept plan: water the garden"]
+        assert logged["noted"] == ["kept plan: water the garden, without a date"]
         events = await told(client)
         kind, done = events[-1]
         assert kind == "answered"
