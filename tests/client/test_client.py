@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import get_type_hints
 from uuid import UUID, uuid4
 
@@ -135,6 +135,17 @@ async def test_an_input_that_rest_calls_otherwise_is_sent_so(
         assert (await client.facts_list(since=soon, scope=None)).total == 0
 
 
+@pytest.mark.anyio
+async def test_what_cannot_be_sent_is_refused_by_its_name(served: Served) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        stored = await client.store_fact("user", "city", "Lisbon", valid_from=date(2026, 1, 1))
+        shown = (await client.fact_look(stored.id)).fact
+        assert shown.valid_from == datetime(2026, 1, 1, tzinfo=UTC)
+        with pytest.raises(InvalidInput, match=r"^content: a bytes cannot be sent; give text, a"):
+            await client.run("memory_store_fact", {"content": b"Lisbon"})
+        assert (await client.store_fact("user", "emoji", "cut \ud83d")).id
+
+
 def test_an_answer_of_another_version() -> None:
     newer: dict[str, object] = {
         "id": str(uuid4()),
@@ -162,7 +173,7 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
 @pytest.mark.anyio
 async def test_a_naive_datetime_is_refused_as_it_may_mean_any_clock(served: Served) -> None:
     async with MemoryClient.connect(served.url) as client:
-        with pytest.raises(InvalidInput, match="time zone"):
+        with pytest.raises(InvalidInput, match=r"^known_at: needs a time zone"):
             await client.search("tents", known_at=datetime(2026, 2, 20))  # noqa: DTZ001
 
 

@@ -5,7 +5,7 @@ and of what kind, is looked up when the first answer of that shape arrives.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -71,12 +71,12 @@ def as_json(value: Any) -> Any:
     """What JSON can hold of a value that a program gives; of a shape the fields that were set.
 
     Raises:
-        InvalidInput: a moment without a time zone, which may mean any clock.
+        InvalidInput: a moment without a time zone, which may mean any clock; what JSON has not.
     """
     match value:
         case datetime() if value.tzinfo is None:
             raise InvalidInput(f"needs a time zone, for example {value.isoformat()}Z")
-        case datetime():
+        case date():
             return value.isoformat()
         case UUID():
             return str(value)
@@ -86,7 +86,9 @@ def as_json(value: Any) -> Any:
             return {name: as_json(one) for name, one in value.items()}
         case list() | tuple() | set() | frozenset():
             return [as_json(one) for one in value]
-    return value
+        case None | str() | int() | float():
+            return value
+    raise InvalidInput(f"a {type(value).__name__} cannot be sent; give text, a number or a date")
 
 
 def _kinds(shape: type[Shape]) -> dict[str, Any]:

@@ -119,7 +119,14 @@ class _Request(NamedTuple):
 
 
 def _left_in(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: as_json(value) for name, value in given.items() if value is not UNSET}
+    left_in = {}
+    for name, value in given.items():
+        if value is not UNSET:
+            try:
+                left_in[name] = as_json(value)
+            except InvalidInput as error:
+                raise InvalidInput(f"{name}: {error}") from None
+    return left_in
 
 
 def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
