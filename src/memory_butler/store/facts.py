@@ -108,6 +108,12 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
     return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
 
 
+async def retracted_of(tx: Transaction, subject: str, entity_id: UUID | None) -> list[Row]:
+    """The 100 facts on a subject that were forgotten last: `id`, `predicate`, `content`,
+    `retired_at`."""
+    return rows(await tx.connection.fetch(SQL["retracted_of"], tx.tenant, subject, entity_id))
+
+
 async def witness(tx: Transaction, id: UUID, now: datetime) -> None:
     """Retire a statement that waited, for one that a second witness made."""
     await tx.connection.execute(SQL["witness"], tx.tenant, id, now)

@@ -130,6 +130,12 @@ async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> N
     await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
 
 
+async def inverted(tx: Transaction) -> list[tuple[UUID, str]]:
+    """The rules that became warnings, and what each said before."""
+    found = await tx.connection.fetch(SQL["inverted"], tx.tenant)
+    return [(id, content) for id, content in found]
+
+
 async def set_text(tx: Transaction, id: UUID, content: str, embedded: Embedded) -> None:
     """Give a rule another text, and nothing else."""
     await tx.connection.execute(

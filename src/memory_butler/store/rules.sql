@@ -57,6 +57,12 @@ SET maturity = $3, effectiveness_score = $4, applied_count = $5, success_count =
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: inverted
+-- What became a warning, and what it said before.
+SELECT id, metadata->>'original_content' FROM rules
+WHERE tenant_id = $1 AND maturity = 'anti_pattern' AND metadata ? 'original_content'
+  AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+
 -- name: set_metadata
 UPDATE rules SET metadata = $3 WHERE tenant_id = $1 AND id = $2
 

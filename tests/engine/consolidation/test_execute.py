@@ -15,7 +15,10 @@ from engine.store_views import event_types, row
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import execute
+from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity
+from memory_butler.engine.feedback import rule_harmed
+from memory_butler.engine.lifecycle.inversion import invert_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.engine.writing import Written, insert
@@ -484,3 +487,79 @@ async def test_what_corrects_completes_or_may_change_takes_its_place(
     await _learn(memory, principal, known, predicate, permanence=permanence)
     await _learn(memory, principal, now, predicate, permanence=permanence)
     assert await _active(admin) == [(predicate, now)]
+
+
+PORTO = "Lives in Porto since the spring"
+
+
+@pytest.mark.parametrize(
+    ("again", "predicate"),
+    [
+        (PORTO, "home_city"),
+        ("Lives in Porto", "residence"),
+        ("The user lives in Porto since the spring.", "place"),
+    ],
+)
+async def test_what_was_forgotten_is_not_learned_again_from_what_told_it(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    again: str,
+    predicate: str,
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "home_city", PORTO, trust="user_said")
+    await tell(memory, principal, f"User: I am in Porto. {PORTO}", trust="user_said")
+    clock.advance(hours=1)
+    await forget_memory(memory, principal, "fact", id)
+    clock.advance(hours=2)
+    await tell(memory, principal, f"User: forget this: {PORTO}\nAssistant: It is forgotten.")
+    for _ in range(2):  # an episode of each trust
+        learned = answer(new_facts=[fact(again, "E1", predicate=predicate)])
+        report, _ = await consolidate(memory, principal, learned, learned)
+        assert report.total("facts_created") == 0
+    assert [one["validity"] for one in await facts(admin)] == ["retracted"]
+    assert set((await statuses(admin)).values()) == {"consolidated"}
+
+
+async def test_what_was_forgotten_is_learned_when_it_is_said_later(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "home_city", PORTO)
+    await forget_memory(memory, principal, "fact", id)
+    clock.advance(days=2)
+    await _learn(memory, principal, PORTO, "home_city")
+    assert await _active(admin) == [("home_city", PORTO)]
+
+
+async def test_what_says_something_else_of_the_subject_is_learned(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id, _ = await store_fact(memory, principal, "user", "home_city", PORTO)
+    await forget_memory(memory, principal, "fact", id)
+    await _learn(memory, principal, "Lives in Braga since the summer", "home_city")
+    assert await _active(admin) == [("home_city", "Lives in Braga since the summer")]
+
+
+async def test_what_became_a_warning_is_not_learned_as_a_rule_again(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    id = await store_rule(memory, principal, "Answer in French")
+    for _ in range(3):
+        await rule_harmed(memory, principal, id, reason="nobody understood it")
+    assert await invert_rule(memory, principal, id)
+    await tell(memory, principal, "User: answer in French", "User: answer in French when I do")
+    learned = answer(
+        new_rules=[
+            {"content": "Answer in French.", "source_episode_ids": ["E1"]},
+            {"content": "Answer in French when the user does", "source_episode_ids": ["E2"]},
+        ]
+    )
+    report, _ = await consolidate(memory, principal, learned)
+    assert (report.total("rules_created"), report.total("refused")) == (1, 1)
+    assert "became a warning" in report.errors[0]
+    warning, other = await rules(admin)
+    assert (warning["maturity"], other["content"]) == (
+        "anti_pattern",
+        "Answer in French when the user does",
+    )

@@ -2,7 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 import asyncpg
@@ -11,7 +13,7 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
-from memory_butler.domain.likeness import Statement, one_more
+from memory_butler.domain.likeness import Statement, adds_nothing, compare, one_more
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
@@ -21,7 +23,7 @@ from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Pl
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
 from memory_butler.logs import get_logger
-from memory_butler.store import facts, links
+from memory_butler.store import episodes, facts, links, rules
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -35,6 +37,16 @@ class _Outweighed(MemoryButlerError):
     """What memory knows is trusted more than the episodes: nothing is wrong with the answer."""
 
     code = "conflict"
+
+
+class _Rejected(MemoryButlerError):
+    """Memory had it and gave it up: nothing is wrong with the answer here either."""
+
+    code = "conflict"
+
+
+# A session in which somebody has something forgotten is told, as an episode, when it ends.
+_STILL_FORGOTTEN: Final = timedelta(days=1)
 
 
 async def execute(
@@ -66,7 +78,7 @@ async def _attempt(
     try:
         async with tx.connection.transaction():
             await action()
-    except _Outweighed as error:
+    except (_Outweighed, _Rejected) as error:
         outcome.counts["refused"] += 1
         outcome.errors.append(str(error))
         return
@@ -100,6 +112,7 @@ async def _store(
     held: Hold | None = draft.held
     if isinstance(new, NewFact):
         new = await about_entity(tx, new)
+        await _require_not_forgotten(tx, draft, new, embedded)
         if draft.target is None and draft.restates is None:
             new = await _beside_what_never_changes(tx, new, embedded)
         if held is None:
@@ -116,6 +129,8 @@ async def _store(
                 if await _replaces_on_weak_evidence(tx, group, draft, new):
                     held = "weak"
         draft = replace(draft, new=new, held=held)
+    else:
+        await _require_no_warning(tx, new)
     if draft.held is not None:
         await _hold(principal, tx, group, draft, embedded, outcome)
         return
@@ -130,6 +145,45 @@ async def _store(
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
     _note(stored, draft, new.id)
+
+
+async def _require_not_forgotten(
+    tx: Transaction, draft: Draft, new: NewFact, embedded: Embedded
+) -> None:
+    """What was forgotten stays so, until it is said at least a day later (C-408).
+
+    The episodes still tell it: those of before, and the one in which it was to be forgotten.
+
+    Raises:
+        _Rejected: a fact on the subject that says the same was forgotten.
+    """
+    forgotten = await facts.retracted_of(tx, new.subject, new.entity_id)
+    if not forgotten:
+        return
+    said = [row["occurred_at"] for row in await episodes.many(tx, list(draft.sources))]
+    for row in forgotten:
+        if said and max(said) >= row["retired_at"] + _STILL_FORGOTTEN:
+            continue
+        # Of one subject, however each spells it.
+        known = Statement(new.subject, row["predicate"], row["content"])
+        stated = Statement(new.subject, new.predicate, new.content)
+        again = adds_nothing(known, stated) or same_words(row["content"], new.content)
+        if not again:
+            nearness = await facts.nearness(tx, row["id"], embedded)
+            again = compare(known, stated, nearness) == "duplicate"
+        if again:
+            raise _Rejected(f"refused: fact {row['id']}, which says the same, was forgotten")
+
+
+async def _require_no_warning(tx: Transaction, new: NewRule) -> None:
+    """What did harm, and became a warning, is no new rule in the same words (C-408).
+
+    Raises:
+        _Rejected: there is such a warning.
+    """
+    for id, content in await rules.inverted(tx):
+        if same_words(content, new.content):
+            raise _Rejected(f"refused: rule {id}, which said the same, became a warning")
 
 
 async def _beside_what_never_changes(tx: Transaction, new: NewFact, embedded: Embedded) -> NewFact:
