@@ -138,8 +138,9 @@ async def test_an_input_that_rest_calls_otherwise_is_sent_so(
 @pytest.mark.anyio
 async def test_what_cannot_be_sent_is_refused_by_its_name(served: Served) -> None:
     async with MemoryClient.connect(served.url) as client:
-        stored = await client.store_fact("user", "city", "Lisbon", valid_from=date(2026, 1, 1))
-        shown = (await client.fact_look(stored.id)).fact
+        said = {"subject": "user", "predicate": "city", "content": "Lisbon"}
+        stored = await client.run("memory_store_fact", said | {"valid_from": date(2026, 1, 1)})
+        shown = (await client.fact_look(UUID(stored["id"]))).fact
         assert shown.valid_from == datetime(2026, 1, 1, tzinfo=UTC)
         with pytest.raises(InvalidInput, match=r"^content: a bytes cannot be sent; give text, a"):
             await client.run("memory_store_fact", {"content": b"Lisbon"})

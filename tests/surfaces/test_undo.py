@@ -51,3 +51,21 @@ async def test_rest_refuses_while_something_depends_on_it(
         for given in (first, oldest):
             done = await client.post("/api/memory/undo", json=given)
             assert (done.status_code, done.json()["removed"]) == (200, 1)
+
+
+async def test_the_history_of_a_memory_says_what_undid_a_change_of_it(
+    serve: Serve, memory: Memory, clock: Clock
+) -> None:
+    id, _ = await store_fact(memory, CALLER, "user", "drink", "tea")
+    clock.advance(minutes=1)
+    await store_fact(memory, CALLER, "user", "drink", "coffee")
+    clock.advance(minutes=1)
+    await store_fact(memory, CALLER, "user", "snack", "figs")
+    async with serve() as served, served.rest() as client:
+        for _ in range(2):  # the fact beside it, and the one that took its place
+            clock.advance(minutes=1)
+            await client.post("/api/memory/undo", json={})
+        told = (await client.get(f"/api/memory/facts/{id}/events")).json()
+    kinds = [one["event_type"] for one in told["items"]]
+    assert kinds == ["change_undone", "fact_superseded", "fact_created"]
+    assert told["total"] == 3

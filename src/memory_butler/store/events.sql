@@ -10,7 +10,14 @@ VALUES ($1, unnest($7::uuid[]), unnest($8::bytea[]), unnest($9::bytea[]), unnest
 -- fragment: wanted
 tenant_id = $1
   AND ($2::text[] IS NULL OR event_type = ANY($2))
-  AND ($3::text IS NULL OR memory_id = $3)
+  AND ($3::text IS NULL OR memory_id = $3
+       -- Or what took one of its changes back, with others.
+       OR id = ANY (ARRAY(
+           SELECT u.id FROM memory_events e
+           JOIN memory_events u
+             ON u.tenant_id = $1 AND u.event_type = 'change_undone'
+             AND u.payload->>'undone' = e.step::text
+           WHERE e.tenant_id = $1 AND e.memory_id = $3)))
   AND ($4::text IS NULL OR actor = $4 OR payload->>'butler' = $4
        OR EXISTS (SELECT 1 FROM facts f WHERE f.tenant_id = $1 AND f.id::text = memory_id
                     AND $4 IN (f.source_butler, f.scope))
