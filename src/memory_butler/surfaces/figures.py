@@ -14,7 +14,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from memory_butler.domain.errors import PermissionDenied, Unavailable
 from memory_butler.engine.backlog import backlog
 from memory_butler.engine.memory import Memory
-from memory_butler.telemetry import counting, metrics
+from memory_butler.telemetry import metrics
 
 # Counting asks the database once a tenant: not at the pace of whoever asks for the figures.
 _SAMPLE_SECONDS: Final = 15.0
@@ -22,7 +22,6 @@ _SAMPLE_SECONDS: Final = 15.0
 
 def add_route(app: FastAPI, memory: Memory) -> None:
     """Add `/metrics` to the application. It is no part of the API, so OpenAPI leaves it out."""
-    counting.count_with(metrics.Shown())
     sampler = _Sampler(memory)
 
     @app.get("/metrics", include_in_schema=False)

@@ -1,7 +1,7 @@
-"""What the layers below the surfaces count. A process that shows no figures counts nothing.
+"""What the layers below the surfaces count: for `metrics`, in a process that imports it.
 
-It stands apart from `metrics` because prometheus_client takes a twentieth of a command's time to
-import, and nobody asks a command for its figures.
+They do not import it themselves: prometheus_client takes a twentieth of a command's time, and
+nobody asks a command for its figures.
 """
 
 from collections.abc import Mapping

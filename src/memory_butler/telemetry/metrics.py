@@ -11,7 +11,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.process_collector import ProcessCollector
 
-from memory_butler.telemetry.counting import Counters
+from memory_butler.telemetry.counting import Counters, count_with
 
 # Our own, so that a program that hosts this library decides what it shows of its other parts.
 REGISTRY: Final = CollectorRegistry()
@@ -129,9 +129,7 @@ BACKLOG_TENANTS: Final = Gauge(
 )
 
 
-class Shown(Counters):
-    """Counts for `/metrics`."""
-
+class _Shown(Counters):
     def acquired(self, seconds: float) -> None:
         POOL_WAIT.observe(seconds)
 
@@ -142,3 +140,6 @@ class Shown(Counters):
     def committed(self, changes: Mapping[str, int]) -> None:
         for event_type, count in changes.items():
             EVENTS.labels(event_type).inc(count)
+
+
+count_with(_Shown())

@@ -31,6 +31,7 @@ _LOCK: Final = ".lock"
 _ID_BYTES: Final = 8
 
 
+# The schemas of these are built when a keyring is read: every command imports this, few read one.
 class WrappedKey(BaseModel, defer_build=True):
     """The key of a tenant, as the master key wrapped it (base64)."""
 
