@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from cli.installation import Installation
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.operations.registry import OPERATIONS
+from memory_butler.surfaces.cli import ids
 from memory_butler.surfaces.cli.named import PANELS
 from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.program import build
@@ -63,6 +64,14 @@ def test_every_command_finds_its_operation_by_its_path() -> None:
         module = import_module(f"memory_butler.operations.{one.topic}")
         names = [getattr(found, "name", None) for found in vars(module).values()]
         assert one.operation in names, one
+
+
+def test_what_needs_the_id_of_a_memory_asks_no_model() -> None:
+    """So it may be opened without one, to find the id that begins as it was typed."""
+    for operation in OPERATIONS:
+        fields = operation.input_model.model_fields.items()
+        needed = {name for name, field in fields if field.is_required()}
+        assert not (operation.uses_model and needed & {*ids._KINDS, *ids._NAMED_BY}), operation.name
 
 
 def test_words_are_unique_and_stand_in_the_order_of_the_table() -> None:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_butler.surfaces.cli.place import Place, with_memory
-
 if TYPE_CHECKING:
+    from memory_butler.domain.principals import Principal
     from memory_butler.engine.memory import Memory
 
 # What an input is the id of: a kind, or the kind that another input names.
@@ -26,34 +25,31 @@ _NAMED_BY: Final[Mapping[str, str]] = {
 }
 
 
-def completed(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs, each beginning of an id as the whole id; the memory is opened where there is one.
-
-    Raises:
-        NotFound: no id begins so.
-        InvalidInput: more than one does.
-    """
+def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs that are the beginning of an id only, each with what it is the id of."""
     from memory_butler.domain.links import MEMORY_TYPES
-    from memory_butler.engine.prefixes import is_prefix, whole_id
+    from memory_butler.engine.prefixes import is_prefix
 
-    kinds: dict[str, Any] = {
-        name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given
-    }
-    wanted = {
+    kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
+    return {
         name: kind
         for name, kind in kinds.items()
         if kind in (*MEMORY_TYPES, "entity")
         and isinstance(given[name], str)
         and is_prefix(given[name])
     }
-    if not wanted:
-        return dict(given)
 
-    async def find(memory: "Memory") -> dict[str, Any]:
-        who = place.principal()
-        return {
-            name: str(await whole_id(memory, who, kind, given[name]))
-            for name, kind in wanted.items()
-        }
 
-    return {**given, **with_memory(place, find)}
+async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of `beginnings` with their whole ids.
+
+    Raises:
+        NotFound: no id begins so.
+        InvalidInput: more than one does.
+    """
+    from memory_butler.engine.prefixes import whole_id
+
+    return {
+        name: str(await whole_id(memory, who, kind, given[name]))
+        for name, kind in beginnings(given).items()
+    }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
+    from memory_butler.engine.memory import Memory
     from memory_butler.operations.operation import Operation
 
 # What the same name means here as there, only shorter.
@@ -229,13 +230,20 @@ def _run(
     given = {name: _chosen(name, fields[name].annotation, value) for name, value in given.items()}
     # An id that may be left out may also be one that is not there yet, as of a new episode.
     needed = {name: value for name, value in given.items() if fields[name].is_required()}
-    asked = _input(operation, named, place, {**given, **ids.completed(place, needed)})
-    output: BaseModel = with_memory(
+    # Without the beginning of an id it is checked before a database is started.
+    ready = None if ids.beginnings(needed) else _input(operation, named, place, given)
+
+    async def answered(memory: "Memory") -> "tuple[BaseModel, BaseModel]":
+        who, asked = place.principal(), ready
+        if asked is None:
+            found = await ids.completed(memory, who, needed)
+            asked = _input(operation, named, place, {**given, **found})
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
-        place,
-        lambda memory: operation.run(memory, place.principal(), asked),
-        with_model=operation.asks_model(asked),
-    )
+        return asked, await operation.run(memory, who, asked)
+
+    # An operation on what has an id asks no model.
+    with_model = ready is not None and operation.asks_model(ready)
+    asked, output = with_memory(place, answered, with_model=with_model)
     found = not nothing_found(output)
     if as_json:
         print(output.model_dump_json(indent=2))
