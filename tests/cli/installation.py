@@ -150,7 +150,7 @@ class Installation:
 
 def _command(words: tuple[str, ...], folder: Path, log: Path) -> None:
     os.chdir(folder)
-    with log.open("w") as errors:
+    with log.open("a") as errors:
         os.dup2(errors.fileno(), 2)
     sys.argv = [str(COMMAND), *words]
     main()

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ import httpx
 
 from cli.installation import Installation
 from cluster.citus import Cluster, Node, running
+from forking import Forked
 from memory_butler.config import Settings
 from memory_butler.engine.distribution import distribute
 from memory_butler.engine.tokens import TOKEN_PREFIX
@@ -110,37 +111,34 @@ class Servers:
         settings = {"MEMORY_BUTLER_DSN": runtime_dsn, "MEMORY_BUTLER_POOL_SIZE": "4"}
         self._settings = settings | extra
         self._places = [folder / f"server-{number}" for number in range(SERVERS)]
-        self._processes: dict[int, asyncio.subprocess.Process] = {}
+        self._processes: dict[int, Forked] = {}
         self.urls = [""] * SERVERS
 
     async def start(self, number: int) -> None:
         place = self._places[number]
         place.mkdir(exist_ok=True)
         own = Installation(place, extra=self._settings)
-        with (place / "log").open("ab") as log:
-            self._processes[number] = process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "memory_butler", "serve", "--port", "0", "--require-token",
-                stdout=asyncio.subprocess.PIPE, stderr=log, cwd=place, env=own.environment(),
-            )  # fmt: skip
-        assert process.stdout is not None
-        first = await asyncio.wait_for(process.stdout.readline(), _AGAIN)
+        words = ("serve", "--port", "0", "--require-token")
+        self._processes[number] = process = own.fork(*words, log=place / "log")
+        first = await asyncio.wait_for(asyncio.to_thread(process.stdout.readline), _AGAIN)
         assert first, (place / "log").read_text()
-        self.urls[number] = first.decode().split()[-1]
+        self.urls[number] = first.split()[-1]
 
     async def kill(self, number: int) -> None:
-        self._processes[number].kill()
-        await self._processes[number].wait()
+        process = self._processes.pop(number)
+        await asyncio.to_thread(process.kill)
+        process.close()
 
     async def stop(self) -> None:
         for process in self._processes.values():
-            with suppress(ProcessLookupError):
-                process.terminate()
-        for process in self._processes.values():
-            await process.wait()
+            await asyncio.to_thread(process.close)
 
 
 class Client:
-    """Stores facts of one tenant, one after the other, until it is told to stop."""
+    """Stores facts of one tenant, one after the other, until it is told to stop.
+
+    `breath`: seconds that it waits after each.
+    """
 
     def __init__(self, tenant: str, token: str, servers: Servers, report: Report) -> None:
         self._tenant, self._servers, self._report = tenant, servers, report
@@ -148,6 +146,7 @@ class Client:
         headers = {"authorization": f"Bearer {token}"}
         self._http = httpx.AsyncClient(headers=headers, timeout=30, trust_env=False)
         self._server = 0
+        self.breath = 0.0
         self.longest_refused = 0.0
         self.refused = asyncio.Event()
 
@@ -157,6 +156,7 @@ class Client:
             while not stop.is_set():
                 if await self._stored(number):
                     number, refused_since = number + 1, None
+                    await asyncio.sleep(self.breath)
                     continue
                 self.refused.set()
                 refused_since = refused_since or time.monotonic()
@@ -180,8 +180,13 @@ class Client:
         return False
 
 
-async def attack(cluster: Cluster, runtime_dsn: str, folder: Path, plan: list[str]) -> Report:
-    """Kill one after the other of the plan, and have each back before the next; then grow."""
+async def attack(
+    cluster: Cluster, runtime_dsn: str, folder: Path, plan: list[str], breath: float = 0.0
+) -> Report:
+    """Kill one after the other of the plan, and have each back before the next; then grow.
+
+    `breath`: seconds that a client waits after each write while the cluster grows.
+    """
     report, servers, stop = Report(), Servers(folder, runtime_dsn), asyncio.Event()
     made = await _tokens(runtime_dsn)
     clients = [Client(tenant, token, servers, report) for tenant, token in made.items()]
@@ -208,7 +213,7 @@ async def attack(cluster: Cluster, runtime_dsn: str, folder: Path, plan: list[st
             report.kills[whom] += 1
             report.recovery.setdefault(whom, []).append(time.monotonic() - began)
         for client in clients:
-            client.longest_refused = 0.0
+            client.longest_refused, client.breath = 0.0, breath
         report.moved = await _grow(cluster, grown)
         await _all_answered(report, working)
         report.longest_refused = max(client.longest_refused for client in clients)
