@@ -38,3 +38,20 @@ def test_a_folder_and_standard_output(installation: Installation, tmp_path: Path
     assert out.splitlines()[-1] == '{"kind": "end", "rows": 0}'
     refused = installation.inside("export", "/nowhere/x.jsonl", code=3).err
     assert "cannot be written" in refused
+
+
+@pytest.mark.parametrize("words", [("export", "-"), ("facts", "list")])
+def test_a_full_disk_is_told_as_one(installation: Installation, words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        process = installation.start(*words, "--tenant", "nobody", stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.splitlines()[-1]) == (7, "error: No space left on device")
+
+
+def test_a_reader_of_an_export_that_has_seen_enough_ends_it(installation: Installation) -> None:
+    with installation.start("export", "-", "--tenant", "nobody") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert "did not answer" not in process.stderr.read()
+        assert process.wait(timeout=60) == 1

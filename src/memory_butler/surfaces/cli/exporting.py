@@ -106,10 +106,35 @@ def _opened(path: Path, place: Place, keys: "Keyring | None", *, compressed: boo
     return path.open("w", encoding="utf-8")
 
 
+class _NotWritten(Exception):
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _Output:
+    """A file that is filled in a transaction of the database, and whose errors are not its own."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        try:
+            return self._file.write(text)
+        except OSError as error:
+            raise _NotWritten(error) from error
+
+
 async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]":
     from memory_butler.engine.export import export_all
     from memory_butler.engine.opening import open_memory
 
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Exporting", "row") as told:
-            return await export_all(memory, place.principal(), file, vectors=vectors, progress=told)
+            output = cast(TextIO, _Output(file))
+            try:
+                return await export_all(
+                    memory, place.principal(), output, vectors=vectors, progress=told
+                )
+            except _NotWritten as failed:
+                raise failed.error from None

@@ -1,5 +1,6 @@
 """What a person is told when a command fails, and the exit code."""
 
+import errno
 import sys
 import traceback
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from memory_butler.surfaces.errors import BY_CODE, mapping
 # After a signal, as shells have it: 128 and the signal's number.
 INTERRUPTED = 130
 TERMINATED = 143
+# A file system that takes no more: it is to be put right by whoever has the machine.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @contextmanager
@@ -35,6 +38,10 @@ def reporting(*, debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             traceback.print_exc()
+        if isinstance(error, OSError) and error.errno in _FULL:
+            where = f"{error.filename}: " if error.filename else ""
+            complain(f"error: {where}{error.strerror}")
+            raise SystemExit(BY_CODE["unavailable"].exit_code) from None
         told = "" if debug else " with what the same command says with --debug"
         complain(
             f"bug: {type(error).__name__} in memory-butler {__version__}; please report it{told}"
