@@ -54,6 +54,12 @@ async def test_an_answer_without_json_is_retried_later(
     assert [one.status for one in report.groups] == ["retrying"]
     assert report.errors == [f"general: {NO_JSON}"]
     assert "episode_retry_scheduled" in await event_types(admin)
+    again, asked = await consolidate(memory, principal, NOTHING)
+    assert asked == []
+    assert again.message == (
+        "nothing was consolidated; 1 episode waits, since another run has them or their next "
+        "attempt is later"
+    )
 
 
 @pytest.mark.requirement("TERM-02", "EXE-01", "EXE-07")

@@ -88,6 +88,7 @@ class Report:
         )
         why = f": {self.why}" if self.why else ""
         if not self.groups:
+            why = why or ", since another run has them or their next attempt is later"
             return f"nothing was consolidated{left}{why}" if self.left else "nothing waits"
         return f"{self.status}{left}{why}"
 
