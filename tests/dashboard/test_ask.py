@@ -46,9 +46,7 @@ def test_a_fact_is_added_where_nothing_is_known_and_taken_back(page: Page) -> No
     form.get_by_label("Subject").fill("boiler")
     form.get_by_label("Predicate").fill("year")
     form.get_by_role("button", name="Add").click()
-    expect(
-        page.get_by_text("Added. It supersedes what was known before.", exact=True)
-    ).to_be_visible()
+    expect(page.get_by_text("Added. It supersedes “Built in 1998”.", exact=True)).to_be_visible()
     found = read(page, "/api/memory/facts?subject=boiler")["items"]
     assert [(one["content"], one["trust"]) for one in found] == [
         ("The boiler was built in 2011", "user_said")

@@ -83,12 +83,12 @@ export interface NewFact {
 /** Store what the user says; it supersedes the fact of the same subject and predicate. */
 export function addFact(fact: NewFact): Change {
   return async () => {
-    const { id, supersedes_id, alike } = await answer(
+    const { id, superseded, alike } = await answer(
       api.POST("/api/memory/facts", {
         body: { ...fact, importance: 5, scope: "global", trust: "user_said", allow_secrets: false },
       }),
     );
-    const replaced = supersedes_id ? " It supersedes what was known before." : "";
+    const replaced = superseded ? ` It supersedes “${superseded}”.` : "";
     const like = alike.length
       ? ` ${plural(alike.length, "known fact")} may repeat or contradict it.`
       : "";
