@@ -1,5 +1,6 @@
 """What is said of an input that is wrong."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -39,6 +40,14 @@ def test_it_speaks_of_the_input_and_not_of_the_program(given: str, told: str) ->
     with pytest.raises(ValidationError) as caught:
         PETS.validate_json(given)
     assert complaints(caught.value, "the line", below=1) == told
+
+
+@pytest.mark.parametrize("given", ["yesterday", "2026-13-01", "2026-11-25T25:00:00Z", [1]])
+def test_what_is_no_date_is_told_what_one_looks_like(given: object) -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(datetime).validate_python(given)
+    told = complaints(caught.value, "since")
+    assert told == "since: must be a date and time, such as 2026-11-25T18:00:00Z, or a date"
 
 
 def test_of_many_complaints_the_first_are_told() -> None:

@@ -37,6 +37,8 @@ def _reason(one: ErrorDetails) -> str:
     match one["type"]:
         case "uuid_parsing" | "uuid_type":
             return "must be a UUID, such as 3f0c9d6e-5a41-4b6b-9d0e-2f1c7a8b9e10"
+        case "datetime_type" | "datetime_parsing" | "datetime_from_date_parsing":
+            return "must be a date and time, such as 2026-11-25T18:00:00Z, or a date"
         case "union_tag_not_found":
             return f"{chosen_by} is missing"
         case "union_tag_invalid":
