@@ -12,7 +12,7 @@ import stat
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 import asyncpg
+import numpy as np
 import psutil
 import pytest
 from hypothesis import settings
@@ -31,6 +32,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.eight_bits import PrecisionChoice
+from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import open_pool, prepare_connection
@@ -192,6 +194,29 @@ async def _make_template(server: embedded.Endpoint) -> Template:
     await schema.ensure_database(server.dsn("postgres"), _TEMPLATE)
     runtime_dsn = await schema.prepare(server.dsn(_TEMPLATE))
     return Template(server, schema.Roles.of(_TEMPLATE), runtime_dsn)
+
+
+class RememberingEngine(EmbeddingEngine):
+    """The real model, which reads a text once: half of what the tests of a worker embed recurs."""
+
+    _MOST = 10_000  # vectors, of 1.5 kB each
+    _LONGEST = 1_000  # characters of a text
+
+    def __init__(self) -> None:
+        super().__init__(precision=PRECISION)
+        self._known: dict[str | None, Vectors] = {}
+
+    def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
+        known = self._known
+        if len(known) > self._MOST:
+            self._known = known = {}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        made = dict(zip(new, super().embed_arrays(new), strict=True)) if new else {}
+        known.update((text, made[text]) for text in new if len(text or "") <= self._LONGEST)
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = made[text] if text in made else known[text]
+        return vectors
 
 
 _clones = count()
@@ -446,7 +471,7 @@ async def pool(database: Database) -> AsyncIterator[asyncpg.Pool]:
 @pytest.fixture(scope="session")
 def embedding_engine() -> EmbeddingEngine:
     """The real model, loaded once."""
-    engine = EmbeddingEngine(precision=PRECISION)
+    engine = RememberingEngine()
     engine.embed("load the model")
     return engine
 
