@@ -50,9 +50,9 @@ FOR UPDATE
 
 -- name: retracted_of
 -- What was forgotten of a subject, in whatever scope, the newest first.
-SELECT id, predicate, content, retired_at FROM facts
+SELECT id, predicate, content, coalesce(retired_at, created_at) AS retired_at FROM facts
 WHERE tenant_id = $1 AND validity = 'retracted' AND (subject_key = key_of($2) OR entity_id = $3)
-ORDER BY retired_at DESC, id LIMIT 100
+ORDER BY 4 DESC, id LIMIT 100
 
 -- name: witness
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2

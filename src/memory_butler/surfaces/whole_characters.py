@@ -42,13 +42,13 @@ class WholeCharacters:
 
         async def receiving() -> Message:
             message = await receive()
-            body: bytes = message.get("body", b"")
-            while message["type"] == "http.request" and message.get("more_body"):
+            parts = [message.get("body", b"")]
+            while message.get("more_body"):
                 message = await receive()
-                body += message.get("body", b"")
+                parts.append(message.get("body", b""))
             if message["type"] != "http.request":
                 return message
-            return {"type": "http.request", "body": whole(body), "more_body": False}
+            return {"type": "http.request", "body": whole(b"".join(parts)), "more_body": False}
 
         await self.app(scope, receiving, send)
 

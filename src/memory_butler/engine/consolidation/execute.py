@@ -113,9 +113,9 @@ async def _store(
     if isinstance(new, NewFact):
         new = await about_entity(tx, new)
         await _require_not_forgotten(tx, draft, new, embedded)
-        if draft.target is None and draft.restates is None:
-            new = await _beside_what_never_changes(tx, new, embedded)
         if held is None:
+            if draft.target is None and draft.restates is None:
+                new = await _beside_what_never_changes(tx, new, embedded)
             known = None
             try:
                 known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)

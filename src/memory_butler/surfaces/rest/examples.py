@@ -77,6 +77,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "source_type": "fact",
     "subject": "user",
     "supersedes_id": None,
+    "superseded": None,
     "superseded_by": None,
     "tags": ["taste"],
     "target_entity_id": PERSON,
