@@ -196,7 +196,7 @@ class MemoryModuleConfig(Table):
     )
     embedding_precision: Literal["auto", "float32", "int8"] = Field(
         "auto",
-        description="How the shipped model computes: `int8` takes half to 0.7 of the time of "
+        description="How the shipped model computes: `int8` takes half to 0.85 of the time of "
         "`float32`, and their vectors may be mixed. `auto`: `int8` on processors known to gain "
         "from it. `memory-butler doctor` says which runs.",
     )

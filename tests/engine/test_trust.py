@@ -443,13 +443,33 @@ async def test_answers_can_be_had_from_trusted_memories_alone(
     assert await search(memory, principal, "boat", types=["episode"], min_trust="imported")
 
 
-async def test_many_that_are_not_trusted_do_not_hide_one_that_is(
-    memory: Memory, principal: Principal
+@pytest.mark.parametrize("left_out", ["untrusted", "named"])
+async def test_many_that_are_left_out_do_not_hide_one_that_is_not(
+    memory: Memory, principal: Principal, admin: Connection, left_out: str
 ) -> None:
-    for number in range(60):  # more than an arm gives otherwise
-        await store_fact(memory, principal, "boat", f"p{number}", "A boat", trust="untrusted_web")
-    id, _ = await store_fact(memory, principal, "user", "hobby", "Sails on weekends")
-    found = await recall(memory, principal, "a boat", min_trust="agent_inferred", min_relevance=0)
+    trust = "untrusted_web" if left_out == "untrusted" else "user_said"
+    page, _ = await store_fact(memory, principal, "boat", "page", "A boat", trust=trust)
+    # More than any search looks at, and as near to the question as can be.
+    copies = await admin.fetch(
+        """
+        INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector,
+                           created_at, last_confirmed_at, embedding_version_id, trust)
+        SELECT tenant_id, subject, 'page ' || number, content, embedding, search_vector,
+               created_at, last_confirmed_at, embedding_version_id, trust
+        FROM facts CROSS JOIN generate_series(1, 1000) number WHERE id = $1
+        RETURNING id
+        """,
+        page,
+    )
+    id, _ = await store_fact(memory, principal, "user", "hobby", "Sails a boat on weekends")
+    found = await recall(
+        memory,
+        principal,
+        "a boat",
+        min_trust="imported",
+        without=() if left_out == "untrusted" else [page, *(row["id"] for row in copies)],
+        min_relevance=0,
+    )
     assert [hit.row["id"] for hit in found] == [id]
 
 

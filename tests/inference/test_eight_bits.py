@@ -25,7 +25,7 @@ from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.inference.model_files import find_model_files
 
-WITH_VNNI = "processor\t: 0\nflags\t\t: fpu avx512_vnni sse2\n"
+WITH_VNNI = "processor\t: 0\nflags\t\t: fpu avx2 avx512_vnni sse2\n"
 WITH_AVX2 = "processor\t: 0\nflags\t\t: fpu avx2 sse2\n"
 WITHOUT = "processor\t: 0\nflags\t\t: fpu avx sse2\n"
 

@@ -119,6 +119,17 @@ async def test_a_common_word_finds_nothing_by_itself_where_a_rare_one_does(
     assert {row["id"] for row in read_all[:2]} == {row["id"] for row in found}
 
 
+async def test_a_search_that_has_enough_looks_no_further_for_a_common_word(
+    admin: Connection,
+) -> None:
+    await admin.execute("SET butler.tenant_id = 'default'")
+    search = "SELECT * FROM worded_facts('default', 'note word17', NULL, 0.2, $1, 500, 500, $2)"
+    rare = await admin.fetch(search, NOW, 1)
+    assert 0 < len(rare) < 500
+    assert all(row["matches_all"] for row in rare)
+    assert len(await admin.fetch(search, NOW, None)) == 500
+
+
 async def test_of_words_that_are_all_common_two_lead_together(admin: Connection) -> None:
     # 500 texts have both of the words, 1,500 one of them.
     await admin.execute("SET butler.tenant_id = 'default'")
@@ -197,7 +208,7 @@ async def test_what_matters_most_is_found_by_its_index(
     await admin.execute("UPDATE facts SET importance = 9 WHERE subject ~ '00$'; ANALYZE facts")
     await admin.execute("SET butler.tenant_id = 'default'")
     await admin.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
-    arguments = ("default", _vector(), None, 0.2, NOW, None, 10)
+    arguments = ("default", _vector(), None, 0.2, NOW, None, 10, None, None)
     query = SEARCHES["weightiest_facts"]
     rows = await admin.fetch(f"EXPLAIN {query}", *arguments)
     plan = "\n".join(row[0] for row in rows)

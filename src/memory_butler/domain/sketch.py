@@ -5,7 +5,6 @@ of w words are a sample of the text that does not depend on where a copy of it w
 """
 
 import re
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
@@ -41,8 +40,6 @@ def shingle_hashes(
     return tuple(sorted({_hash(shingle) for shingle in shingles})[:keep])
 
 
-# A fact's text comes up by itself, after its subject and in the line of a block.
-@lru_cache(maxsize=16_384)
 def _hash(shingle: str) -> int:
     digest = blake2b(shingle.encode(), digest_size=8, person=b"shingle").digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -36,7 +36,7 @@ from memory_butler.store.transaction import transaction
 
 # Beyond this no prompt has room; it also bounds the work that one call may ask for.
 MAX_TOKEN_BUDGET = 1_000_000
-MAX_WITHOUT = 50  # a search looks as much deeper as memories are left out
+MAX_WITHOUT = 50  # more than anybody picks by hand
 NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
 # All that bears on the prompt is shown while it takes no more than this of the budget (C-120).
 ROOM_SHARE = 1 / 3

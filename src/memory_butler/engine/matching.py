@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
@@ -32,7 +32,6 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
 from memory_butler.inference.dates import in_english
 from memory_butler.retrieval_config import SearchMode
-from memory_butler.store import trust
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
     Around,
@@ -49,11 +48,6 @@ from memory_butler.store.search import (
     worded,
 )
 from memory_butler.store.transaction import Transaction
-
-# So many times more candidates are looked at where only trusted ones are wanted. Where more than
-# four of five near the question are not trusted, some answers are missed (docs/trust.md).
-TRUST_REACH: Final = 5
-MAX_TRUST_REACH: Final = 100  # what a deep search looks at anyway
 
 
 class Match(NamedTuple):
@@ -165,12 +159,16 @@ async def matches(
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
-    # Deeper by as many as are left out: whatever moves up in their place must be among the found.
-    reach = asked.depth
-    if asked.min_trust is not None:
-        reach = max(reach, min(reach * TRUST_REACH, MAX_TRUST_REACH))
-    depth = reach + len(asked.without)
-    wanted = Wanted(types, asked.scope, asked.min_confidence, asked.now, depth, asked.version_id)
+    wanted = Wanted(
+        types,
+        asked.scope,
+        asked.min_confidence,
+        asked.now,
+        asked.depth,
+        asked.version_id,
+        asked.min_trust,
+        asked.without,
+    )
     deep = None
     if asked.mode == "deep":
         deep = Deep(spellings(asked.text), period_of(asked.dated, asked.now))
@@ -178,17 +176,16 @@ async def matches(
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
         found = await _of_today(tx, wanted, asked, deep, embedding)
-    left = await _left(tx, found, asked)
     vector = await embedding
-    looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, left)
-    relevance = None if looked is None else _relevance(asked, left, *looked)
+    looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, found)
+    relevance = None if looked is None else _relevance(asked, found, *looked)
     scores: Mapping[UUID, DeepScore] = {}
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(_evidence(asked, deep.period, left, looked))
+        scores = deep_scores(_evidence(asked, deep.period, found, looked))
     best = max((one.total for one in scores.values()), default=0.0) or 1.0
     matched = []
-    for memory_type, some in left.items():
+    for memory_type, some in found.items():
         for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
             bears = None if relevance is None else relevance.get(one.id, 0.0)
             if (bears or 0.0) < asked.min_relevance:
@@ -303,33 +300,6 @@ async def _of_today(
     return found
 
 
-async def _left(
-    tx: Transaction, found: Mapping[MemoryType, Sequence[Found]], asked: Question
-) -> Mapping[MemoryType, Sequence[Found]]:
-    """What the retrievers would find if the memories left out were not there."""
-    without = set(asked.without)
-    if asked.min_trust is not None:
-        ids = {one.id for some in found.values() for one in some}
-        without |= ids - await trust.at_least(tx, ids, asked.min_trust)
-    if asked.min_trust is None and not without:
-        return found
-    return {
-        memory_type: _reached([one for one in some if one.id not in without], asked.depth)
-        for memory_type, some in found.items()
-    }
-
-
-def _reached(left: Sequence[Found], depth: int) -> Sequence[Found]:
-    arms = (_arm(left, "semantic_rank"), _arm(left, "keyword_rank"))
-    reached = {id for arm in arms for id in arm[:depth]}
-    # In a deep search some are there for their neighbours, in neither arm.
-    return [one for one in left if one.id in reached or not _ranked(one)]
-
-
-def _ranked(one: Found) -> bool:
-    return one.semantic_rank is not None or one.keyword_rank is not None
-
-
 def _fused(found: Sequence[Found], depth: int) -> Iterator[tuple[Found, float, int, int]]:
     """The candidates of one table with their score by both ranks, and these; in no order."""
     fused = {
@@ -371,7 +341,9 @@ def _evidence(
             own = borne.get(one.id)
             around_it = (one.session_rank, one.before or (), one.after or ())
             if own is None:  # gone since it was found
-                evidence[one.id] = Evidence[UUID](one.similarity, one.text_rank, 0, *around_it)
+                evidence[one.id] = Evidence[UUID](
+                    one.similarity, one.text_rank, 0, *around_it, told=memory_type == "episode"
+                )
                 continue
             evidence[one.id] = Evidence(
                 one.similarity,

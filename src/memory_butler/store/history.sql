@@ -2,13 +2,13 @@
 -- other query does then; they name it, so that no change of the everyday searches passes them by.
 
 -- name: found_episode
-SELECT * FROM memory_history.find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM memory_history.find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- name: found_fact
-SELECT * FROM memory_history.find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM memory_history.find_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- name: found_rule
-SELECT * FROM memory_history.find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM memory_history.find_rules($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- fragment: deleted
 FROM public.memory_events e

@@ -153,8 +153,9 @@ async def _make_extensions(connection: "asyncpg.Connection[asyncpg.Record]") -> 
 async def refuse_stale(pool: asyncpg.Pool) -> None:
     """Refuse to serve on a schema older than the code.
 
-    A newer schema is accepted: during a rolling deploy the old replica meets it, and migrations
-    keep what the previous release reads.
+    A newer one is accepted: a server that still runs while others are upgraded goes on with what it
+    finds there as it was. A step may take a function away that it calls, so upgrades stop servers
+    first (docs/backup.md).
 
     Raises:
         ConfigurationError: the schema is missing or old.

@@ -1,6 +1,6 @@
 """The hot searches: the candidates of each retriever, and everything that scoring needs of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -10,6 +10,7 @@ from memory_butler.domain.deep import TELLER_WORDS
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period
 from memory_butler.domain.rules import Maturity
+from memory_butler.domain.trust import Trust
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
@@ -76,6 +77,8 @@ class Wanted:
         depth: how many candidates a retriever gives.
         version_id: the model that made the question's vector; only vectors of it are compared,
             all where it is None.
+        min_trust: what is trusted less is not there; None trusts all.
+        without: what else is as if it were not there.
     """
 
     types: Sequence[MemoryType]
@@ -84,6 +87,24 @@ class Wanted:
     now: datetime
     depth: int
     version_id: int | None
+    min_trust: Trust | None = None
+    without: Collection[UUID] = ()
+
+    @property
+    def allowed(self) -> tuple[Trust | None, list[UUID] | None]:
+        """The last two parameters of each search."""
+        return self.min_trust, list(self.without) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Deep:
+    """What a deep search looks for besides: entities of these names, memories of this period.
+
+    `names` are in the spellings to look for, lower case among them; empty or None: none.
+    """
+
+    names: Sequence[str] = ()
+    period: Period | None = None
 
 
 async def worded(tx: Transaction, wanted: Wanted, question: str, *, deep: bool = False) -> Records:
@@ -101,12 +122,13 @@ async def worded(tx: Transaction, wanted: Wanted, question: str, *, deep: bool =
             wanted.depth,
             READ_BY_WORDS * enough,
             enough,
+            *wanted.allowed,
         )
         return found
 
 
 async def nearest(
-    tx: Transaction, wanted: Wanted, embedding: Vector, deep: "Deep | None" = None
+    tx: Transaction, wanted: Wanted, embedding: Vector, deep: Deep | None = None
 ) -> Records:
     """The vector retriever, for a vector of shape (384,).
 
@@ -124,6 +146,7 @@ async def nearest(
             wanted.depth,
             wanted.version_id,
             *_pointing(deep),
+            *wanted.allowed,
         )
         return found
 
@@ -139,9 +162,9 @@ def joined(
     """The candidates of both retrievers, each once, by type; and what is there `besides`."""
     told = {row["id"]: row for row in by_words}
     meant = {row["id"]: row for row in by_meaning if row["rank"] is not None}
-    pointed_at = {row["id"]: row for row in (*by_meaning, *besides)}
+    rows = {row["id"]: row for row in (*by_meaning, *besides)}
     found: dict[MemoryType, list[Found]] = {}
-    for id, row in (pointed_at | told | meant).items():
+    for id, row in (rows | told | meant).items():
         semantic, keyword = meant.get(id, _ABSENT), told.get(id, _ABSENT)
         found.setdefault(row["memory_type"], []).append(
             Found(
@@ -161,17 +184,6 @@ def joined(
             )
         )
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Deep:
-    """What a deep search looks for besides: entities of these names, memories of this period.
-
-    `names` are in the spellings to look for, lower case among them; empty or None: none.
-    """
-
-    names: Sequence[str] = ()
-    period: Period | None = None
 
 
 def _pointing(deep: Deep | None) -> tuple[Sequence[str] | None, datetime | None, datetime | None]:
@@ -211,6 +223,7 @@ async def candidates(
             wanted.version_id,
             deep is not None,
             *_pointing(deep),
+            *wanted.allowed,
         )
     return [Found(*record) for record in records]
 
@@ -230,6 +243,7 @@ async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Reco
             wanted.now,
             wanted.version_id,
             WEIGHTIEST,
+            *wanted.allowed,
         )
     return found
 

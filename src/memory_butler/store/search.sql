@@ -5,13 +5,13 @@
 -- are, how far they reach, how their nearness spreads.
 
 -- name: found_episode
-SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- name: worded
-SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8, $9)
+SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: nearest
-SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
 -- What matters most and is nearest to a question, of the thousand facts that matter most.
 -- name: weightiest_facts
@@ -25,6 +25,7 @@ FROM (
       AND ($3::text IS NULL OR m.scope IN ('global', $3))
       AND effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, $5) >= $4
       AND ($6::integer IS NULL OR m.embedding_version_id = $6)
+      AND ($8::smallint IS NULL OR m.trust >= $8) AND ($9::uuid[] IS NULL OR m.id <> ALL ($9))
     ORDER BY m.importance DESC, m.id LIMIT 1000
 ) m
 ORDER BY m.embedding <=> $2, m.id LIMIT $7

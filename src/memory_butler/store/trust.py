@@ -17,12 +17,6 @@ async def of(tx: Transaction, ids: Collection[UUID]) -> dict[Item, Trust]:
     return {(row["kind"], row["id"]): Trust(row["trust"]) for row in found}
 
 
-async def at_least(tx: Transaction, ids: Collection[UUID], trust: Trust) -> set[UUID]:
-    """Those of the memories that are trusted so far."""
-    found = await tx.connection.fetch(SQL["at_least"], tx.tenant, list(ids), trust)
-    return {row["id"] for row in found}
-
-
 async def dependents(tx: Transaction, item: Item) -> list[Item]:
     """What was derived from a memory, or is supported by it."""
     found = await tx.connection.fetch(SQL["dependents"], tx.tenant, *item)

@@ -8,9 +8,6 @@ SELECT 'rule', id, trust FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 -- name: of
 {items}
 
--- name: at_least
-SELECT id FROM ({items}) found WHERE trust >= $3
-
 -- name: dependents
 -- What was derived from an item: what names it as its source, and what it supports.
 SELECT source_type AS kind, source_id AS id FROM memory_links

@@ -32,12 +32,17 @@ _CONFIDENT = (
     "effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, asked_at)"
     " >= min_confidence"
 )
+# What the asker trusts enough, and does not do without.
+_ALLOWED = (
+    "(min_trust IS NULL OR {m}.trust >= min_trust) AND (without IS NULL OR {m}.id <> ALL (without))"
+)
 # Up to two turns of the same session on one side of `m`, the nearest first.
 _TURNS = """
 CASE WHEN deep AND f.stands_out THEN ARRAY(
     SELECT n.id FROM episodes n
     WHERE n.tenant_id = tenant AND n.session_id = m.session_id
       AND n.expires_at > asked_at AND (scope_name IS NULL OR n.butler = scope_name)
+      AND {allowed}
       AND (coalesce(n.turn, 0), n.occurred_at, n.created_at, n.id)
           {side} (coalesce(m.turn, 0), m.occurred_at, m.created_at, m.id)
     ORDER BY coalesce(n.turn, 0) {way}, n.occurred_at {way}, n.created_at {way}, n.id {way}
@@ -62,8 +67,8 @@ _NOUNS = {
         "last_confirmed_at": "NULL::timestamptz",
         "maturity": "NULL::text",
         "session": "m.session_id",
-        "before": _TURNS.format(side="<", way="DESC"),
-        "after": _TURNS.format(side=">", way="ASC"),
+        "before": _TURNS.format(side="<", way="DESC", allowed=_ALLOWED.format(m="n")),
+        "after": _TURNS.format(side=">", way="ASC", allowed=_ALLOWED.format(m="n")),
         "named": "false",
         "happened_at": "m.occurred_at",
     },
@@ -131,7 +136,7 @@ def texts() -> dict[str, str]:
 def _filled(name: str, text: str) -> str:
     filled = []
     for table in _TABLES.get(name, ("",)):
-        parts = {"table": table} | _NOUNS.get(table, {})
+        parts = {"table": table, "allowed": _ALLOWED.format(m="m")} | _NOUNS.get(table, {})
         if (name, table) == ("memory_history/find", "facts"):
             parts["visible"] = _PAST_FACTS
         one = text

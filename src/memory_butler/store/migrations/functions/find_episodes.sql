@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION find_{table}(
     of_tenant text, query_embedding vector, question text, scope_name text,
     min_confidence double precision, asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
     deep boolean DEFAULT false, names text[] DEFAULT NULL,
-    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
+    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL,
+    min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, semantic_rank bigint, similarity double precision,
     keyword_rank bigint, text_rank double precision, matches_all boolean,
@@ -44,7 +45,7 @@ BEGIN
             FROM {table} m
             WHERE m.tenant_id = tenant
               AND {visible}
-              AND (scope_name IS NULL OR {scoped})
+              AND (scope_name IS NULL OR {scoped}) AND {allowed}
               AND {confident}
               AND {happened_at} >= since AND {happened_at} < until
             ORDER BY m.embedding <=> query_embedding, m.id
@@ -55,14 +56,14 @@ BEGIN
     WITH nearest AS MATERIALIZED (
         SELECT n.id, n.rank, n.similarity
         FROM nearest_{table}(
-            tenant, query_embedding, scope_name, min_confidence, asked_at, depth, version_id) n
+            tenant, query_embedding, scope_name, min_confidence, asked_at, depth, version_id, min_trust, without) n
     ), hits AS MATERIALIZED (
         (SELECT m.id, m.search_vector, length(m.search_vector) AS words, {session} AS session,
                 true AS matches_all
          FROM {table} m
          WHERE m.tenant_id = tenant
            AND {visible}
-           AND (scope_name IS NULL OR {scoped})
+           AND (scope_name IS NULL OR {scoped}) AND {allowed}
            AND {confident}
            AND m.search_vector @@ every_term
          ORDER BY m.id LIMIT 20000)
@@ -71,7 +72,7 @@ BEGIN
          FROM {table} m
          WHERE m.tenant_id = tenant
            AND {visible}
-           AND (scope_name IS NULL OR {scoped})
+           AND (scope_name IS NULL OR {scoped}) AND {allowed}
            AND {confident}
            AND m.search_vector @@ any_term AND NOT m.search_vector @@ every_term
          ORDER BY m.id LIMIT 20000)

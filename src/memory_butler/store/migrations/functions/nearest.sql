@@ -15,7 +15,8 @@
 -- * version_id: vectors of two models are never compared; without it any vector counts.
 CREATE OR REPLACE FUNCTION nearest_{table}(
     of_tenant text, query_embedding vector, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL
+    asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
+    min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, rank bigint, similarity double precision,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -56,7 +57,7 @@ BEGIN
         INTO seen, reach, fitting
         FROM (
             SELECT m.id,
-                   {visible} AND (scope_name IS NULL OR {scoped}) AND {confident}
+                   {visible} AND (scope_name IS NULL OR {scoped}) AND {allowed} AND {confident}
                    AND m.embedding IS NOT NULL
                    AND (version_id IS NULL OR m.embedding_version_id = version_id) AS fits
             FROM {table} m
@@ -86,7 +87,7 @@ BEGIN
                     SELECT m.id FROM {table} m
                     WHERE m.tenant_id = tenant
                       AND {visible}
-                      AND (scope_name IS NULL OR {scoped})
+                      AND (scope_name IS NULL OR {scoped}) AND {allowed}
                       AND {confident}
                       AND m.embedding IS NOT NULL
                       AND (version_id IS NULL OR m.embedding_version_id = version_id)
@@ -127,7 +128,7 @@ BEGIN
         FROM {table} m
         WHERE m.tenant_id = tenant
           AND {visible}
-          AND (scope_name IS NULL OR {scoped})
+          AND (scope_name IS NULL OR {scoped}) AND {allowed}
           AND {confident}
           AND query_embedding IS NOT NULL AND m.embedding IS NOT NULL
           AND (version_id IS NULL OR m.embedding_version_id = version_id)

@@ -1,7 +1,8 @@
 -- What a name or a period in a question points at, the nearest first, and what scoring needs of each.
 CREATE OR REPLACE FUNCTION pointed_facts(
     of_tenant text, query_embedding vector, scope_name text, min_confidence double precision,
-    asked_at timestamptz, depth integer, names text[], since timestamptz, until timestamptz
+    asked_at timestamptz, depth integer, names text[], since timestamptz, until timestamptz,
+    min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, rank bigint, similarity double precision,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -30,7 +31,7 @@ BEGIN
     FROM {table} m
     WHERE m.tenant_id = tenant
       AND {visible}
-      AND (scope_name IS NULL OR {scoped})
+      AND (scope_name IS NULL OR {scoped}) AND {allowed}
       AND {confident}
       AND ({named} OR ({happened_at} >= since AND {happened_at} < until))
     ORDER BY m.embedding <=> query_embedding, m.id

@@ -11,8 +11,9 @@
 -- it stands for `most` memories or fewer: what a smaller one lacks may still be in many times as many.
 --
 -- What leads may be rarer than it seemed, or be in no memory at all: the next pair or word leads too,
--- until `enough` memories (`depth`, unless it is given) are met or every word leads. So whatever any word can find is an answer. It
--- may be more common, too: no more than four times `most` are read, and what has every word.
+-- until `enough` memories (`depth`, unless it is given) are met or every word leads. So where fewer are
+-- met, whatever any word can find is an answer. What leads may be more common, too: no more than four
+-- times `most` are read, and what has every word.
 --
 -- Each plan of a statement opens all indexes of the table, which takes longer than most of them run;
 -- and the index of words holds all tenants. So the memories are read by one statement, which goes
@@ -21,7 +22,7 @@
 CREATE OR REPLACE FUNCTION worded_{table}(
     of_tenant text, question text, scope_name text, min_confidence double precision,
     asked_at timestamptz, depth integer, most integer DEFAULT 500,
-    enough integer DEFAULT NULL
+    enough integer DEFAULT NULL, min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, rank bigint, text_rank double precision, matches_all boolean,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -67,7 +68,7 @@ BEGIN
             SELECT m.id, m.search_vector FROM {table} m
             WHERE m.tenant_id = tenant
               AND {visible}
-              AND (scope_name IS NULL OR {scoped})
+              AND (scope_name IS NULL OR {scoped}) AND {allowed}
             ORDER BY m.id LIMIT sample
         )
         SELECT count(*), max(s.id::text), count(*) FILTER (WHERE s.search_vector @@ any_term),
@@ -133,7 +134,7 @@ BEGIN
             FROM {table} m
             WHERE m.tenant_id = tenant
               AND {visible}
-              AND (scope_name IS NULL OR {scoped})
+              AND (scope_name IS NULL OR {scoped}) AND {allowed}
               AND {confident}
               AND m.search_vector @@ sought
               AND m.id <> ALL (already)

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION worded_memories(
     of_tenant text, types text[], question text, scope_name text,
     min_confidence double precision, asked_at timestamptz, depth integer, most integer,
-    enough integer DEFAULT NULL
+    enough integer DEFAULT NULL, min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     memory_type text, id uuid, rank bigint, text_rank double precision, matches_all boolean,
     importance double precision, confidence double precision, decay_rate double precision,
@@ -14,15 +14,18 @@ LANGUAGE plpgsql STABLE ROWS 60 AS $$
 BEGIN
     IF 'episode' = ANY (types) THEN
         RETURN QUERY SELECT 'episode'::text, a.* FROM worded_episodes(
-            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough) a;
+            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough,
+            min_trust, without) a;
     END IF;
     IF 'fact' = ANY (types) THEN
         RETURN QUERY SELECT 'fact'::text, a.* FROM worded_facts(
-            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough) a;
+            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough,
+            min_trust, without) a;
     END IF;
     IF 'rule' = ANY (types) THEN
         RETURN QUERY SELECT 'rule'::text, a.* FROM worded_rules(
-            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough) a;
+            of_tenant, question, scope_name, min_confidence, asked_at, depth, most, enough,
+            min_trust, without) a;
     END IF;
 END
 $$;

@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION memory_history.find_{table}(
     of_tenant text, query_embedding vector, question text, scope_name text,
     min_confidence double precision, asked_at timestamptz, depth integer, version_id integer DEFAULT NULL,
     deep boolean DEFAULT false, names text[] DEFAULT NULL,
-    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL
+    since timestamptz DEFAULT NULL, until timestamptz DEFAULT NULL,
+    min_trust smallint DEFAULT NULL, without uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, semantic_rank bigint, similarity double precision,
     keyword_rank bigint, text_rank double precision, matches_all boolean,
@@ -44,7 +45,7 @@ BEGIN
         FROM {table} m
         WHERE m.tenant_id = tenant
           AND {visible}
-          AND (scope_name IS NULL OR {scoped})
+          AND (scope_name IS NULL OR {scoped}) AND {allowed}
           AND {confident}
           AND query_embedding IS NOT NULL AND m.embedding IS NOT NULL
           AND (version_id IS NULL OR m.embedding_version_id = version_id)
@@ -58,7 +59,7 @@ BEGIN
          FROM {table} m
          WHERE m.tenant_id = tenant
            AND {visible}
-           AND (scope_name IS NULL OR {scoped})
+           AND (scope_name IS NULL OR {scoped}) AND {allowed}
            AND {confident}
            AND m.search_vector @@ every_term
          ORDER BY m.id LIMIT 20000)
@@ -67,7 +68,7 @@ BEGIN
          FROM {table} m
          WHERE m.tenant_id = tenant
            AND {visible}
-           AND (scope_name IS NULL OR {scoped})
+           AND (scope_name IS NULL OR {scoped}) AND {allowed}
            AND {confident}
            AND m.search_vector @@ any_term AND NOT m.search_vector @@ every_term
          ORDER BY m.id LIMIT 20000)
@@ -98,7 +99,7 @@ BEGIN
         WHERE (since IS NOT NULL OR entities IS NOT NULL)
           AND m.tenant_id = tenant
           AND {visible}
-          AND (scope_name IS NULL OR {scoped})
+          AND (scope_name IS NULL OR {scoped}) AND {allowed}
           AND {confident}
           AND ({named} OR ({happened_at} >= since AND {happened_at} < until))
         ORDER BY m.embedding <=> query_embedding, m.id
