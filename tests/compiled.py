@@ -9,9 +9,8 @@ import os
 import sys
 from pathlib import Path
 
-FOLDER = Path(sys.prefix, "compiled")  # apart from the sources, which stay as they are
-
-sys.pycache_prefix = str(FOLDER)
+# Apart from the sources, which stay as they are; elsewhere for whoever named a folder before.
+sys.pycache_prefix = sys.pycache_prefix or str(Path(sys.prefix, "compiled"))
 sys.dont_write_bytecode = False
-os.environ["PYTHONPYCACHEPREFIX"] = str(FOLDER)
+os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
