@@ -634,6 +634,14 @@ def test_a_journal_goes_in_out_and_away(home: Installation) -> None:
     out = home.folder / "out.jsonl"
     assert home.inside("journal", "export", str(out), *luna).out == f"Wrote 1 message to {out}.\n"
     assert out.read_text().splitlines() == lines
+    out.write_text("Mine.\n")
+    refused = home.inside("journal", "export", str(out), *luna, code=3).err
+    assert refused == f"error: {out} already exists; --force replaces it\n"
+    assert out.read_text() == "Mine.\n"
+    assert home.inside("journal", "export", str(out), "--force", *luna).out
+    nowhere = home.inside("journal", "export", "/nowhere/x.jsonl", *luna, code=3).err
+    assert "/nowhere/x.jsonl cannot be written" in nowhere
+    assert out.read_text().splitlines() == lines
     other = ("--companion", "sol")
     assert home.inside("journal", "import", str(out), *other).out.startswith("Imported 1 message.")
     assert home.inside("journal", "export", *other).out.splitlines() == lines

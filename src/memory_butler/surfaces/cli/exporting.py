@@ -26,6 +26,8 @@ EXAMPLES = epilog(
     "memory-butler export - --without-vectors | wc -l",
 )
 
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+
 
 def export(
     place: Place,
@@ -42,9 +44,7 @@ def export(
             "--without-vectors", help="A fifth of the size; whoever imports it embeds anew."
         ),
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there already.")
-    ] = False,
+    force: Force = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Do not encrypt it, although keys are set up.")
     ] = False,
@@ -65,8 +65,7 @@ def export(
         sys.stdout.flush()
     else:
         target = _target(Path(path), place, "jsonl" if keys is None else "jsonl.sealed")
-        if target.exists() and not force:
-            raise InvalidInput(f"{target} already exists; --force replaces it")
+        refuse_existing(target, force=force)
         # Whole or not at all: a file that stopped half way must not look like a backup.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
         try:
@@ -81,6 +80,12 @@ def export(
         complain(f"Everything of tenant {place.principal().tenant} is in {target}{how}:")
     for table, rows in sorted(written.items()):
         complain(f"{rows} {table}")
+
+
+def refuse_existing(target: Path, *, force: bool) -> None:
+    """Raise `InvalidInput` where a file is there that nobody asked to replace."""
+    if target.exists() and not force:
+        raise InvalidInput(f"{target} already exists; --force replaces it")
 
 
 def _target(path: Path, place: Place, suffix: str) -> Path:

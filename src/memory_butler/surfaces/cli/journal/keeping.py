@@ -16,6 +16,7 @@ from memory_butler.domain.errors import (
 )
 from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.exporting import Force, refuse_existing
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
     ModelName,
@@ -168,6 +169,7 @@ def export(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Where to; - is standard output.")
     ] = Path("-"),
+    force: Force = False,
     whose: Whose = DEFAULT,
 ) -> None:
     """Write every message of the log as a line of JSON, pictures too, for `journal import`.
@@ -183,10 +185,14 @@ def export(
             for line in export_lines(one.file):
                 print(line)
             return
-        with replaced(file) as out:
-            for line in export_lines(one.file):
-                out.write(line.encode() + b"\n")
-                count += 1
+        refuse_existing(file, force=force)
+        try:
+            with replaced(file) as out:
+                for line in export_lines(one.file):
+                    out.write(line.encode() + b"\n")
+                    count += 1
+        except OSError as error:
+            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from None
     print(f"Wrote {counted(count, 'message')} to {file}.")
 
 
