@@ -9,6 +9,8 @@ import httpx
 import pytest
 
 from cli.installation import Answer, Installation
+from memory_butler.engine import opening
+from memory_butler.inference.language_models.scripted import ScriptedModel
 
 
 class Typist:
@@ -107,6 +109,42 @@ def test_episodes(butler: Typist) -> None:
     assert butler.json("consolidate")["groups"] == {"cli": 1, "mail": 1}
     assert butler.say("cleanup").startswith("Deleted 0 expired and 0 surplus")
     assert butler.json("cleanup", "--max-entries", "0")["remaining"] == 2
+
+
+@pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
+def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
+    installation: Installation,
+    tenant: str,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use = ("--tenant", tenant)
+    good = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'
+
+    def answering(*replies: str) -> None:
+        monkeypatch.setattr(opening, "_language_model", lambda _: ScriptedModel(replies))
+
+    def wait(*butlers: str) -> None:
+        for one in butlers:
+            installation.inside("store-episode", "Ana wrote", "--butler", one, *use)
+
+    answering()
+    assert installation.inside(*words, *use).err == ""  # nothing waits, so nothing failed
+    wait("cli", "mail")
+    answering("Sorry.", "Sorry.")
+    failed = installation.inside(*words, *use, code=7)
+    assert "mail" in failed.out
+    assert failed.err.startswith("error: consolidation failed for all 2 groups of episodes")
+    wait("one", "two")
+    answering("Sorry.", good)
+    partly = installation.inside(*words, *use)
+    assert partly.err == "Consolidation failed for 1 of 2 groups of episodes.\n"
+    wait("three")
+    answering("Sorry.")
+    told = installation.inside(*words, "--json", *use, code=7)
+    answer = json.loads(told.out[told.out.index("{\n") :])  # this process logs before it
+    assert answer.get("detail", answer)["status"] == "failed"
+    assert "failed for all 1 group of episodes" in told.err
 
 
 def test_what_runs_by_itself(butler: Typist) -> None:
