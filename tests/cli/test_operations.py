@@ -147,6 +147,37 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     assert "failed for all 1 group of episodes" in told.err
 
 
+@pytest.mark.parametrize(
+    "words", [("facts", "list"), ("recall", "tea"), ("facts", "list", "--json")]
+)
+def test_reading_a_tenant_that_nobody_began_says_so(
+    installation: Installation, tenant: str, words: tuple[str, ...]
+) -> None:
+    installation.inside("store-fact", "user", "tea", "Oolong", "--tenant", tenant)
+    said = installation.inside(*words, "--tenant", f"{tenant}-mistyped")
+    assert said.err.startswith(f"There is no tenant {tenant}-mistyped yet. Tenants with memories: ")
+    assert len(said.err.splitlines()) == 1
+    assert installation.inside(*words, "--tenant", tenant).err == ""
+    # A first write begins one, and so does a token.
+    begun = f"{tenant}-begun"
+    assert installation.inside("store-episode", "Tea", "--tenant", begun).err == ""
+    assert installation.inside(*words, "--tenant", begun).err == ""
+    invited = f"{tenant}-invited"
+    installation.inside("token", "create", "--name", "laptop", "--tenant", invited)
+    assert installation.inside(*words, "--tenant", invited).err == ""
+
+
+def test_whose_memories_there_are_is_told_where_a_tenant_is_mistyped(
+    installation: Installation, tenant: str
+) -> None:
+    first = f"0{tenant}"  # of many, the first are named
+    installation.inside("store-rule", "Serve it hot", "--tenant", first)
+    said = installation.inside("recall", "tea", "--tenant", f"{tenant}-mistyped").err
+    named = said.removesuffix(".\n").partition("memories: ")[2].split(", ")
+    assert first in named
+    assert len(named) <= 21
+
+
 def test_what_runs_by_itself(butler: Typist) -> None:
     assert "Language model: none" in butler.say("jobs")
     assert butler.json("jobs")["expiring_unread"] == 0

@@ -5,7 +5,7 @@ from typing import Any
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
-from memory_butler.store import stats
+from memory_butler.store import jobs, stats, tokens
 
 
 async def memory_statistics(
@@ -42,3 +42,19 @@ async def memory_statistics(
             },
         },
     }
+
+
+async def is_begun(memory: Memory, tenant: str) -> bool:
+    """Whether a tenant was ever written to or given a token: nothing else makes one."""
+    async with memory.reading(tenant) as tx:
+        if await stats.is_begun(tx):
+            return True
+    return bool(await tokens.listed(memory.pool, tenant))
+
+
+async def tenants_with_memories(memory: Memory, most: int) -> list[str]:
+    """The first tenants that have memories, in the order of their names: for the operator alone."""
+    found: set[str] = set()
+    for kind in ("cleanup", "decay"):
+        found.update(await jobs.tenants_with_work(memory.pool, kind, memory.clock(), most=most))
+    return sorted(found)[:most]

@@ -34,6 +34,12 @@ async def counts(
     )
 
 
+async def is_begun(tx: Transaction) -> bool:
+    """Whether anything was ever written for the tenant."""
+    begun: bool = await tx.connection.fetchval(SQL["is_begun"], tx.tenant)
+    return begun
+
+
 async def episodes(tx: Transaction, *, butler: str | None, now: datetime) -> Row:
     """Episodes by state of consolidation, and how long the oldest has waited."""
     return dict(await tx.connection.fetchrow(SQL["episodes"], tx.tenant, butler, now))

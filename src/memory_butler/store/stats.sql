@@ -1,3 +1,13 @@
+-- name: is_begun
+-- Whether anything was written for a tenant. What reading leaves behind does not count.
+SELECT EXISTS (SELECT FROM memory_events WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM episodes WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM facts WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM rules WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM entities WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM items WHERE tenant_id = $1)
+    OR EXISTS (SELECT FROM erasures WHERE tenant_id = $1)
+
 -- name: episodes
 SELECT count(*)::integer AS total,
        count(*) FILTER (WHERE consolidation_status = 'pending')::integer AS unconsolidated,

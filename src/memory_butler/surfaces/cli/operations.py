@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput, Unavailable
+from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
@@ -63,6 +64,8 @@ _SINGULAR: Final = {
 _SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
 # Where a day without a year is one to come.
 _AHEAD: Final = ("valid_until",)
+# How many tenants are named to somebody who may have mistyped one.
+_MOST_TENANTS: Final = 20
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
 
@@ -241,7 +244,11 @@ def _run(
             found = await ids.completed(memory, who, needed)
             asked = _input(operation, named, place, {**given, **found})
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
-        return asked, await operation.run(memory, who, asked)
+        output = await operation.run(memory, who, asked)
+        # An error is one line; and an id that is not there is told anyway.
+        if operation.read_only and who.tenant != DEFAULT_TENANT and not nothing_found(output):
+            await _tell_unknown_tenant(memory, place)
+        return asked, output
 
     # An operation on what has an id asks no model.
     with_model = ready is not None and operation.asks_model(ready)
@@ -257,6 +264,21 @@ def _run(
     if not found:
         raise _missing(asked)
     _tell_failures(operation.name, output)
+
+
+async def _tell_unknown_tenant(memory: "Memory", place: Place) -> None:
+    """Say on standard error that a tenant was never begun: its name may be mistyped."""
+    from memory_butler.companions.opening import names
+    from memory_butler.engine.stats import is_begun, tenants_with_memories
+
+    tenant = place.principal().tenant
+    if await is_begun(memory, tenant) or names(place.settings().data_dir, tenant):
+        return
+    known = await tenants_with_memories(memory, _MOST_TENANTS + 1)
+    shown = [*known[:_MOST_TENANTS], *(["…"] if len(known) > _MOST_TENANTS else [])]
+    complain(
+        f"There is no tenant {tenant} yet. Tenants with memories: {', '.join(shown) or 'none'}."
+    )
 
 
 def _tell_failures(name: str, output: Any) -> None:
