@@ -35,7 +35,15 @@ def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     # The whole of another tenant's id would not be found, either.
     elsewhere = installation.inside("get", "fact", fact[:8], "--tenant", "nobody", code=4).err
     assert elsewhere == f"error: there is no fact whose id begins with {fact[:8]}\n"
-    assert "memory_id" in installation.inside("get", "fact", fact[:7], *of, code=3).err
+    for words in (("get", "fact"), ("forget", "fact"), ("rules", "show"), ("entities", "get")):
+        for little in (fact[:4], fact[:7]):
+            told = installation.inside(*words, little, *of, code=3).err
+            assert told.endswith(
+                f": {little} is too little of an id: type at least its first 8 digits\n"
+            )
+    # What is for good wants all of it.
+    erased = installation.inside("erase", "--memory", "fact", fact[:8], *of, code=3).err
+    assert f"{fact[:8]!r} is not a whole id" in erased
     told = installation.inside("get", "fact", "not-an-id", *of, code=3).err
     assert told.startswith("error: memory_id: must be a UUID, such as")
     words = ("store-episode", "Tea", "--episode-id", fact[:8])

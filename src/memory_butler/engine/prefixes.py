@@ -25,6 +25,15 @@ def is_prefix(text: str) -> bool:
     return MIN_DIGITS <= len(digits) < _DIGITS and _PREFIX.fullmatch(digits) is not None
 
 
+def refuse_short(name: str, text: str) -> None:
+    """Raise `InvalidInput` where an input is the beginning of an id, and too little of one."""
+    digits = _digits(text)
+    if len(digits) < MIN_DIGITS and _PREFIX.fullmatch(digits):
+        raise InvalidInput(
+            f"{name}: {text} is too little of an id: type at least its first {MIN_DIGITS} digits"
+        )
+
+
 async def whole_id(memory: Memory, principal: Principal, kind: Kind, prefix: str) -> UUID:
     """The one id of this kind that begins with `prefix`, for which `is_prefix` holds.
 

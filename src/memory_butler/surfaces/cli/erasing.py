@@ -187,4 +187,4 @@ def _id(option: str, text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput(f"{option} {text[:60]!r} is not an id") from None
+        raise InvalidInput(f"{option} {text[:60]!r} is not a whole id") from None

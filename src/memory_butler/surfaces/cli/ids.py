@@ -26,18 +26,22 @@ _NAMED_BY: Final[Mapping[str, str]] = {
 
 
 def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs that are the beginning of an id only, each with what it is the id of."""
+    """The inputs that are the beginning of an id only, each with what it is the id of.
+
+    Raises:
+        InvalidInput: one is too little of an id.
+    """
     from memory_butler.domain.links import MEMORY_TYPES
-    from memory_butler.engine.prefixes import is_prefix
+    from memory_butler.engine.prefixes import is_prefix, refuse_short
 
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
-    return {
-        name: kind
-        for name, kind in kinds.items()
-        if kind in (*MEMORY_TYPES, "entity")
-        and isinstance(given[name], str)
-        and is_prefix(given[name])
-    }
+    found = {}
+    for name, kind in kinds.items():
+        if kind in (*MEMORY_TYPES, "entity") and isinstance(given[name], str):
+            refuse_short(name, given[name])
+            if is_prefix(given[name]):
+                found[name] = kind
+    return found
 
 
 async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]) -> dict[str, Any]:
