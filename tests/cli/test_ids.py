@@ -35,9 +35,9 @@ def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     # The whole of another tenant's id would not be found, either.
     elsewhere = installation.inside("get", "fact", fact[:8], "--tenant", "nobody", code=4).err
     assert elsewhere == f"error: there is no fact whose id begins with {fact[:8]}\n"
-    for words in (("get", "fact"), ("forget", "fact"), ("rules", "show"), ("entities", "get")):
+    for command in (("get", "fact"), ("forget", "fact"), ("rules", "show"), ("entities", "get")):
         for little in (fact[:4], fact[:7]):
-            told = installation.inside(*words, little, *of, code=3).err
+            told = installation.inside(*command, little, *of, code=3).err
             assert told.endswith(
                 f": {little} is too little of an id: type at least its first 8 digits\n"
             )

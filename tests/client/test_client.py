@@ -93,12 +93,27 @@ async def test_without_an_event_loop(served: Served) -> None:
             with pytest.raises(NotFound):
                 memory.fact_look(uuid4())
 
+        memory = SyncMemoryClient.connect(served.url)
+        assert memory.recall("which drink?").results
+        memory.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            memory.recall("which drink?")
+
     await asyncio.to_thread(program)
     with (
         SyncMemoryClient.connect("http://127.0.0.1:9") as nowhere,
         pytest.raises(Unavailable, match="does not answer"),
     ):
         nowhere.stats()
+
+
+@pytest.mark.anyio
+async def test_without_a_block_it_is_closed_by_hand(served: Served) -> None:
+    memory = MemoryClient.connect(served.url)
+    assert (await memory.recall("which drink?")).results == []
+    await memory.aclose()
+    with pytest.raises(RuntimeError, match="closed"):
+        await memory.recall("which drink?")
 
 
 @pytest.mark.anyio

@@ -1,8 +1,7 @@
 """`MemoryClient` and `SyncMemoryClient`: every operation of a memory as a typed method."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Self
 
 from memory_butler.client.endpoint import Endpoint
 from memory_butler.client.generated.endpoints import ENDPOINTS
@@ -32,11 +31,10 @@ class MemoryClient(Methods):
     """
 
     @classmethod
-    @asynccontextmanager
-    async def connect(
+    def connect(
         cls, url: str = DEFAULT_URL, *, token: str | None = None, seconds: float = DEFAULT_SECONDS
-    ) -> AsyncIterator["MemoryClient"]:
-        """A client of a running server; its connections are closed when the block ends.
+    ) -> Self:
+        """A client of a running server; close it by `async with`, or by `aclose()`.
 
         Args:
             token: where the server wants one; it decides the tenant too.
@@ -45,8 +43,7 @@ class MemoryClient(Methods):
         # It takes most of the time that an import would.
         import httpx2
 
-        async with httpx2.AsyncClient(**connection(url, token, seconds)) as http:
-            yield cls(Http(http))
+        return cls(Http(httpx2.AsyncClient(**connection(url, token, seconds))))
 
     @classmethod
     def of(cls, memory: "Memory", principal: "Principal | None" = None) -> "MemoryClient":
@@ -55,6 +52,16 @@ class MemoryClient(Methods):
         from memory_butler.operations.in_process import caller
 
         return cls(_InProcess(caller(memory, principal)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections to the server; a memory in this process stays open."""
+        await self._transport.aclose()
 
     async def run(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
         """Run an operation by its name with its inputs; the answer as JSON.
@@ -76,15 +83,23 @@ class SyncMemoryClient(SyncMethods):
     """
 
     @classmethod
-    @contextmanager
     def connect(
         cls, url: str = DEFAULT_URL, *, token: str | None = None, seconds: float = DEFAULT_SECONDS
-    ) -> Iterator["SyncMemoryClient"]:
-        """A client of a running server, as `MemoryClient.connect`."""
+    ) -> Self:
+        """A client of a running server; close it by `with`, or by `close()`."""
         import httpx2
 
-        with httpx2.Client(**connection(url, token, seconds)) as http:
-            yield cls(SyncHttp(http))
+        return cls(SyncHttp(httpx2.Client(**connection(url, token, seconds))))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._transport.close()
 
     def run(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
         """Run an operation by its name, as `MemoryClient.run`."""
@@ -98,6 +113,9 @@ class _InProcess:
 
     async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         return await self._run(endpoint.name, given)
+
+    async def aclose(self) -> None:
+        """Nothing: whoever opened the memory closes it."""
 
 
 def _named(operation: str) -> Endpoint[Any]:

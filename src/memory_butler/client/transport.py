@@ -38,6 +38,10 @@ class Transport(Protocol):
         """The answer as JSON to what the caller gave; what was left out is left out."""
         ...
 
+    async def aclose(self) -> None:
+        """End what the transport opened itself."""
+        ...
+
 
 class Http:
     """A server, for `MemoryClient`."""
@@ -56,6 +60,10 @@ class Http:
             raise _away(self._http.base_url, error) from error
         return _answer(endpoint, response)
 
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
 
 class SyncHttp:
     """A server, for `SyncMemoryClient`."""
@@ -73,6 +81,10 @@ class SyncHttp:
         except httpx2.HTTPError as error:
             raise _away(self._http.base_url, error) from error
         return _answer(endpoint, response)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
 
 
 class Sender:
