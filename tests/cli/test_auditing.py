@@ -1,6 +1,7 @@
 """`memory-butler audit`: the answer for a person and for programs, and the exit code."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,24 @@ def test_the_log_is_checked_exported_and_found_changed(
     found = installation.inside("audit", "--json", "--checkpoint", str(kept), *of, code=1).json
     assert [one["kind"] for one in found["breaks"]] == ["checkpoint"]
     assert "1 sealed" not in installation.inside("audit", "--accept", *of).out
+
+
+def test_seals_of_another_installation_are_told_before_what_was_found(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    of = ("--tenant", tenant)
+    installation.inside("store-fact", "Ann", "tea", "green", *of)
+    assert installation.inside("audit", *of).err == ""
+    # As after a backup was restored elsewhere.
+    other = replace(installation, extra={"MEMORY_BUTLER_AUDIT_DIR": str(tmp_path)})
+    found = other.inside("audit", *of, code=1)
+    assert "changed at seal 1" in found.out
+    assert found.err.startswith(
+        f"Another installation has sealed this log, with other keys than in {tmp_path}: "
+        f"copy signing-secret of the first installation to {tmp_path}, or set audit_dir"
+    )
+    assert "memory-butler audit --accept" in found.err
+    as_json = other.inside("audit", "--json", *of, code=1).out
+    assert json.loads(as_json[as_json.index("{\n") :])["breaks"]  # this process logs before it
+    assert other.inside("audit", "--accept", *of).err == ""
+    assert other.inside("audit", *of).err == ""

@@ -246,13 +246,13 @@ async def _audit_keys(folder: Path, pool: Pool) -> AuditKeys | None:
     return keys
 
 
-async def signed_by_others(pool: Pool, keys: AuditKeys) -> bool:
-    """Whether the checkpoint of the default tenant was signed with other keys than these.
+async def signed_by_others(pool: Pool, keys: AuditKeys, tenant: str = DEFAULT_TENANT) -> bool:
+    """Whether the checkpoint of a tenant was signed with other keys than these.
 
     Raises:
         Unavailable: the database went away.
     """
-    async with reading(pool, DEFAULT_TENANT) as tx:
+    async with reading(pool, tenant) as tx:
         found = await seals.checkpoint(tx)
     return found is not None and not keys.holds(found)
 

@@ -12,6 +12,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.files import replaced
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
     from memory_butler.audit import Report
@@ -59,6 +60,8 @@ def audit(
     async def check(memory: "Memory") -> "Report":
         if accept:
             await sealing.accept(memory, who.tenant)
+        else:
+            await _tell_other_keys(memory, who.tenant)
         return await sealing.audit(memory, who, checkpoint)
 
     if export is not None:
@@ -68,6 +71,20 @@ def audit(
     print(json.dumps(asdict(found), indent=2) if as_json else shown(found))
     if found.breaks:
         raise typer.Exit(1)
+
+
+async def _tell_other_keys(memory: "Memory", tenant: str) -> None:
+    """Say on standard error where every event will look changed, for want of the keys."""
+    from memory_butler.engine.opening import OTHER_KEYS_ADVICE, signed_by_others
+
+    keys = memory.audit
+    if keys is not None and await signed_by_others(memory.pool, keys, tenant):
+        advice = OTHER_KEYS_ADVICE.format(folder=keys.folder)
+        complain(
+            "Another installation has sealed this log, with other keys than in "
+            f"{keys.folder}: {advice}. After a restored backup without those keys, "
+            "`memory-butler audit --accept` lets the log count from here."
+        )
 
 
 def _export(place: Place, target: Path, *, accept: bool) -> None:
