@@ -300,3 +300,30 @@ def test_the_past_had_the_time_of_then(live: LiveJournal, clock: Clock) -> None:
     assert was.item.due == datetime(2026, 3, 10, 18, 0, tzinfo=UTC)
     assert was.item.status == "active"
     assert was.item.repeats == plan(live).repeats
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("medication every day at 8am and 8pm", "8pm"),
+        ("medication daily at 8am, 2pm and 8pm", "2pm, 8pm"),
+        ("call mum every friday at 18:00 and 20:30", "20:30"),
+        ("call mum tomorrow at 9am or 5pm", "5pm"),
+        ("medication every day at 8am", ""),
+        ("stand-up every weekday at 9:30 to 10:00", ""),
+        ("open from 9am to 5pm every day", ""),
+        ("swim on tuesday at 7pm and call mum", ""),
+    ],
+)
+def test_a_second_time_of_day_that_is_not_kept_is_told(
+    live: LiveJournal, text: str, left: str
+) -> None:
+    _, changes = live.keep("plan", text)
+    (line,) = change_lines(changes, BERLIN)
+    assert "due " in line
+    if left:
+        assert line.endswith(f", but not at {left}: that needs a plan of its own")
+    else:
+        assert "but not" not in line
+    undone = change_lines(live.undo(), BERLIN, taken_back=True)
+    assert "but not" not in undone[0]

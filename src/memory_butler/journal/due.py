@@ -52,6 +52,9 @@ _OFFSET = re.compile(
 _THE_DAY = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
+_LISTED = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or)\b)\s*", re.IGNORECASE)
+_BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -124,6 +127,26 @@ def undated(text: str) -> str:
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text
+
+
+def times_left_out(text: str, due: datetime) -> list[str]:
+    """The times of day that an English text names beside that of its due date: "8am and 8pm".
+
+    `due` is local to the user. A span, such as "9:00 to 10:00", is no list.
+    """
+    searched = text[:MAX_SEARCHED_CHARS]
+    rows: list[list[Clock]] = []
+    for one in times_of_day(searched):
+        if rows and _LISTED.fullmatch(searched, rows[-1][-1].end, one.start):
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    for row in rows:
+        kept = [one for one in row if (one.hour % 12, one.minute) == (due.hour % 12, due.minute)]
+        if kept:
+            left = (searched[one.start : one.end] for one in row if one is not kept[0])
+            return [_BEFORE_CLOCK.sub("", one) for one in left]
+    return []
 
 
 def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:

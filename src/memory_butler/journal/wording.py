@@ -11,6 +11,7 @@ from typing import Final, assert_never
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
+from memory_butler.journal.due import times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind
 from memory_butler.journal.memory import Change, Missed
@@ -112,8 +113,8 @@ def change_lines(
 ) -> list[str]:
     """ "kept plan: water the garden, due Friday, 6 March 2026, 23:59"; a line for each change.
 
-    A new plan without a due date says so. `taken_back`: they are what an undo did. No secret is
-    quoted.
+    A new plan without a due date says so, and one with several times of day which are not kept.
+    `taken_back`: they are what an undo did. No secret is quoted.
     """
     words = _TAKEN_BACK if taken_back else _DONE
     lines: list[str] = []
@@ -122,9 +123,15 @@ def change_lines(
             what = WITHHELD if one.type == "secret" else shorten(one.content)
             due = one.due if one.status == "active" else None
             when = f", due {date_words(due, policy)}" if due else ""
-            if due is None and one.type == "plan" and one.event == "tag" and not taken_back:
+            is_new_plan = one.type == "plan" and one.event == "tag" and not taken_back
+            if due is None and is_new_plan:
                 when = ", without a date"  # one that was meant was not understood
             when += ", and again after that" if one.repeats and one.event == "tag" else ""
+            if due and is_new_plan:
+                left = times_left_out(one.content, due.astimezone(policy.zone))
+                when += (
+                    f", but not at {', '.join(left)}: that needs a plan of its own" if left else ""
+                )
             ends = ", with all its times to come" if one.ends_series and not taken_back else ""
             lines.append(f"{words[one.event]} {one.type}: {what}{when}{ends}")
     return lines
