@@ -29,14 +29,14 @@ class Place:
 
     @property
     def key(self) -> str:
-        found: str = json.loads(self.run("peers", "list", "--json"))["key"]
+        found: str = json.loads(self.says("peers", "list", "--json"))["key"]
         return found
 
     def accept(self, other: "Place", trust: str = "user_said") -> None:
         self.run("peers", "accept", other.tenant, other.key, "--trust", trust)
 
     def facts(self) -> dict[str, str]:
-        given = self.run("facts", "list", "--json")
+        given = self.says("facts", "list", "--json")
         return {one["predicate"]: one["content"] for one in json.loads(given)["items"]}
 
     def with_token_of(self, other: "Place", scope: str) -> "Place":
