@@ -14,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from typer import Context
 from typer.core import TyperGroup
 
 from memory_butler.__main__ import _serve
@@ -103,7 +104,8 @@ def _parse(app: Any, arguments: list[str]) -> None:
     """Raises what the command line raises for a command or an option that there is not."""
     while isinstance(app, TyperGroup):
         name, *arguments = arguments
-        app = app.commands[name]
+        app = app.get_command(Context(app), name)
+        assert app is not None, f"there is no command {name}"
     app.make_context("memory-butler", arguments)
 
 
