@@ -7,12 +7,15 @@ nothing.
 """
 
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
+
+from memory_butler.surfaces.listening import listen
 
 Json = dict[str, Any]
 
@@ -114,11 +117,13 @@ def _tools(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 @contextmanager
-def scripted_endpoint() -> Iterator[Endpoint]:
-    """Listen on a free port of loopback until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+def scripted_endpoint(listening: socket.socket | None = None) -> Iterator[Endpoint]:
+    """Listen until the block ends; on a free port of loopback, where no socket is given."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listening or listen("127.0.0.1", 0)
     server.daemon_threads = True
-    endpoint = Endpoint(f"http://127.0.0.1:{server.server_address[1]}")
+    endpoint = Endpoint(f"http://127.0.0.1:{server.socket.getsockname()[1]}")
     server.endpoint = endpoint  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

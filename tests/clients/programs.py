@@ -1,11 +1,13 @@
 """A program as a person has it who just installed it: an empty home, a key, and nothing else.
 
-Whatever it wants beyond loopback goes to a proxy that is not there.
+It finds nothing beyond loopback (`network.py`); where the machine does not allow that, whatever it
+wants there goes to a proxy that is not there.
 """
 
 import asyncio
 import json
 import os
+import shlex
 import signal
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from clients.endpoint import Endpoint
+from clients.network import Network
 from clients.toolbox import program
 from conformance.toolbox import search_path
 
@@ -58,6 +61,7 @@ class Person:
 
     home: Path
     endpoint: Endpoint
+    network: Network
     extra: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -122,12 +126,21 @@ class Person:
         found = {name: self.home / name for name in names}
         return {name: path.read_text() for name, path in found.items() if path.exists()}
 
+    def command(self, name: str) -> Path:
+        """What starts a program: with the node of the PATH, in the network of programs."""
+        path = program(name)
+        node = ("node",) if path.suffix == ".js" else ()
+        script = self.home / "bin" / name
+        script.parent.mkdir(exist_ok=True)
+        words = shlex.join((*self.network.within, *node, str(path)))
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        script.chmod(0o755)
+        return script
+
     async def start(self, name: str, *words: str) -> asyncio.subprocess.Process:
         """Start a program in the folder of work, in a process group of its own."""
-        path = program(name)
-        command = ("node", str(path)) if path.suffix == ".js" else (str(path),)
         return await asyncio.create_subprocess_exec(
-            *(*command, *words),
+            *(str(self.command(name)), *words),
             cwd=self.work,
             env=self.environment(),
             stdin=asyncio.subprocess.PIPE,

@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from clients.programs import KEY, Person
-from clients.toolbox import program
 from memory_butler.inference.language_models.agent_tools import TOOLS
 from memory_butler.inference.language_models.command_line import CommandLineModel
 from memory_butler.inference.language_models.port import ModelAccessDenied, Request
@@ -47,16 +46,10 @@ _HARMLESS: Final = {"StructuredOutput", "DeferredToolPlaceholder"}
 
 
 def command_line(person: Person, name: str, tool: str, **less: None) -> CommandLineModel:
-    path = program(name)
-    if path.suffix == ".js":  # npm's link to it starts it with the node of the PATH
-        link = person.home / tool
-        link.write_text(f'#!/bin/sh\nexec node "{path}" "$@"\n')
-        link.chmod(0o755)
-        path = link
     environment = {k: v for k, v in person.environment().items() if k not in less}
     return CommandLineModel(
         TOOLS[tool],
-        str(path),
+        str(person.command(name)),
         environment=environment,
         timeout_seconds=90,
         max_output_bytes=1_000_000,

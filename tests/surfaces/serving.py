@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -161,11 +162,13 @@ class _Quiet(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(memory: Memory, settings: Settings) -> AsyncIterator[Served]:
-    """Serve on a free port until the block ends."""
+async def serving(
+    memory: Memory, settings: Settings, listening: socket.socket | None = None
+) -> AsyncIterator[Served]:
+    """Serve until the block ends; on a free port, where no listening socket is given."""
     keys = AuditKeys(settings.data_dir / "audit", bytes(32))
     memory = replace(memory, config=settings.memory, data_dir=settings.data_dir, audit=keys)
-    listening = listen("127.0.0.1", 0)
+    listening = listening or listen("127.0.0.1", 0)
     server = _Quiet(
         uvicorn.Config(
             build_app(memory, settings),
