@@ -5,9 +5,10 @@
 
 import json
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from clients.toolbox import version
 
@@ -18,14 +19,20 @@ _END: Final = "<!-- end -->\n"
 VARIABLE: Final = "MEMORY_BUTLER_CLIENTS_NOTES"
 
 
-def note(program: str, *, named: int, described: int, tokens: int) -> None:
-    """Keep what a program showed its model, if somebody asked for it.
+def tokens(tools: Mapping[str, Any]) -> int:
+    """What a model reads of tools as a request has them, four characters a token."""
+    sent = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in tools.values())
+    return sum(map(len, sent)) // 4
 
-    Of the tools some may only be named; `tokens` are those of the described ones.
+
+def note(program: str, tools: Mapping[str, Any], *, named: int) -> None:
+    """Keep which of our tools a program described to its model, if somebody asked for it.
+
+    Others may only be named.
     """
     if file := os.environ.get(VARIABLE):
         seen = {"program": program, "version": version(program), "named": named}
-        seen |= {"described": described, "tokens": tokens}
+        seen |= {"described": len(tools), "tokens": tokens(tools)}
         with open(file, "a", encoding="utf-8") as notes:
             notes.write(json.dumps(seen) + "\n")
 

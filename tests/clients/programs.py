@@ -16,7 +16,7 @@ from typing import Final
 
 from clients.endpoint import Endpoint
 from clients.network import Network
-from clients.toolbox import program
+from clients.toolbox import command
 from conformance.toolbox import search_path
 
 _RUN_SECONDS: Final = 90
@@ -128,11 +128,9 @@ class Person:
 
     def command(self, name: str) -> Path:
         """What starts a program: with the node of the PATH, in the network of programs."""
-        path = program(name)
-        node = ("node",) if path.suffix == ".js" else ()
         script = self.home / "bin" / name
         script.parent.mkdir(exist_ok=True)
-        words = shlex.join((*self.network.within, *node, str(path)))
+        words = shlex.join((*self.network.within, *command(name)))
         script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         script.chmod(0o755)
         return script
@@ -154,16 +152,19 @@ class Person:
         words, last = [*COMMANDS[name], *more], name in ("gemini", "opencode")
         if last:
             words += ["-p", prompt] if name == "gemini" else [prompt]
-        process = await self.start(name, *words)
-        try:
-            given = b"" if last else prompt.encode()
-            out, err = await asyncio.wait_for(process.communicate(given), _RUN_SECONDS)
-        finally:
-            end(process)
-            await process.wait()
-        ran = Ran(process.returncode or 0, out.decode(), err.decode())
-        assert ran.status == 0, ran
-        return ran
+        return await finish(await self.start(name, *words), "" if last else prompt)
+
+
+async def finish(process: asyncio.subprocess.Process, given: str = "") -> Ran:
+    """Give a program its input and wait until it ends; it must end well."""
+    try:
+        out, err = await asyncio.wait_for(process.communicate(given.encode()), _RUN_SECONDS)
+    finally:
+        end(process)
+        await process.wait()
+    ran = Ran(process.returncode or 0, out.decode(), err.decode())
+    assert ran.status == 0, ran
+    return ran
 
 
 def end(process: asyncio.subprocess.Process) -> None:

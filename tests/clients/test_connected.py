@@ -13,7 +13,7 @@ import pytest
 
 from clients import matrix
 from clients.endpoint import Call, Json
-from clients.programs import COMMANDS, Person, end
+from clients.programs import COMMANDS, Person, end, finish
 from clients.toolbox import FOLDER, version
 from conformance.toolbox import search_path
 from conftest import Connection, Database
@@ -91,12 +91,7 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
     else:
         named = set(seen)
     assert named == set(OURS)
-    matrix.note(
-        name,
-        named=len(named),
-        described=len(seen),
-        tokens=sum(len(json.dumps(v)) for v in seen.values()) // 4,
-    )
+    matrix.note(name, seen, named=len(named))
 
     disconnect()
     assert person.files() == {**person.files(), **before}
@@ -192,12 +187,7 @@ async def test_an_agent_of_the_claude_agent_sdk(
     )
     message = {"role": "user", "content": "Where are the bees of Ana?"}
     line = json.dumps({"type": "user", "message": message, "session_id": ""}) + "\n"
-    try:
-        out, _ = await asyncio.wait_for(process.communicate(line.encode()), 90)
-    finally:
-        end(process)
-        await process.wait()
-    assert "On the roof." in out.decode()
+    assert "On the roof." in (await finish(process, line)).out
     assert "Ana keeps bees on the roof" in person.endpoint.asked[0].text
     assert await admin.fetchval("SELECT count(*) FROM facts WHERE content = $1", FACT["content"])
     row = await admin.fetchrow("SELECT butler, content FROM episodes")

@@ -8,7 +8,7 @@ import pytest
 
 from clients import programs
 from clients.network import Network
-from clients.programs import Person
+from clients.programs import Person, finish
 
 pytestmark = pytest.mark.anyio
 
@@ -38,9 +38,7 @@ async def test_a_program_reaches_loopback_alone(
     look = tmp_path / "look"
     look.write_text(_LOOK)
     look.chmod(0o755)
-    monkeypatch.setattr(programs, "program", lambda _: look)
-    process = await person.start("look", person.endpoint.url)
-    out, err = await process.communicate()
-    assert out.decode().splitlines() == [*["no way: Network is unreachable"] * 2, "200"], (
-        apart.refused or err
-    )
+    monkeypatch.setattr(programs, "command", lambda _: (str(look),))
+    ran = await finish(await person.start("look", person.endpoint.url))
+    told = ran.out.splitlines()
+    assert told == [*["no way: Network is unreachable"] * 2, "200"], apart.refused

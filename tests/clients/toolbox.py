@@ -1,10 +1,13 @@
-"""The real programs: npm packages of pinned versions, in a prefix of their own.
+"""The real programs: npm packages of pinned versions in a prefix of their own, and frameworks.
 
-They lie in the user's cache folder, outside the repository, because together they take 1.4 GB.
+They lie in the user's cache folder, outside the repository, because together they take 2 GB.
 """
 
 import hashlib
 import json
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +18,34 @@ from conformance.toolbox import npm
 _HERE: Final = Path(__file__).parent
 _LOCK: Final = _HERE / "package-lock.json"
 
-# Another lock file gets another folder.
-FOLDER: Final = (
-    Path(platformdirs.user_cache_dir("memory-butler-tests"))
-    / "clients"
-    / hashlib.sha256(_LOCK.read_bytes()).hexdigest()[:12]
-)
+# As of November 2026; LangGraph's agents are LangChain's. The first package is the framework.
+FRAMEWORKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "openai_agents": ("openai-agents==0.24.0",),
+    "langgraph": (
+        "langgraph==1.2.22",
+        "langchain==1.4.7",
+        "langchain-openai==1.7.3",
+        "langchain-mcp-adapters==0.3.2",
+    ),
+    "pydantic_ai": ("pydantic-ai-slim[openai,mcp]==2.68.0",),
+    "llama_index": (
+        "llama-index-core==0.14.25",
+        "llama-index-llms-openai-like==0.8.1",
+        "llama-index-tools-mcp==0.6.0",
+    ),
+}
+# What they bring with them is not newer than this.
+_AS_OF: Final = "2026-11-24"
+
+
+def _folder(kind: str, what: bytes) -> Path:
+    """Other contents get another folder."""
+    cache = Path(platformdirs.user_cache_dir("memory-butler-tests"))
+    return cache / kind / hashlib.sha256(what).hexdigest()[:12]
+
+
+FOLDER: Final = _folder("clients", _LOCK.read_bytes())
+_ENVIRONMENTS: Final = _folder("frameworks", repr((FRAMEWORKS, _AS_OF, sys.version)).encode())
 # Each program's package, and what starts it.
 PROGRAMS: Final = {
     "claude": ("@anthropic-ai/claude-code", "bin/claude.exe"),
@@ -32,25 +57,47 @@ PROGRAMS: Final = {
 
 
 def installed() -> bool:
-    return all(program(name).is_file() for name in PROGRAMS)
+    return FOLDER.exists() and _ENVIRONMENTS.exists()
 
 
 def install() -> None:
-    """Install what the lock file names; a second call does nothing."""
-    if not installed():
+    """Install what the lock file names, and the frameworks; a second call does nothing."""
+    if not FOLDER.exists():
         # Not `ci`, which wants OpenCode's packages for all other machines in the lock file as well.
         # With the install scripts: these put the program for this machine in its place.
         npm(_HERE, FOLDER, "install")
+    if not _ENVIRONMENTS.exists():
+        _install_frameworks()
 
 
-def program(name: str) -> Path:
-    """The file to start."""
+def _install_frameworks() -> None:
+    uv = Path(sys.executable).with_name("uv")
+    # Not our environment's Python, which would bring our packages with it.
+    base = Path(sys.base_prefix) / "bin" / "python3"
+    work = _ENVIRONMENTS.with_name(f"{_ENVIRONMENTS.name}.new")
+    for name, packages in FRAMEWORKS.items():
+        folder = work / name
+        subprocess.run([uv, "venv", "--quiet", "--clear", "--python", base, folder], check=True)
+        python = folder / "bin" / "python"
+        how = ["--quiet", "--python", str(python), "--exclude-newer", _AS_OF]
+        subprocess.run([uv, "pip", "install", *how, *packages], check=True)
+    work.rename(_ENVIRONMENTS)  # none of their scripts is used, in which the old name stands
+
+
+def command(name: str) -> tuple[str, ...]:
+    """The words that start a program, or the agent of a framework."""
+    if name in FRAMEWORKS:
+        agent = _HERE / "frameworks" / f"{name}_agent.py"
+        return (str(_ENVIRONMENTS / name / "bin" / "python"), str(agent))
     package, file = PROGRAMS[name]
-    return FOLDER / "node_modules" / package / file
+    path = str(FOLDER / "node_modules" / package / file)
+    return ("node", path) if file.endswith(".js") else (path,)
 
 
 def version(name: str) -> str:
     """The version that is installed."""
+    if name in FRAMEWORKS:
+        return FRAMEWORKS[name][0].partition("==")[2]
     package, _ = PROGRAMS[name]
     manifest = json.loads((FOLDER / "node_modules" / package / "package.json").read_text())
     return str(manifest["version"])
