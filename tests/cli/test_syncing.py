@@ -150,6 +150,44 @@ def test_what_changed_on_either_side_is_no_pass_without_changes(
     assert mirror.sync() == first
 
 
+def test_an_entity_of_two_names_has_one_note_whose_front_matter_others_may_rewrite(
+    mirror: Mirror,
+) -> None:
+    mirror.run("entities", "create", "Maria: the Elder", "person", "--alias", "Mia")
+    mirror.run("store-fact", "Maria: the Elder", "home", "Lives in Braga")
+    mirror.run("store-fact", "Mia", "drink", "Likes tea")
+    mirror.run("store-fact", "Mia", "sport", "Rows a boat")
+    mirror.sync()
+    (note,) = [one for one in mirror.folder.glob("*.md") if one.name != "Ana.md"]
+    text = note.read_text()
+    assert text.count(" ^f-") == 3
+    entity = text.split('entity: "')[1].split('"')[0]
+    rewritten = [
+        f"---\naliases:\n  - Mia\nentity: {entity}\nsubject: 'Maria: the Elder'\ntags: [a]\n"
+        'memory-butler: "note"\n---',
+        f"---\r\ncssclasses: wide\r\nmemory-butler:  'note'\r\nentity: '{entity}'\r\n"
+        'subject: "Maria: the Elder"\r\n---',
+    ]
+    for drink, head in zip(("coffee", "mate"), rewritten, strict=True):
+        body = note.read_text().split("---", 2)[2]
+        old = mirror.facts()["drink"]
+        note.write_bytes(f"{head}{body.replace(old, f'Likes {drink}')}- a_{drink}: Hot\n".encode())
+        mirror.sync()
+        assert note.read_bytes().startswith(f"{head}\n".encode())
+        assert mirror.facts()["drink"] == f"Likes {drink}"
+        assert mirror.sync("--check") == "Up to date.\n"
+    # What is told by the other name meanwhile comes into the same note, and replaces there.
+    mirror.run("store-fact", "Mia", "home", "Lives in Faro")
+    mirror.sync()
+    text = note.read_text()
+    assert "- home: Lives in Faro ^f-" in text
+    assert "Braga" not in text
+    assert text.count(" ^f-") == 5
+    assert len(list(mirror.folder.glob("*.md"))) == 2
+    known = json.loads(mirror.run("facts", "list", "--json"))["items"]
+    assert {one["entity_id"] for one in known if one["subject"] != "Ana"} == {entity}
+
+
 def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None:
     note = mirror.folder / "Ana.md"
     mirror.run("store-fact", "Ana", "home", "Lives in Braga")

@@ -29,7 +29,7 @@ _DEPTH: Final = 8
 _FENCE: Final = re.compile(r"\s{0,3}(```|~~~)")
 _HEADING: Final = re.compile(r"#{1,2} ")
 _FACTS: Final = "## Facts"
-_OURS: Final = "memory-butler: note"
+_MARK: Final = "memory-butler"
 _CONFLICT: Final = "> [!conflict]"
 GLOBAL: Final = "global"
 # What a line ends with that neither the user nor an agent said (C-390).
@@ -238,7 +238,7 @@ def _front_matter(text: str) -> tuple[str | None, str | None, int]:
     end = lines.index("---", 1)
     given = dict(line.split(": ", 1) for line in lines[1:end] if ": " in line)
     subject = _scalar(given.get("subject", ""))
-    if _OURS not in lines[1:end] or not subject:
+    if _scalar(given.get(_MARK, "")) != "note" or not subject:
         return None, None, end + 1
     entity = _scalar(given.get("entity", ""))
     return subject, entity if _ONE_ID.fullmatch(entity) else None, end + 1
@@ -580,7 +580,7 @@ def _skeleton(subject: str, entity: str | None) -> str:
     named = "" if entity is None else f'entity: "{entity}"\n'
     quoted = json.dumps(subject, ensure_ascii=False)
     title = _plain(subject)
-    return f"---\n{_OURS}\nsubject: {quoted}\n{named}---\n\n# {title}\n\n{_FACTS}\n\n"
+    return f"---\n{_MARK}: note\nsubject: {quoted}\n{named}---\n\n# {title}\n\n{_FACTS}\n\n"
 
 
 def _add(
