@@ -1,5 +1,6 @@
 """`pull`, `push` and `peers` as a person types them; two tenants are two installations."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -84,6 +85,48 @@ def test_two_servers_pull_and_push(pair: tuple[Place, Place]) -> None:
     assert "Lives in Braga" in found
     # What came is found by its meaning, too.
     assert "Has a dog" in one.run("recall", "which animal lives with Ana?")
+
+
+@pytest.fixture
+def apart(installation: Installation, empty_folder: Path, tenant: str) -> Iterator[list[Place]]:
+    """Two installations: each its own data folder, database, keys and server, and one tenant."""
+    second = Installation(empty_folder / f"second-{tenant}")
+    second.folder.mkdir(mode=0o755)
+    log = second.folder / "serve.log"
+    with contextlib.closing(second.fork("serve", "--port", "0", log=log)) as server:
+        first = server.stdout.readline()
+        assert first, log.read_text()
+        other = replace(second, url=first.split()[-1])
+        yield [Place(installation, tenant), Place(other, tenant)]
+
+
+def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) -> None:
+    one, other = apart
+    assert one.key != other.key
+    assert one.installation.data_dir != other.installation.data_dir
+    one.store("home", "Lives in Porto")
+    other.store("pet", "Has a dog")
+    there = (other.installation.url, "--token-env", "THEIR_TOKEN")
+    reader = one.with_token_of(other, "read")
+    assert f"peers accept NAME {other.key}" in reader.run("pull", *there, code=None)
+    one.run("peers", "accept", "laptop", other.key, "--trust", "user_said")
+    assert reader.says("pull", *there) == "Facts: 1 new.\n"
+    assert one.facts() == BOTH
+    assert other.facts() == {"pet": "Has a dog"}
+    writer = one.with_token_of(other, "write")
+    assert f"peers accept NAME {one.key}" in writer.run("push", *there, code=None)
+    other.run("peers", "accept", "desk", one.key, "--trust", "user_said")
+    assert writer.says("push", *there) == "Facts: 1 new.\n"
+    assert one.facts() == other.facts() == BOTH
+    # Both say something else meanwhile; a conflict is shown on both sides, and settled on one.
+    one.store("home", "Lives in Faro")
+    other.store("home", "Lives in Braga")
+    assert "1 conflict waits" in reader.run("pull", *there)
+    assert "1 conflict waits" in writer.run("push", *there)
+    for place in apart:
+        assert place.facts() == {**BOTH, "home": "Lives in Braga"}
+        assert "Lives in Faro" in place.run("conflicts")
+    assert reader.says("pull", *there) == "Up to date.\n"
 
 
 def test_an_unknown_key_is_refused_with_what_to_do(
