@@ -481,7 +481,8 @@ def rest_page() -> str:
         for route in operation.routes:
             path = route.path.replace(":path}", "}")
             shown = route.title or operation.title
-            row = (f"`{route.method}`", f"`{path}`", shown, f"`{operation.needs}`")
+            needs = f"`{operation.needs}`" + (" or `exchange`" if operation.for_peers else "")
+            row = (f"`{route.method}`", f"`{path}`", shown, needs)
             rows.setdefault(tag_of(route), []).append(row)
     parts = [_REST_INTRO]
     for noun in sorted(rows):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cli.installation import Installation
@@ -25,8 +26,8 @@ class Place:
     def says(self, *words: str) -> str:
         return self.installation.inside(*words, "--tenant", self.tenant).out
 
-    def store(self, predicate: str, content: str) -> None:
-        self.run("store-fact", "Ana", predicate, content)
+    def store(self, predicate: str, content: str, scope: str = "global") -> None:
+        self.run("store-fact", "Ana", predicate, content, "--scope", scope)
 
     @property
     def key(self) -> str:
@@ -40,12 +41,11 @@ class Place:
         given = self.says("facts", "list", "--json")
         return {one["predicate"]: one["content"] for one in json.loads(given)["items"]}
 
-    def with_token_of(self, other: "Place", scope: str) -> "Place":
+    def with_token_of(self, other: "Place", scope: str, name: str = "exchange") -> "Place":
         """This place, with a token of the other in the variable THEIR_TOKEN."""
-        made = json.loads(
-            other.run("token", "create", "--name", "exchange", "--scope", scope, "--json")
-        )
-        extra = {**self.installation.extra, "THEIR_TOKEN": made["token"]}
+        made = json.loads(other.run("token", "create", "--name", name, "--scope", scope, "--json"))
+        theirs = {"THEIR_TOKEN": made["token"], "THEIR_URL": other.installation.url}
+        extra = {**self.installation.extra, **theirs}
         return Place(replace(self.installation, extra=extra), self.tenant)
 
     def killed(self, owner: str, called: str, count: int, *words: str) -> None:
@@ -127,6 +127,73 @@ def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) 
         assert place.facts() == {**BOTH, "home": "Lives in Braga"}
         assert "Lives in Faro" in place.run("conflicts")
     assert reader.says("pull", *there) == "Up to date.\n"
+    # From now on they exchange what is of work, whoever asks for more.
+    one.run("peers", "accept", "laptop", other.key, "--trust", "user_said", "--scope", "work")
+    other.run("peers", "accept", "desk", one.key, "--trust", "user_said", "--scope", "work")
+    for place, said in ((one, "Reports on Mondays"), (other, "Reads on Fridays")):
+        place.store(said.split()[0], said, "work")
+        place.store("secret", f"Never {said}")
+    desk = one.with_token_of(other, "exchange", "desk")
+    assert desk.says("pull", *there) == "Facts: 1 new.\n"
+    assert "work; not global" in desk.run("pull", *there, "--scope", "global", code=None)
+    assert "needs the scope 'read'" in _asked(desk, "/api/memory/facts")
+    statement = json.loads(_asked(desk, "/api/memory/exchange?scopes=global&scopes=work"))
+    assert json.loads(statement["statement"])["scopes"] == ["work"]
+    assert desk.says("push", *there) == "Facts: 1 new.\n"
+    assert desk.says("push", *there) == desk.says("pull", *there) == "Up to date.\n"
+    for place, said in ((one, "Never Reports on Mondays"), (other, "Never Reads on Fridays")):
+        known = place.facts()
+        assert {known.pop("Reports"), known.pop("Reads")} == {
+            "Reports on Mondays",
+            "Reads on Fridays",
+        }
+        assert known == {**BOTH, "home": "Lives in Braga", "secret": said}
+    # A server that is nobody's whose key is known gets what is named, or nothing.
+    one.run("peers", "remove", "laptop")
+    one.run("peers", "accept", "third", "0" * 64, "--trust", "imported", "--scope", "work")
+    refused = desk.run("push", *there, code=None)
+    assert f"nobody has accepted the key {other.key}" in refused
+    assert desk.says("push", *there, "--scope", "work") == "Up to date.\n"
+
+
+def _asked(place: Place, path: str) -> str:
+    """What a server says to the holder of a token."""
+    url = place.installation.extra["THEIR_URL"] + path
+    token = place.installation.extra["THEIR_TOKEN"]
+    return httpx.get(url, headers={"Authorization": f"Bearer {token}"}).text
+
+
+def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path: Path) -> None:
+    one, other = pair
+    folder = tmp_path / "carried"
+    one.store("task", "Reports on Mondays", "work")
+
+    def carried() -> bytes:
+        return b"".join(path.read_bytes() for path in folder.rglob("*.*"))
+
+    one.run("push", str(folder))
+    assert b"Porto" in carried()
+    # What was there before goes.
+    one.run("push", str(folder), "--scope", "work")
+    assert b"Reports on Mondays" in carried()
+    assert b"Porto" not in carried()
+    assert one.says("push", str(folder), "--scope", "work") == "0 files written.\n"
+    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert other.facts() == {"pet": "Has a dog", "task": "Reports on Mondays"}
+    assert other.says("pull", str(folder)) == "Up to date.\n"
+    # Of a folder with everything, too, only what is asked for is taken.
+    one.store("room", "Sits in room 3", "work")
+    one.run("push", str(folder))
+    assert other.says("pull", str(folder), "--scope", "work") == "Facts: 1 new.\n"
+    assert "home" not in other.facts()
+    # Whoever has agreed on scopes says which of them a folder gets.
+    one.run("peers", "accept", "office", "0" * 64, "--trust", "imported", "--scope", "work")
+    assert "of these scopes alone: work" in one.run("peers", "list")
+    assert "a folder is for everybody" in one.run("push", str(folder), code=None)
+    assert "of these scopes alone: global, work" in one.run(
+        *("peers", "accept", "office", "0" * 64, "--trust", "imported"),
+        *("--scope", "work", "--scope", "global"),
+    )
 
 
 def test_an_unknown_key_is_refused_with_what_to_do(

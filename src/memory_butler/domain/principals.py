@@ -10,7 +10,8 @@ from memory_butler.domain.errors import InvalidInput, PermissionDenied
 # read: search and look at memories; write: store, confirm, forget, give feedback; admin: cleanup
 # and whatever else touches the whole tenant. Each includes the ones before it. metrics: the figures
 # of the whole server, which are no tenant's; it includes nothing and is included in nothing.
-Scope = Literal["read", "write", "admin", "metrics"]
+# exchange: what was agreed with the peer of the token's name, and nothing else.
+Scope = Literal["read", "write", "admin", "metrics", "exchange"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _RANKS: Final[tuple[Scope, ...]] = ("read", "write", "admin")
 

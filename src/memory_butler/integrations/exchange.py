@@ -8,12 +8,12 @@ import json
 import os
 import re
 import stat
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError, PermissionDenied
 from memory_butler.files import replaced
 
 if TYPE_CHECKING:
@@ -55,33 +55,52 @@ class Sealing:
 PLAIN: Final = Sealing(lambda data: data, lambda data: data, lambda data: data[:1] == b"{")
 
 
-async def carry(giver: "MemoryClient", taker: "MemoryClient") -> Report:
+async def carry(
+    giver: "MemoryClient", taker: "MemoryClient", scopes: Sequence[str] | None = None
+) -> Report:
     """Let one installation take what another has and it has not.
 
+    Args:
+        scopes: facts of these alone; None: of all that each lets the other have.
+
     Raises:
-        PermissionDenied: the taker has not accepted the giver's key.
+        PermissionDenied: the taker has not accepted the giver's key, or they agree on no scope.
     """
     report = Report()
-    state = await giver.exchange_state()
-    report.add(await taker.exchange_take(state.statement, state.signature))
-    parts = await _differing(taker, _parts(state.statement))
+    state = await giver.exchange_state(scopes=_list(scopes))
+    given = _narrowed(_list(scopes), state.statement)
+    report.add(await taker.exchange_take(state.statement, state.signature, scopes=given))
+    mine = await taker.exchange_state(scopes=given)
+    agreed = _narrowed(given, mine.statement)
+    if agreed != given:
+        # The taker takes less: digests are compared of the same scopes.
+        state = await giver.exchange_state(scopes=agreed)
+    parts = _differing(mine.statement, state.statement)
     after: str | None = None
     while parts:
-        page = await giver.exchange_facts(parts, after=after)
-        report.add(await taker.exchange_take(page.statement, page.signature))
+        page = await giver.exchange_facts(parts, after=after, scopes=agreed)
+        report.add(await taker.exchange_take(page.statement, page.signature, scopes=agreed))
         after = page.next
         if after is None:
             break
     return report
 
 
-async def write_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAIN) -> int:
+async def write_files(
+    here: "MemoryClient",
+    folder: Path,
+    sealing: Sealing = PLAIN,
+    scopes: Sequence[str] | None = None,
+) -> int:
     """Write what this installation has into a folder of its own there; how many files changed.
+
+    Args:
+        scopes: facts of these alone; files that say more are removed. None: of all.
 
     Raises:
         InvalidInput: the folder cannot be written.
     """
-    state = await here.exchange_state()
+    state = await here.exchange_state(scopes=_list(scopes))
     own = folder / _owner(state.statement)
     parts = _parts(state.statement)
     wanted = {f"{part:03}-{digest[:32]}.facts": part for part, digest in parts.items()}
@@ -91,7 +110,7 @@ async def write_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLA
         changed = 0
         for name, part in sorted(wanted.items()):
             if name not in there or not _opens(own / name, sealing):
-                lines = [line async for line in _lines(here, part)]
+                lines = [line async for line in _lines(here, part, scopes)]
                 _write(own / name, sealing.seal("".join(lines).encode()))
                 changed += 1
         # The facts first: whoever finds the state finds what it tells of.
@@ -107,8 +126,16 @@ async def write_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLA
     return changed
 
 
-async def read_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAIN) -> Report:
+async def read_files(
+    here: "MemoryClient",
+    folder: Path,
+    sealing: Sealing = PLAIN,
+    scopes: Sequence[str] | None = None,
+) -> Report:
     """Take what the other installations have written into a folder.
+
+    Args:
+        scopes: facts of these alone; None: of all that was agreed with whoever wrote them.
 
     Raises:
         InvalidInput: the folder cannot be read.
@@ -118,21 +145,29 @@ async def read_files(here: "MemoryClient", folder: Path, sealing: Sealing = PLAI
     for owner in _owners(folder):
         if owner != own:
             try:
-                await _read(here, folder / owner, sealing, report)
+                await _read(here, folder / owner, sealing, scopes, report)
             except MemoryButlerError as error:
                 report.problems.append(f"{owner}: {error}")
     return report
 
 
-async def _read(here: "MemoryClient", place: Path, sealing: Sealing, report: Report) -> None:
+async def _read(
+    here: "MemoryClient",
+    place: Path,
+    sealing: Sealing,
+    scopes: Sequence[str] | None,
+    report: Report,
+) -> None:
     found = _bytes(place / _STATE)
     if found is None:
         report.problems.append(f"{place.name}: it has no {_STATE} yet; pull again later")
         return
     state = _statement(sealing.unseal(found))
-    report.add(await here.exchange_take(**state))
+    asked = _list(scopes)
+    report.add(await here.exchange_take(**state, scopes=asked))
     theirs = _parts(state["statement"])
-    for part in await _differing(here, theirs):
+    mine = await here.exchange_state(scopes=_scopes(state["statement"]))
+    for part in _differing(mine.statement, state["statement"]):
         name = f"{part:03}-{theirs[part][:32]}.facts"
         try:
             data = _bytes(place / name)
@@ -145,24 +180,55 @@ async def _read(here: "MemoryClient", place: Path, sealing: Sealing, report: Rep
             continue
         for line in lines:
             try:
-                report.add(await here.exchange_take(**_statement(line)))
+                report.add(await here.exchange_take(**_statement(line), scopes=asked))
             except MemoryButlerError as error:
                 report.problems.append(f"{place.name}: {name}: {error}")
 
 
-async def _differing(taker: "MemoryClient", theirs: Mapping[int, str]) -> list[int]:
-    mine = _parts((await taker.exchange_state()).statement)
-    return sorted(part for part, digest in theirs.items() if mine.get(part) != digest)
+def _differing(mine: str, theirs: str) -> list[int]:
+    """The parts that differ, of two states of the same scopes."""
+    known = _parts(mine)
+    return sorted(part for part, digest in _parts(theirs).items() if known.get(part) != digest)
 
 
-async def _lines(here: "MemoryClient", part: int) -> AsyncIterator[str]:
+async def _lines(
+    here: "MemoryClient", part: int, scopes: Sequence[str] | None
+) -> AsyncIterator[str]:
     after: str | None = None
     while True:
-        page = await here.exchange_facts([part], after=after)
+        page = await here.exchange_facts([part], after=after, scopes=_list(scopes))
         yield json.dumps({"statement": page.statement, "signature": page.signature}) + "\n"
         after = page.next
         if after is None:
             return
+
+
+def _list(scopes: Sequence[str] | None) -> list[str] | None:
+    return None if scopes is None else list(scopes)
+
+
+def _narrowed(own: list[str] | None, statement: str) -> list[str] | None:
+    """Scopes that both sides name: what the other side says can take some away, and add none.
+
+    Raises:
+        PermissionDenied: there are none.
+    """
+    theirs = _scopes(statement)
+    if own is None or theirs is None:
+        return theirs if own is None else own
+    both = [scope for scope in own if scope in theirs]
+    if not both:
+        raise PermissionDenied(f"the other installation exchanges {', '.join(theirs) or 'nothing'}")
+    return both
+
+
+def _scopes(statement: str) -> list[str] | None:
+    """The scopes that a state is of; None: all, as those of versions that knew of none."""
+    try:
+        found = json.loads(statement).get("scopes")
+        return None if found is None else [str(one) for one in found]
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise InvalidInput("it is no state of an exchange") from None
 
 
 def _parts(statement: str) -> dict[int, str]:

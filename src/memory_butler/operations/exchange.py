@@ -1,5 +1,7 @@
 """What installations tell each other, so that each comes to have what the others have."""
 
+from typing import Any
+
 from pydantic import Field
 
 from memory_butler.domain.principals import Principal
@@ -10,8 +12,17 @@ from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Output
 
 
+def _scopes(what: str) -> Any:
+    return Field(None, min_length=1, max_length=100, description=what)
+
+
 class ExchangeStateInput(Input):
-    """Nothing to say."""
+    """Of which facts, and who asks."""
+
+    scopes: list[str] | None = _scopes("Of facts of these scopes; null: of all that you may have.")
+    to: str | None = Field(
+        None, pattern="^[0-9a-f]{64}$", description="The key of whoever asks; the statement has it."
+    )
 
 
 class ExchangeFactsInput(Input):
@@ -23,6 +34,7 @@ class ExchangeFactsInput(Input):
     after: str | None = Field(
         None, max_length=200, description="`next` of the answer before; null: from the beginning."
     )
+    scopes: list[str] | None = _scopes("Facts of these scopes; null: of all that you may have.")
 
 
 class Statement(Output):
@@ -43,6 +55,7 @@ class ExchangeTakeInput(Input):
 
     statement: str = Field(max_length=8_000_000, description="To the letter.")
     signature: str = Field(max_length=200, description="As it came with the statement.")
+    scopes: list[str] | None = _scopes("Leave facts of other scopes out; null: take all of it.")
 
 
 class ExchangeTakeOutput(Output):
@@ -58,20 +71,21 @@ class ExchangeTakeOutput(Output):
     )
 
 
-async def _state(memory: Memory, principal: Principal, _given: ExchangeStateInput) -> Statement:
-    said = await giving.state(memory, principal)
+async def _state(memory: Memory, principal: Principal, given: ExchangeStateInput) -> Statement:
+    said = await giving.state(memory, principal, given.scopes, given.to)
     return Statement(statement=said.statement, signature=said.signature)
 
 
 async def _facts(memory: Memory, principal: Principal, given: ExchangeFactsInput) -> FactsStatement:
-    said, on = await giving.facts(memory, principal, given.parts, given.after)
+    said, on = await giving.facts(memory, principal, given.parts, given.after, given.scopes)
     return FactsStatement(statement=said.statement, signature=said.signature, next=on)
 
 
 async def _take(
     memory: Memory, principal: Principal, given: ExchangeTakeInput
 ) -> ExchangeTakeOutput:
-    done = await taking.take(memory, principal, Signed(given.statement, given.signature))
+    signed = Signed(given.statement, given.signature)
+    done = await taking.take(memory, principal, signed, given.scopes)
     return ExchangeTakeOutput(
         new=done.new,
         changed=done.changed,
@@ -94,6 +108,7 @@ STATE = Operation(
     handler=_state,
     needs="read",
     toolset=None,
+    for_peers=True,
     read_only=True,
     routes=(Route("GET", "/api/memory/exchange"),),
 )
@@ -107,6 +122,7 @@ FACTS = Operation(
     handler=_facts,
     needs="read",
     toolset=None,
+    for_peers=True,
     read_only=True,
     routes=(Route("POST", "/api/memory/exchange/facts"),),
 )
@@ -124,6 +140,7 @@ TAKE = Operation(
     handler=_take,
     needs="write",
     toolset=None,
+    for_peers=True,
     destructive=True,
     idempotent=True,
     routes=(Route("POST", "/api/memory/exchange"),),

@@ -72,6 +72,7 @@ class Operation(Generic[Input, Output]):
             of what was served, a receipt) is no change of what is remembered (C-153).
         destructive: it may take away or overwrite what is there, not only add to it.
         idempotent: a second call with the same inputs changes nothing more.
+        for_peers: a token of the scope `exchange` will do as well.
         open_world: it may reach out, to the provider of a model.
         core: the inputs that the toolset `core` shows; without any it does not offer the operation.
         render: the answer as the text that a model reads in its place; where there is none, it
@@ -93,6 +94,7 @@ class Operation(Generic[Input, Output]):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    for_peers: bool = False
     open_world: bool = False
     routes: tuple[Route, ...] = ()
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
@@ -111,7 +113,8 @@ class Operation(Generic[Input, Output]):
         Raises:
             PermissionDenied: the caller lacks the needed scope.
         """
-        principal.require(self.needs, self.name)
+        if not (self.for_peers and principal.may("exchange")):
+            principal.require(self.needs, self.name)
         # What can be asked of the past has these two inputs, whatever it is.
         seen = memory.at(getattr(given, "known_at", None), getattr(given, "as_of", None))
         return await self.handler(seen, principal, self._configured(memory.config, given))

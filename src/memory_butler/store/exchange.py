@@ -22,16 +22,32 @@ class Place(NamedTuple):
     id: UUID
 
 
-async def digests(tx: Transaction) -> dict[int, str]:
-    """By part, 0 to 255, a SHA-256 of its facts' ids, states and words; empty parts lack."""
-    found = await tx.connection.fetch(SQL["digests"], tx.tenant)
+async def digests(tx: Transaction, scopes: Sequence[str] | None) -> dict[int, str]:
+    """By part, 0 to 255, a SHA-256 of its facts' ids, states and words; empty parts lack.
+
+    `scopes`: of facts of these alone; None: of all.
+    """
+    found = await tx.connection.fetch(SQL["digests"], tx.tenant, _listed(scopes))
     return {row["part"]: row["digest"] for row in found}
 
 
-async def page(tx: Transaction, parts: Sequence[int], after: Place | None, limit: int) -> list[Row]:
-    """Facts of these parts of whatever state, with their entity; `place`, `made`, `id` to go on."""
+async def page(
+    tx: Transaction,
+    parts: Sequence[int],
+    scopes: Sequence[str] | None,
+    after: Place | None,
+    limit: int,
+) -> list[Row]:
+    """Facts of these parts of whatever state, with their entity; `place`, `made`, `id` to go on.
+
+    `scopes`: facts of these alone; None: of all.
+    """
     place = (None, None, None) if after is None else after
-    return rows(await tx.connection.fetch(SQL["page"], tx.tenant, list(parts), *place, limit))
+    return rows(
+        await tx.connection.fetch(
+            SQL["page"], tx.tenant, list(parts), *place, limit, _listed(scopes)
+        )
+    )
 
 
 async def there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
@@ -81,3 +97,7 @@ async def emptied(tx: Transaction) -> datetime | None:
     """When all of the tenant was erased last; None: never."""
     found: datetime | None = await tx.connection.fetchval(SQL["emptied"], tx.tenant)
     return found
+
+
+def _listed(scopes: Sequence[str] | None) -> list[str] | None:
+    return None if scopes is None else list(scopes)

@@ -31,7 +31,7 @@ FROM (
                      coalesce(extract(epoch FROM last_confirmed_at)::text, '-'),
                      encode(sha256(convert_to(concat_ws(chr(31), subject, predicate, content, scope),
                                               'UTF8')), 'hex')) AS line
-    FROM facts WHERE tenant_id = $1 AND {sent}
+    FROM facts WHERE tenant_id = $1 AND {sent} AND ($2::text[] IS NULL OR scope = ANY($2))
 ) lines
 GROUP BY part ORDER BY part
 
@@ -41,6 +41,7 @@ WITH wanted AS (
     SELECT id AS wanted_id, {place} AS place,
            coalesce(({mark}->>'made')::timestamptz, created_at) AS made
     FROM facts WHERE tenant_id = $1 AND {sent} AND get_byte({place}, 0) = ANY($2::integer[])
+      AND ($7::text[] IS NULL OR scope = ANY($7))
 ), listed AS (
     SELECT wanted_id, place, made FROM wanted
     WHERE $3::bytea IS NULL OR (place, made, wanted_id) > ($3, $4::timestamptz, $5::uuid)

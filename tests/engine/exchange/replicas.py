@@ -1,5 +1,6 @@
 """Installations that share a tenant's facts: here tenants of one database, each with its keys."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,25 +28,37 @@ class Replica:
     def key(self) -> str:
         return packs.own_key(self.memory, self.principal.tenant)
 
-    def accept(self, other: "Replica", trust: TrustName = "user_said") -> None:
+    def accept(
+        self,
+        other: "Replica",
+        trust: TrustName = "user_said",
+        scopes: Sequence[str] | None = None,
+    ) -> None:
         assert self.memory.data_dir is not None
         name = other.principal.tenant
-        peers.accept(self.memory.data_dir, self.principal.tenant, name, other.key, trust)
+        peers.accept(self.memory.data_dir, self.principal.tenant, name, other.key, trust, scopes)
 
-    async def parts(self) -> dict[str, str]:
-        said = packs.opened(await giving.state(self.memory, self.principal))
+    def as_seen_by(self, other: "Replica") -> Principal:
+        """Who this is for another one: the holder of a token of its name, for exchanges alone."""
+        name = self.principal.tenant
+        return Principal(other.principal.tenant, f"token:{name}", frozenset({"exchange"}))
+
+    async def parts(self, scopes: Sequence[str] | None = None) -> dict[str, str]:
+        said = packs.opened(await giving.state(self.memory, self.principal, scopes))
         found: dict[str, str] = said["parts"]
         return found
 
     async def pull(self, other: "Replica") -> Taken:
-        """Take what differs from another, as the command does."""
-        state = await giving.state(other.memory, other.principal)
+        """Take what differs from another and was agreed with it, as the command does."""
+        caller = self.as_seen_by(other)
+        state = await giving.state(other.memory, caller)
         done = await taking.take(self.memory, self.principal, state)
-        theirs, mine = packs.opened(state)["parts"], await self.parts()
+        said = packs.opened(state)
+        theirs, mine = said["parts"], await self.parts(said["scopes"])
         wanted = sorted(int(one) for one in theirs if theirs[one] != mine.get(one))
         after: str | None = None
         while wanted:
-            facts, after = await giving.facts(other.memory, other.principal, wanted, after)
+            facts, after = await giving.facts(other.memory, caller, wanted, after)
             done.add(await taking.take(self.memory, self.principal, facts))
             if after is None:
                 break
@@ -59,6 +72,13 @@ class Replica:
             self.principal.tenant,
         )
         return {row["id"]: tuple(row)[1:] for row in rows}
+
+    async def scopes(self, admin: Connection) -> dict[UUID, str]:
+        """The scope of every fact."""
+        found = await admin.fetch(
+            "SELECT id, scope FROM facts WHERE tenant_id = $1", self.principal.tenant
+        )
+        return {row["id"]: row["scope"] for row in found}
 
     async def active(self, admin: Connection) -> dict[tuple[str, str], str]:
         """By subject and predicate, what holds."""

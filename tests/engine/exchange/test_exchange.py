@@ -8,9 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from conftest import Clock, Connection
+from memory_butler.client import UNSET, MemoryClient, Unset, shapes
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
 from memory_butler.engine.conflicts import Choice, list_conflicts, settle
 from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, taking
 from memory_butler.engine.memory import Memory
@@ -19,6 +21,8 @@ from memory_butler.engine.undo import undo_change
 from memory_butler.engine.writing import new_fact
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
+from memory_butler.integrations.exchange import carry
+from memory_butler.operations.registry import OPERATIONS
 
 from .replicas import ALL, Replica, replicas
 
@@ -481,3 +485,138 @@ async def test_a_damaged_fact_keeps_back_no_other(
     )
     with pytest.raises(InvalidInput, match="at most"):
         await taking.take(other.memory, other.principal, many)
+
+
+@pytest.fixture
+async def colleague(pair: tuple[Replica, Replica], clock: Clock) -> tuple[Replica, Replica]:
+    """Of two, each with a fact at work and one at home, what they agreed on is work."""
+    one, other = pair
+    one.accept(other, scopes=["work"])
+    other.accept(one, scopes=["work"])
+    await _say(clock, one, "Lives in Porto")
+    await _say(clock, one, "Reports on Mondays", "task", scope="work")
+    await _say(clock, other, "Has a dog", "pet")
+    await _say(clock, other, "Reads on Fridays", "reading", scope="work")
+    clock.advance(minutes=1)
+    return one, other
+
+
+async def test_only_facts_of_agreed_scopes_leave(
+    colleague: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = colleague
+    assert (await one.pull(other)).new == (await other.pull(one)).new == 1
+    shared = {("Ana", "task"): "Reports on Mondays", ("Ana", "reading"): "Reads on Fridays"}
+    assert await one.active(admin) == {**shared, ("Ana", "home"): "Lives in Porto"}
+    assert await other.active(admin) == {**shared, ("Ana", "pet"): "Has a dog"}
+    # What is equal is known as equal, although the rest differs.
+    assert await one.parts(["work"]) == await other.parts(["work"])
+    assert await one.parts() != await other.parts()
+    assert await one.pull(other) == await other.pull(one) == taking.Taken()
+    # An edit stays in its scope, and the same said in another is a fact of its own.
+    (task,) = [id for id, row in (await one.facts(admin)).items() if row[1] == "task"]
+    clock.advance(minutes=1)
+    await edit_fact(other.memory, other.principal, task, {"content": "Reports on Tuesdays"})
+    await _say(clock, one, "Reports on Sundays", "task")
+    clock.advance(minutes=1)
+    done = await one.pull(other)
+    assert (done.new, done.changed, done.conflicts) == (1, 1, 0)
+    assert (await other.pull(one)) == taking.Taken()
+    held = [row[2] for row in (await one.facts(admin)).values() if row[1] == "task"]
+    assert sorted(held) == ["Reports on Mondays", "Reports on Sundays", "Reports on Tuesdays"]
+
+
+async def test_a_caller_that_asks_for_more_gets_no_more(
+    colleague: tuple[Replica, Replica],
+) -> None:
+    one, other = colleague
+    caller = other.as_seen_by(one)
+    for asked in (None, ["work"], ["work", "global"]):
+        state = packs.opened(await giving.state(one.memory, caller, asked, to="0" * 64))
+        assert state["scopes"] == ["work"]
+        assert state["parts"] == await one.parts(["work"])
+        assert state["to"] == other.key
+        facts, _ = await giving.facts(one.memory, caller, ALL, scopes=asked)
+        assert [said["content"] for said in packs.opened(facts)["facts"]] == ["Reports on Mondays"]
+        assert "Porto" not in facts.statement
+    with pytest.raises(PermissionDenied, match="work; not global"):
+        await giving.facts(one.memory, caller, ALL, scopes=["global"])
+    stranger = replace(caller, actor="token:stranger")
+    with pytest.raises(PermissionDenied, match="peers accept stranger"):
+        await giving.state(one.memory, stranger)
+    for operation in OPERATIONS:
+        if not operation.for_peers:
+            assert not caller.may(operation.needs)
+
+
+async def test_a_peer_touches_nothing_outside_the_agreed_scopes(
+    colleague: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = colleague
+    before = await one.facts(admin)
+    (home,) = [id for id, row in before.items() if row[1] == "home"]
+    page, _ = await giving.facts(one.memory, one.principal, ALL, scopes=["global"])
+    (real,) = packs.opened(page)["facts"]
+    clock.advance(minutes=1)
+    since = clock().isoformat()
+    forgotten = real | {"state": "retracted", "since": since}
+    for said in (
+        {"kind": "facts", "facts": [forgotten]},
+        {"kind": "facts", "facts": [forgotten | {"scope": "work"}]},
+        {"kind": "facts", "facts": [real | {"id": str(uuid4()), "since": since}]},
+        {"kind": "state", "parts": {}, "gone": [str(home)]},
+    ):
+        given = packs.signed(other.memory, other.principal.tenant, said)
+        done = await taking.take(one.memory, one.principal, given)
+        assert done == taking.Taken(refused=int(said["kind"] == "facts"))
+        assert await one.facts(admin) == before
+
+
+async def test_facts_of_other_scopes_than_asked_for_are_left_out(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    """Of a folder that has them all, with a peer that may give them all."""
+    one, other = pair
+    home = await _say(clock, other, "Lives in Porto")
+    await _say(clock, other, "Reports on Mondays", "task", scope="work")
+    clock.advance(minutes=1)
+    facts, _ = await giving.facts(other.memory, other.principal, ALL)
+    done = await taking.take(one.memory, one.principal, facts, ["work"])
+    assert done == taking.Taken(new=1)
+    assert await one.active(admin) == {("Ana", "task"): "Reports on Mondays"}
+    await taking.take(one.memory, one.principal, facts)
+    gone = packs.signed(
+        other.memory, other.principal.tenant, {"kind": "state", "parts": {}, "gone": [str(home)]}
+    )
+    assert await taking.take(one.memory, one.principal, gone, ["work"]) == taking.Taken()
+    assert await taking.take(one.memory, one.principal, gone, ["global"]) == taking.Taken(gone=1)
+
+
+class _Greedy(MemoryClient):
+    """An installation that says that all scopes were agreed, and sends all, whatever is asked."""
+
+    async def exchange_state(self, **_: Any) -> shapes.Statement:
+        return await super().exchange_state()
+
+    async def exchange_facts(
+        self, parts: list[int], *, after: str | Unset | None = UNSET, **_: Any
+    ) -> shapes.FactsStatement:
+        return await super().exchange_facts(parts, after=after)
+
+
+async def test_nobody_widens_what_is_exchanged_by_saying_so(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    for place in pair:
+        name = place.principal.tenant
+        await _say(clock, place, f"{name} has a secret", name)
+        await _say(clock, place, f"{name} works", f"{name} task", scope="work")
+    clock.advance(minutes=1)
+    mine = MemoryClient.of(one.memory, one.principal)
+    greedy = _Greedy.of(other.memory, other.principal)
+    # Everybody may give and take all; what this call is about is work.
+    assert (await carry(mine, greedy, ["work"])).counts["new"] == 1
+    assert (await carry(greedy, mine, ["work"])).counts["new"] == 1
+    for place in pair:
+        assert len(await place.facts(admin)) == 3

@@ -25,6 +25,7 @@ from .replicas import ALL, Replica, replicas
 PLACES = 3
 SUBJECTS = ("Ana", "Ben")
 SAID = ("Lives in Porto", "Lives in Faro", "lives in porto.", "Rows a boat")
+SCOPES = ("global", "work")
 TRUSTS = ("user_said", "agent_inferred", "imported")
 _worlds = count()
 
@@ -38,7 +39,15 @@ class _Apart:
         self.places = places
         self.admin = admin
         self.stored: dict[UUID, str] = {}
+        self.scopes: dict[UUID, str] = {}
+        self.begun: dict[UUID, Replica] = {}
         self.confirmed: dict[UUID, datetime] = {}
+
+    async def note(self, place: Replica, id: UUID, said: str) -> None:
+        """A fact that was stored at a place, or known there already."""
+        self.stored[id] = said
+        self.begun.setdefault(id, place)
+        self.scopes |= await place.scopes(self.admin)
 
     async def any(self, place: Replica, choice: int) -> UUID | None:
         """One of the facts that a place has."""
@@ -49,9 +58,15 @@ class _Apart:
 async def _store(world: _Apart, place: Replica, a: int, b: int) -> None:
     said, trust = SAID[a % len(SAID)], TRUSTS[b % len(TRUSTS)]
     id, _ = await store_fact(
-        place.memory, place.principal, SUBJECTS[b % len(SUBJECTS)], "note", said, trust=trust
+        place.memory,
+        place.principal,
+        SUBJECTS[b % len(SUBJECTS)],
+        "note",
+        said,
+        trust=trust,
+        scope=SCOPES[(a + b) // 4 % len(SCOPES)],
     )
-    world.stored[id] = said
+    await world.note(place, id, said)
 
 
 async def _edit(world: _Apart, place: Replica, a: int, b: int) -> None:
@@ -59,7 +74,7 @@ async def _edit(world: _Apart, place: Replica, a: int, b: int) -> None:
     if id is not None:
         said = SAID[b % len(SAID)]
         row = await edit_fact(place.memory, place.principal, id, {"content": said})
-        world.stored[row["id"]] = said
+        await world.note(place, row["id"], said)
 
 
 async def _forget(world: _Apart, place: Replica, a: int, _b: int) -> None:
@@ -106,7 +121,8 @@ async def _hear_late(world: _Apart, place: Replica, a: int, b: int) -> None:
     """Take a part of what another has, twice."""
     other = world.places[a % PLACES]
     if other is not place:
-        facts, _ = await giving.facts(other.memory, other.principal, [*ALL][b % 2 :: 2])
+        caller = place.as_seen_by(other)
+        facts, _ = await giving.facts(other.memory, caller, [*ALL][b % 2 :: 2])
         await taking.take(place.memory, place.principal, facts)
         await taking.take(place.memory, place.principal, facts)
 
@@ -136,7 +152,11 @@ partitions = st.lists(
     max_examples=2 * HISTORIES if HISTORIES > 100 else 15,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(history=partitions, meetings=st.permutations([(a, b) for a in range(3) for b in range(3)]))
+@given(
+    history=partitions,
+    meetings=st.permutations([(a, b) for a in range(3) for b in range(3)]),
+    agreed=st.sampled_from([None, ("work",), ("global", "work")]),
+)
 @pytest.mark.anyio
 async def test_partitions_converge_and_nothing_is_lost(
     memory: Memory,
@@ -145,9 +165,15 @@ async def test_partitions_converge_and_nothing_is_lost(
     tmp_path: Path,
     history: list[tuple[int, Act, int, int]],
     meetings: list[tuple[int, int]],
+    agreed: tuple[str, ...] | None,
 ) -> None:
+    """The last of three exchanges with the others what was `agreed`; they exchange all."""
     number = next(_worlds)
     world = _Apart(replicas(memory, tmp_path / str(number), PLACES, f"apart-{number}"), admin)
+    *others, last = world.places
+    for one in others:
+        one.accept(last, scopes=agreed)
+        last.accept(one, scopes=agreed)
     for where, act, a, b in history:
         clock.advance(minutes=1)
         try:
@@ -161,16 +187,31 @@ async def test_partitions_converge_and_nothing_is_lost(
                 clock.advance(minutes=1)
                 await world.places[here].pull(world.places[there])
         states = [await one.facts(admin) for one in world.places]
-        if states[0] == states[1] == states[2]:
+        shared = [
+            {id: row for id, row in known.items() if agreed is None or world.scopes[id] in agreed}
+            for known in states
+        ]
+        if states[0] == states[1] and shared[0] == shared[2]:
             event(f"rounds: {rounds}")
             break
-    assert states[0] == states[1] == states[2]
-    parts = [await one.parts() for one in world.places]
+    assert states[0] == states[1]
+    assert shared[0] == shared[1] == shared[2]
+    parts = [await one.parts(agreed) for one in world.places]
     assert parts[0] == parts[1] == parts[2]
-    # Nothing is lost: each fact is everywhere, with its words and its latest confirmation.
-    for known in states:
-        assert {id: row[2] for id, row in known.items()} == world.stored
-        assert all(known[id][5] >= moment for id, moment in world.confirmed.items())
+    # Nothing is lost: each fact is with all who may have it, with its words and its latest
+    # confirmation, and with nobody else.
+    for place, known in zip(world.places, states, strict=True):
+        expected = {
+            id: said
+            for id, said in world.stored.items()
+            if agreed is None
+            or world.scopes[id] in agreed
+            or (place is last) is (world.begun[id] is last)
+        }
+        assert {id: row[2] for id, row in known.items()} == expected
+        assert all(
+            known[id][5] >= moment for id, moment in world.confirmed.items() if id in expected
+        )
     # And nothing more happens.
     for here, there in meetings:
         if here != there:

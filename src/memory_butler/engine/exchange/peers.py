@@ -8,30 +8,49 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    InvalidInput,
+    NotFound,
+    PermissionDenied,
+)
+from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
+from memory_butler.engine import inputs
 from memory_butler.files import replaced
 
 _PLACE: Final = Path("exchange", "peers.json")
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
+# How tokens are called as the actor of what they do.
+_TOKEN: Final = "token:"  # noqa: S105 -- no secret
+
+# Scopes of facts, sorted; None: all.
+Scopes = tuple[str, ...] | None
+
 _All = dict[str, dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another installation; `trust`: the most that any of its facts is trusted."""
+    """Another installation.
+
+    Attributes:
+        trust: the most that any of its facts is trusted.
+        scopes: of which scopes facts are exchanged with it.
+    """
 
     name: str
     key: str
     trust: Trust
+    scopes: Scopes = None
 
 
 def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
@@ -40,15 +59,69 @@ def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
         return {}
     found = _read(data_dir / _PLACE).get(tenant, {})
     return {
-        key: Peer(one["name"], key, parse_trust(one["trust"])) for key, one in sorted(found.items())
+        key: Peer(one["name"], key, parse_trust(one["trust"]), _sorted(one.get("scopes")))
+        for key, one in sorted(found.items())
     }
 
 
-def accept(data_dir: Path, tenant: str, name: str, key: str, trust: TrustName) -> Peer:
-    """Take facts that are signed with this key from now on; a known key or name is replaced.
+def common(one: Scopes, other: Scopes) -> Scopes:
+    """What both allow.
 
     Raises:
-        InvalidInput: the key is not 64 hexadecimal digits, or the name is none.
+        PermissionDenied: nothing.
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    both = tuple(scope for scope in one if scope in other)
+    if not both:
+        raise PermissionDenied(
+            f"these scopes are exchanged: {', '.join(other)}; not {', '.join(one)}"
+        )
+    return both
+
+
+def chosen(scopes: Collection[str] | None) -> Scopes:
+    """Scopes as somebody names them; none: all.
+
+    Raises:
+        InvalidInput: a name that no scope can have.
+    """
+    return _sorted([inputs.name("scope", one) for one in scopes or ()] or None)
+
+
+def of_caller(data_dir: Path | None, principal: Principal) -> Peer | None:
+    """The peer that a caller is, who may exchange and nothing else; None: it may read everything.
+
+    Raises:
+        PermissionDenied: no peer has the name of its token.
+    """
+    if principal.may("read"):
+        return None
+    name = principal.actor.removeprefix(_TOKEN)
+    for peer in accepted(data_dir, principal.tenant).values():
+        if principal.actor == _TOKEN + peer.name:
+            return peer
+    raise PermissionDenied(
+        f"this token is for the peer {name!r}, and nobody has accepted one of that name: "
+        f"memory-butler peers accept {name} KEY --trust LEVEL --scope SCOPE"
+    )
+
+
+def accept(
+    data_dir: Path,
+    tenant: str,
+    name: str,
+    key: str,
+    trust: TrustName,
+    scopes: Collection[str] | None = None,
+) -> Peer:
+    """Take facts that are signed with this key from now on; a known key or name is replaced.
+
+    Args:
+        scopes: exchange facts of these alone, in both directions; none: of all.
+
+    Raises:
+        InvalidInput: the key is not 64 hexadecimal digits, or a name is none.
     """
     if not _KEY.fullmatch(key):
         raise InvalidInput(
@@ -56,12 +129,15 @@ def accept(data_dir: Path, tenant: str, name: str, key: str, trust: TrustName) -
         )
     if not _NAME.fullmatch(name):
         raise InvalidInput(f"{name[:60]!r} is no name of a peer; example: laptop")
+    agreed = chosen(scopes)
     with _changing(data_dir) as known:
         own = known.setdefault(tenant, {})
         for other in [one for one, said in own.items() if said["name"] == name]:
             del own[other]
         own[key] = {"name": name, "trust": trust}
-    return Peer(name, key, parse_trust(trust))
+        if agreed is not None:
+            own[key]["scopes"] = list(agreed)
+    return Peer(name, key, parse_trust(trust), agreed)
 
 
 def remove(data_dir: Path, tenant: str, name: str) -> None:
@@ -91,6 +167,10 @@ def forget(data_dir: Path, tenant: str) -> None:
     if tenant in _read(data_dir / _PLACE):
         with _changing(data_dir) as known:
             known.pop(tenant, None)
+
+
+def _sorted(scopes: Collection[str] | None) -> Scopes:
+    return None if scopes is None else tuple(sorted(set(scopes)))
 
 
 def _read(path: Path) -> _All:

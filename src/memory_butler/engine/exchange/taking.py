@@ -5,7 +5,7 @@ nothing that is trusted more than the peer is (C-210).
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -85,19 +85,25 @@ class Taken:
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
-async def take(memory: Memory, principal: Principal, given: Signed) -> Taken:
+async def take(
+    memory: Memory, principal: Principal, given: Signed, scopes: Collection[str] | None = None
+) -> Taken:
     """Take what another installation says; cut off, what was done is done, and the rest can follow.
+
+    Args:
+        scopes: leave facts of others out; none: take what was agreed with that installation.
 
     Raises:
         InvalidInput: it is damaged, of a format that is not known here, or our own.
         PermissionDenied: nobody has accepted the key that signed it.
         Conflict: the clock of the other installation is ahead.
     """
-    done = Taken()
+    done, asked = Taken(), peers.chosen(scopes)
     # In a thread: megabytes of JSON take tens of milliseconds, in which others want to be served.
     peer, said, sent = await asyncio.to_thread(_read, memory, principal, given, done)
+    sent = [one for one in sent if asked is None or one.says["scope"] in asked]
     if said["kind"] == "state":
-        return await _take_gone(memory, principal, peer, _ids(said))
+        return await _take_gone(memory, principal, peer, asked, _ids(said))
     await _wait_for(memory, _latest(*(_newest(one) for one in sent)))
     wanted = await _wanted(memory, principal, peer, sent, done)
     for begin in range(0, len(wanted), BATCH):
@@ -129,7 +135,10 @@ def _read(
     for one in given_facts:
         try:
             fact = read_fact(one, peer.trust)
-            read[fact.id] = fact
+            if _is_agreed(peer, fact.says["scope"]):
+                read[fact.id] = fact
+            else:
+                done.refused += 1
         except InvalidInput:
             done.refused += 1
     return peer, said, list(read.values())
@@ -150,6 +159,9 @@ async def _wanted(
     wanted: list[_Wanted] = []
     for given in sent:
         one, row, same = given, there.get(given.id), True
+        if row is not None and not _is_agreed(peer, row["scope"]):
+            done.refused += 1  # it has the id of a fact that the peer may not speak of
+            continue
         if row is not None and _words(row) != _words(one.says):
             made = await _made(memory, principal, peer, one)
             same = (
@@ -171,6 +183,10 @@ async def _wanted(
             done.refused += made is None
             wanted += [] if made is None else [made]
     return list({one.sent.id: one for one in wanted}.values())
+
+
+def _is_agreed(peer: Peer, scope: object) -> bool:
+    return peer.scopes is None or scope in peer.scopes
 
 
 def _words(says: Mapping[str, Any]) -> tuple[str, ...]:
@@ -510,7 +526,11 @@ def _changed(row: Row) -> datetime:
 
 
 async def _take_gone(
-    memory: Memory, principal: Principal, peer: Peer, ids: Sequence[UUID]
+    memory: Memory,
+    principal: Principal,
+    peer: Peer,
+    asked: peers.Scopes,
+    ids: Sequence[UUID],
 ) -> Taken:
     """Forget what is gone elsewhere, once: whoever restores it here means it."""
     done = Taken()
@@ -521,7 +541,8 @@ async def _take_gone(
             now = memory.clock()
             for row in there.values():
                 mark = mark_of(row["metadata"]) or {}
-                if "gone" in mark:
+                left_out = asked is not None and row["scope"] not in asked
+                if "gone" in mark or left_out or not _is_agreed(peer, row["scope"]):
                     continue
                 if outranks(Trust(row["trust"]), peer.trust):
                     done.kept += 1

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, PermissionDenied
 from memory_butler.domain.trust import parse_trust
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from memory_butler.client import MemoryClient
+    from memory_butler.engine.exchange.peers import Peer
+    from memory_butler.engine.exchange.peers import Scopes as Agreed
     from memory_butler.engine.memory import Memory
     from memory_butler.integrations.exchange import Report, Sealing
 
@@ -31,8 +34,12 @@ PULL_EXAMPLES = epilog(
 PUSH_EXAMPLES = epilog(
     "memory-butler push https://memory.example.org --token-env MEMORY_TOKEN",
     "memory-butler push ~/Sync/memory",
+    "memory-butler push ~/Sync/office --scope work --scope global",
 )
-ACCEPT_EXAMPLES = epilog("memory-butler peers accept laptop 5f0c… --trust user_said")
+ACCEPT_EXAMPLES = epilog(
+    "memory-butler peers accept laptop 5f0c… --trust user_said",
+    "memory-butler peers accept office 91ab… --trust imported --scope work",
+)
 
 Where = Annotated[
     str,
@@ -45,13 +52,27 @@ TokenEnv = Annotated[
     str | None,
     typer.Option(metavar="VARIABLE", help="The environment variable that holds the token."),
 ]
+Scopes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scope",
+        metavar="SCOPE",
+        help="Exchange facts of this scope alone, such as global, or a butler's name; repeatable.",
+    ),
+]
 PlainFiles = Annotated[
     bool,
     typer.Option("--plain", help="In a folder: do not encrypt, although keys are set up."),
 ]
 
 
-def pull(place: Place, where: Where, token_env: TokenEnv = None, as_json: AsJson = False) -> None:
+def pull(
+    place: Place,
+    where: Where,
+    token_env: TokenEnv = None,
+    scope: Scopes = None,
+    as_json: AsJson = False,
+) -> None:
     """Take the facts of other installations that are not here yet, and what changed of the others.
 
     Only what is signed with an accepted key is taken (`memory-butler peers accept`). What both
@@ -62,10 +83,11 @@ def pull(place: Place, where: Where, token_env: TokenEnv = None, as_json: AsJson
     async def use(memory: "Memory") -> "Report":
         here = _client(memory, place)
         if not _is_url(where):
-            report = await exchange.read_files(here, Path(where), _sealing(place))
+            report = await exchange.read_files(here, Path(where), _sealing(place), scope or None)
         else:
             async with _there(where, token_env) as there:
-                report = await exchange.carry(there, here)
+                agreed = await _agreed(memory, place, there, scope)
+                report = await exchange.carry(there, here, agreed)
         if report.counts["new"]:
             await embed(memory)
         return report
@@ -77,6 +99,7 @@ def push(
     place: Place,
     where: Where,
     token_env: TokenEnv = None,
+    scope: Scopes = None,
     plain: PlainFiles = False,
     as_json: AsJson = False,
 ) -> None:
@@ -91,7 +114,8 @@ def push(
 
         async def write(memory: "Memory") -> int:
             sealing = exchange.PLAIN if plain else _sealing(place)
-            return await exchange.write_files(_client(memory, place), Path(where), sealing)
+            agreed = await _agreed(memory, place, None, scope)
+            return await exchange.write_files(_client(memory, place), Path(where), sealing, agreed)
 
         changed = with_memory(place, write)
         print(json.dumps({"files": changed}) if as_json else f"{counted(changed, 'file')} written.")
@@ -99,7 +123,8 @@ def push(
 
     async def use(memory: "Memory") -> "Report":
         async with _there(where, token_env) as there:
-            return await exchange.carry(_client(memory, place), there)
+            agreed = await _agreed(memory, place, there, scope)
+            return await exchange.carry(_client(memory, place), there, agreed)
 
     _show(with_memory(place, use), as_json)
 
@@ -117,13 +142,14 @@ def list_peers(place: Place, as_json: AsJson = False) -> None:
     found = peers.accepted(place.settings().data_dir, tenant)
     if as_json:
         listed = [
-            {"name": one.name, "key": one.key, "trust": one.trust.label} for one in found.values()
+            {"name": one.name, "key": one.key, "trust": one.trust.label, "scopes": one.scopes}
+            for one in found.values()
         ]
         print(json.dumps({"key": key, "peers": listed}, indent=2))
         return
     print(f"The key of this installation: {key}")
     for one in found.values():
-        print(f"{one.name}: {one.key}, trusted as {one.trust.label} at most")
+        print(f"{one.name}: {one.key}, trusted as {one.trust.label} at most{_only(one)}")
     if not found:
         print("No peers yet. `memory-butler peers accept` adds one.")
 
@@ -142,13 +168,19 @@ def accept(
             "imported for somebody else's.",
         ),
     ],
+    scope: Scopes = None,
 ) -> None:
-    """Take the facts of another installation from now on."""
+    """Take the facts of another installation from now on.
+
+    With `--scope`, facts of other scopes are neither taken from it nor given to it. For its pulls,
+    make a token of its name: `memory-butler token create --name NAME --scope exchange`.
+    """
     from memory_butler.engine.exchange import peers
 
     tenant = place.principal().tenant
-    peer = peers.accept(place.settings().data_dir, tenant, name, key, parse_trust(trust).label)
-    print(f"Facts of {peer.name} are taken, trusted as {peer.trust.label} at most.")
+    level = parse_trust(trust).label
+    peer = peers.accept(place.settings().data_dir, tenant, name, key, level, scope)
+    print(f"Facts of {peer.name} are taken, trusted as {peer.trust.label} at most{_only(peer)}.")
 
 
 def remove(
@@ -159,6 +191,46 @@ def remove(
 
     peers.remove(place.settings().data_dir, place.principal().tenant, name)
     print(f"Nothing more is taken from {name}.")
+
+
+def _only(peer: "Peer") -> str:
+    return "" if peer.scopes is None else f"; of these scopes alone: {', '.join(peer.scopes)}"
+
+
+async def _agreed(
+    memory: "Memory", place: Place, there: "MemoryClient | None", asked: Sequence[str] | None
+) -> "Agreed":
+    """What is exchanged with another installation, or with a folder: what was agreed of it.
+
+    Raises:
+        PermissionDenied: it is not known who that is, or nothing was agreed.
+    """
+    from memory_butler.engine.exchange import packs, peers
+
+    tenant, named = place.principal().tenant, peers.chosen(asked)
+    known = peers.accepted(place.settings().data_dir, tenant)
+    if all(one.scopes is None for one in known.values()):
+        return named
+    if there is None:
+        if named is None:
+            raise PermissionDenied(
+                "peers have scopes here, and a folder is for everybody who can read it: name with "
+                "--scope what goes there"
+            )
+        return named
+    own = packs.own_key(memory, tenant)
+    answer = await there.exchange_state(scopes=None if named is None else list(named), to=own)
+    said = packs.opened(packs.Signed(answer.statement, answer.signature))
+    # A statement that somebody else was given shows nothing of who this is.
+    peer = known.get(said["key"]) if said.get("to") == own else None
+    if peer is not None:
+        return peers.common(named, peer.scopes)
+    if named is None:
+        raise PermissionDenied(
+            f"peers have scopes here, and nobody has accepted the key {said['key']}: name with "
+            "--scope what is exchanged, or accept it (memory-butler peers accept)"
+        )
+    return named
 
 
 def _is_url(where: str) -> bool:

@@ -357,6 +357,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
             "memory-butler token create --name laptop",
             "memory-butler token create --tenant ana --name phone --scope read --expires-days 90",
             "memory-butler token create --name prometheus --scope metrics",
+            "memory-butler token create --name office --scope exchange",
         ),
         options={"name": "name", "days": "expires-days"},
     ),
