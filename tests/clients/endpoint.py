@@ -50,6 +50,17 @@ class Asked:
         """Everything that the model sees."""
         return json.dumps(self.body, ensure_ascii=False)
 
+    def part(self, *words: str) -> str:
+        """The last text of the conversation that has all of the words, as the program sends it."""
+        found, left = "", [self.body]
+        while left:
+            one = left.pop(0)
+            if isinstance(one, str):
+                found = one if all(word in one for word in words) else found
+            elif isinstance(one, list | dict):
+                left += one.values() if isinstance(one, dict) else one
+        return found
+
 
 @dataclass(slots=True)
 class Endpoint:
@@ -76,7 +87,7 @@ class Endpoint:
         name = next((name for name in tools if _is(turn.tool, name)), None)
         if name is not None:
             return Call(name, turn.arguments)
-        if _SEARCH in tools and _SEARCH not in called:
+        if _SEARCH in tools and called.count(_SEARCH) <= done:  # once for each tool
             query = f"select:mcp__memory__{turn.tool}"
             return Call(_SEARCH, {"query": query, "max_results": 1})
         return f"There is no tool {turn.tool}."

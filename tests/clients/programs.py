@@ -31,12 +31,15 @@ QUIET: Final = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "CLINE_SESSION_BACKEND_MODE": "local",  # no daemon for the sessions of a machine
 }
 # Programs that are asked in a conversation: the prompt comes last, on standard input or as a word.
 COMMANDS: Final = {
+    "cline": (),
     "claude": ("-p", "--allowedTools", "mcp__memory"),
     # A model that it does not know sees tools as functions; those that it knows see a script.
     # A person trusts the hooks when it asks; `exec` asks nobody.
+    "claude for Node 20": ("-p", "--allowedTools", "mcp__memory"),
     "codex": (
         *("exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
         *("-m", "scripted", "-"),
@@ -98,6 +101,25 @@ class Person:
                     "privacy": {"usageStatisticsEnabled": False},
                 }
             ),
+            # As `cline auth` writes it.
+            ".cline/data/settings/providers.json": json.dumps(
+                {
+                    "version": 1,
+                    "lastUsedProvider": "openai-compatible",
+                    "providers": {
+                        "openai-compatible": {
+                            "settings": {
+                                "provider": "openai-compatible",
+                                "apiKey": KEY,
+                                "model": "scripted",
+                                "baseUrl": f"{self.endpoint.url}/v1",
+                            },
+                            "updatedAt": "2026-11-25T12:00:00.000Z",
+                            "tokenSource": "manual",
+                        }
+                    },
+                }
+            ),
             ".config/opencode/opencode.json": json.dumps(
                 {
                     "$schema": "https://opencode.ai/config.json",  # it adds this by itself
@@ -122,6 +144,7 @@ class Person:
     def files(self) -> dict[str, str]:
         """The files that `connect` may touch."""
         names = [".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json"]
+        names += [".cline/data/settings/cline_mcp_settings.json"]
         names += [".gemini/settings.json", ".config/opencode/opencode.json"]
         found = {name: self.home / name for name in names}
         return {name: path.read_text() for name, path in found.items() if path.exists()}
@@ -149,7 +172,7 @@ class Person:
 
     async def ask(self, name: str, prompt: str, *more: str) -> Ran:
         """Have a program work on a prompt; it must end well."""
-        words, last = [*COMMANDS[name], *more], name in ("gemini", "opencode")
+        words, last = [*COMMANDS[name], *more], name in ("cline", "gemini", "opencode")
         if last:
             words += ["-p", prompt] if name == "gemini" else [prompt]
         return await finish(await self.start(name, *words), "" if last else prompt)

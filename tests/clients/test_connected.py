@@ -1,6 +1,7 @@
 """What `connect` writes, read by the real programs: tools, a call, context, an episode, the end."""
 
 import asyncio
+import copy
 import json
 import os
 import signal
@@ -10,11 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
+from bench.tokens import FACTS, RULES
 
 from clients import matrix
 from clients.endpoint import Call, Json
+from clients.network import Network
 from clients.programs import COMMANDS, Person, end, finish
-from clients.toolbox import FOLDER, version
+from clients.toolbox import FOLDER, FRAMEWORKS, version
 from conformance.toolbox import search_path
 from conftest import Connection, Database
 from memory_butler.config import Settings
@@ -26,20 +29,24 @@ from memory_butler.integrations.clients import HOOK_TIMEOUTS, Server, client_nam
 from memory_butler.integrations.connections import Connections
 from memory_butler.integrations.versions import version_of
 from memory_butler.operations.registry import of_toolsets
-from surfaces.serving import Served
+from surfaces.serving import Served, serving
 
 pytestmark = pytest.mark.anyio
 
 CLIENTS: Final = {
     "claude": "claude-code",
+    "claude for Node 20": "claude-code",
+    "cline": "cline",
     "codex": "codex",
     "gemini": "gemini",
     "opencode": "opencode",
 }
-HOOKED: Final = tuple(name for name in CLIENTS if CLIENTS[name] in HOOK_TIMEOUTS)
+HOOKED: Final = ("claude", "codex", "gemini")
 OURS: Final = tuple(one.name for one in of_toolsets(Settings().toolsets))
 NOWHERE: Final = "http://127.0.0.1:9"
-FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": "Ana keeps bees"}
+BEES: Final = "Ana keeps bees"
+FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": BEES}
+TEN: Final = FACTS + RULES
 
 
 def connect(person: Person, name: str, server: Server) -> Callable[[], None]:
@@ -60,7 +67,7 @@ def tools_of_memory(seen: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
 async def test_a_program_tells_its_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"{FOLDER / 'node_modules' / '.bin'}{os.pathsep}{search_path()}"
     monkeypatch.setenv("PATH", path)
@@ -71,31 +78,62 @@ async def test_a_program_tells_its_version(name: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
-    person: Person, served: Served, admin: Connection, name: str
+    person: Person,
+    served: Served,
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    name: str,
 ) -> None:
+    for number, content in enumerate(TEN):
+        await store_fact(memory, principal, "user", f"trait_{number}", content)
     before = person.files()
     disconnect = connect(person, name, Server(served.url))
-    person.endpoint.script = [Call("memory_store_fact", FACT), "Stored."]
+    recall = Call("memory_recall", {"topic": "all of the user", "limit": 10, "min_relevance": 0})
+    person.endpoint.script = [recall, Call("memory_store_fact", FACT), "Stored."]
     ran = await person.ask(name, "Ana keeps bees. Remember that.")
 
     assert "Stored." in ran.out
-    row = await admin.fetchrow("SELECT subject, content FROM facts")
-    assert (row["subject"], row["content"]) == ("Ana", "Ana keeps bees")
-    id = str(await admin.fetchval("SELECT id FROM facts"))
+    id = await admin.fetchval("SELECT id FROM facts WHERE subject = 'Ana' AND content = $1", BEES)
     asked = person.endpoint.with_tools
-    assert id in asked[-1].text  # the answer has come back to the model
+    assert str(id) in asked[-1].text  # the answer has come back to the model
+    recalled = asked[-1].part(*TEN)
+    assert 0 < len(recalled.encode()) <= 2.5 * sum(len(one.encode()) for one in TEN)
     seen = tools_of_memory({k: v for one in asked for k, v in one.tools.items()})
     if name == "claude":  # it lists tools by name, and shows those that the model looks for
         named = names_of_memory(asked[0].text)
-        assert set(seen) == {"memory_store_fact"}
+        assert set(seen) == {"memory_recall", "memory_store_fact"}
     else:
         named = set(seen)
     assert named == set(OURS)
     matrix.note(name, seen, named=len(named))
+    assert tokens_of_ours(seen) <= 4_000
 
     disconnect()
     assert person.files() == {**person.files(), **before}
     assert not [text for text in person.files().values() if served.url in text]
+
+
+def tokens_of_ours(seen: Mapping[str, Json]) -> int:
+    """What a model reads of the tools, but for the input that Gemini CLI gives each tool."""
+    ours = copy.deepcopy(dict(seen))
+    for one in ours.values():
+        schema = one.get("parametersJsonSchema", {})
+        schema.get("properties", {}).pop("wait_for_previous", None)
+    return matrix.tokens(ours)
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
+async def test_the_core_costs_little_of_a_context(
+    person: Person, memory: Memory, apart: Network, name: str
+) -> None:
+    settings = Settings(toolsets=("core",))
+    async with serving(memory, settings, apart.listen()) as served:
+        connect(person, name, Server(served.url))
+        await person.ask(name, "Good morning.")
+    seen = tools_of_memory(person.endpoint.with_tools[0].tools)
+    assert set(seen) == {one.name for one in of_toolsets(settings.toolsets)}
+    assert tokens_of_ours(seen) <= 1_200
 
 
 def names_of_memory(text: str) -> set[str]:
@@ -267,6 +305,7 @@ async def test_an_episode_is_stored_of_a_session_that_is_ended(
 
 def test_the_page_tells_of_the_versions_that_are_run() -> None:
     assert set(CLIENTS) == set(COMMANDS)
+    assert {CLIENTS[name] for name in HOOKED} == set(HOOK_TIMEOUTS)
     page = matrix.PAGE.read_text()
-    for name in COMMANDS:
+    for name in (*COMMANDS, *FRAMEWORKS):
         assert f"| `{name}` | {version(name)} |" in page, "run `make clients-matrix`"

@@ -5,6 +5,7 @@ They lie in the user's cache folder, outside the repository, because together th
 
 import hashlib
 import json
+import platform
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -47,9 +48,13 @@ def _folder(kind: str, what: bytes) -> Path:
 FOLDER: Final = _folder("clients", _LOCK.read_bytes())
 _ENVIRONMENTS: Final = _folder("frameworks", repr((FRAMEWORKS, _AS_OF, sys.version)).encode())
 # Each program's package, and what starts it.
+# Of Cline the package for this machine alone: the one that names it brings 340 others, which the
+# program does not use.
+_CPU: Final = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 PROGRAMS: Final = {
     "claude": ("@anthropic-ai/claude-code", "bin/claude.exe"),
     "claude for Node 20": ("claude-code-for-node-20", "bin/claude.exe"),
+    "cline": (f"@cline/cli-{sys.platform}-{_CPU}", "bin/cline"),
     "codex": ("@openai/codex", "bin/codex.js"),
     "gemini": ("@google/gemini-cli", "bundle/gemini.js"),
     "opencode": ("opencode-ai", "bin/opencode.exe"),

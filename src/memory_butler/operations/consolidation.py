@@ -97,7 +97,7 @@ RUN_CONSOLIDATION = Operation(
     title="Run consolidation",
     description=(
         "Maintenance: turn waiting episodes into facts and rules. Without a language model on the "
-        "server it only counts what waits. Runs on a schedule by itself; call it only when asked."
+        "server it only counts what waits. Runs by itself; call it only when asked."
     ),
     input_model=RunConsolidationInput,
     output_model=RunConsolidationOutput,

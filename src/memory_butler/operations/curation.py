@@ -154,9 +154,9 @@ CONFIRM = Operation(
     name="memory_confirm",
     title="Confirm a memory",
     description=(
-        "Confirm that a fact or rule still holds: its confidence, which fades with time, is "
-        "restored. Call it after using a recalled memory that nothing contradicted. For a fact "
-        "that changed, store the new one with memory_store_fact instead."
+        "Confirm that a fact or rule still holds, after you used it and nothing contradicted it: "
+        "its confidence, which fades with time, is restored. For a fact that changed, call "
+        "memory_store_fact instead."
     ),
     input_model=ConfirmInput,
     output_model=ConfirmOutput,

@@ -138,8 +138,8 @@ GET = Operation(
     name="entity_get",
     title="Get an entity",
     description=(
-        "One entity by its id, with its aliases. metadata.merged_into names the entity that it "
-        "was merged into, if it was."
+        "One entity by its id, with its aliases. metadata.merged_into names what it was merged "
+        "into, if it was."
     ),
     input_model=GetEntityInput,
     output_model=EntityOutput,
@@ -192,7 +192,7 @@ class ResolveInput(_OfTenant):
     """The name to resolve, and what was said around it."""
 
     name: str = Field(description="A name as it was said.")
-    entity_type: EntityType | None = Field(None, description="Only entities of this type.")
+    entity_type: EntityType | None = Field(None, description="Only of this type.")
     context_hints: dict[str, Any] | None = Field(
         None,
         description=(
@@ -200,7 +200,7 @@ class ResolveInput(_OfTenant):
             '"domain_scores": {entity_id: number}}.'
         ),
     )
-    enable_fuzzy: bool = Field(False, description="Also try names that are only similar.")
+    enable_fuzzy: bool = Field(False, description="Also similar names.")
     known_at: KnownAt = None
 
 
@@ -252,9 +252,8 @@ RESOLVE = Operation(
     name="entity_resolve",
     title="Find the entity that a name refers to",
     description=(
-        "Find the entities that a name may refer to, best match first. Use it before storing a "
-        "fact about someone, with hints on the conversation. It never creates one: if there are no "
-        "results, call entity_create."
+        "Find the entities that a name may mean, best match first. Use it before you store a fact "
+        "about someone. It creates none: without results, call entity_create."
     ),
     input_model=ResolveInput,
     output_model=ResolveOutput,
@@ -304,9 +303,9 @@ MERGE = Operation(
     name="entity_merge",
     title="Merge two entities",
     description=(
-        "Make two entities one, because they are the same person, organisation or place. The "
+        "Make one of two entities that are the same person, organisation or place. The "
         "source's facts and names move to the target; where both have a fact of one predicate, "
-        "the more confident stays. Be sure: ask the user when in doubt."
+        "the more confident stays. Ask the user when in doubt."
     ),
     input_model=MergeInput,
     output_model=MergeOutput,

@@ -46,8 +46,8 @@ from memory_butler.store.listing import EpisodeOrder, Part
 class StoreEpisodeInput(Input):
     """The episode to store: what happened, when, who spoke, and the turn in the session."""
 
-    content: str = Field(description="What happened: a brief summary, not the whole transcript.")
-    butler: str = Field(description="Your own name, as the agent in whose session it happened.")
+    content: str = Field(description="What happened: a brief summary, not the transcript.")
+    butler: str = Field(description="Your own name: whose session it was.")
     session_id: UUID | None = Field(None, description="The session, where you have its UUID.")
     importance: Importance = Field(5.0, description="1 (trivial) to 10 (life-changing).")
     occurred_at: GivenMoment | None = Field(
@@ -61,7 +61,7 @@ class StoreEpisodeInput(Input):
     trust: GivenTrust = None
     allow_secrets: AllowSecrets = False
     episode_id: UUID | None = Field(
-        None, description="Your own id: a retry with the same id stores nothing twice."
+        None, description="Your own id: a retry with it stores nothing twice."
     )
 
 
@@ -106,9 +106,9 @@ STORE_EPISODE = Operation(
     title="Store an episode",
     description=(
         "Record what happened in a session: what the user said, what was decided, how it went. "
-        "Episodes are raw material: they expire after some days unless consolidation turns them "
-        "into facts and rules. Use memory_store_fact for something known to be true, and "
-        "memory_store_rule for a lesson on how to behave."
+        "Episodes expire after some days; consolidation turns them into facts and rules. Use "
+        "memory_store_fact for something known to be true, and memory_store_rule for a lesson on "
+        "how to behave."
     ),
     input_model=StoreEpisodeInput,
     output_model=StoredEpisode,
@@ -267,8 +267,7 @@ RUN_EPISODE_CLEANUP = Operation(
     title="Clean up episodes",
     description=(
         "Maintenance: delete expired episodes, then the oldest consolidated ones over max_entries. "
-        "Facts, rules and episodes not yet consolidated stay. Runs on a schedule by itself; call "
-        "it only when asked to."
+        "All else stays. Runs by itself; call it only when asked."
     ),
     input_model=CleanupInput,
     output_model=CleanupOutput,

@@ -38,7 +38,7 @@ from memory_butler.operations.views import (
 )
 from memory_butler.retrieval_config import SearchMode
 
-_SCOPE = "Your butler name, to see global memories and your own; else all."
+_SCOPE = "Your butler name: global memories and your own; else all."
 _EXPLAIN = "Return every part of every score."
 
 
@@ -46,7 +46,7 @@ class SearchInput(Input):
     """What to search for, where and how."""
 
     query: str = Field(description="What to look for, in plain words.")
-    types: list[MemoryType] | None = Field(None, description="Which types; all when left out.")
+    types: list[MemoryType] | None = Field(None, description="All when left out.")
     scope: str | None = Field(None, description=_SCOPE)
     mode: SearchMode | None = Field(
         "hybrid",
@@ -60,7 +60,7 @@ class SearchInput(Input):
         0.2,
         ge=0,
         le=1,
-        description="Leave out facts and rules whose confidence has faded below this.",
+        description="Leave out facts and rules that have faded below this.",
     )
     min_trust: MinTrust = None
     min_relevance: MinRelevance = None
@@ -126,9 +126,8 @@ SEARCH = Operation(
     name="memory_search",
     title="Search memories",
     description=(
-        "Find particular episodes, facts or rules by vector and keyword search. For the knowledge "
-        "that matters most for what you are about to do, use memory_recall; use this for something "
-        "specific, for episodes, or for what recall did not find."
+        "Find particular episodes, facts or rules by vector and keyword search: something "
+        "specific, episodes, or what memory_recall, the first to call, did not find."
     ),
     input_model=SearchInput,
     output_model=SearchOutput,
@@ -156,7 +155,7 @@ class RecallInput(Input):
         0.2,
         ge=0,
         le=1,
-        description="Leave out facts and rules whose confidence has faded below this.",
+        description="Leave out facts and rules that have faded below this.",
     )
     min_trust: MinTrust = None
     min_relevance: MinRelevance = None
@@ -196,10 +195,9 @@ RECALL = Operation(
     name="memory_recall",
     title="Recall what matters",
     description=(
-        "Get the facts and rules that matter most for a topic, ranked by relevance, importance, "
-        "recency and confidence. Call it before you answer or act. When you used a fact and "
-        "nothing contradicted it, call memory_confirm; when you followed a rule, report with "
-        "memory_mark_helpful or memory_mark_harmful."
+        "Get the facts and rules that matter most for a topic, best first. Call it before you "
+        "answer or act. When you used a fact and nothing contradicted it, call memory_confirm; "
+        "when you followed a rule, report with memory_mark_helpful or memory_mark_harmful."
     ),
     input_model=RecallInput,
     output_model=RecallOutput,
@@ -233,9 +231,7 @@ class ContextInput(Input):
     explain: bool = Field(
         False, description="Return what was weighed for the block, with every part of its score."
     )
-    preview: bool = Field(
-        False, description="Only look: no session gets it, so it is not noted and has no receipt."
-    )
+    preview: bool = Field(False, description="Only look: it is not noted and has no receipt.")
     known_at: KnownAt = None
     as_of: AsOf = None
 

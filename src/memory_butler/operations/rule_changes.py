@@ -35,7 +35,7 @@ class StoreRuleInput(Input):
     """The rule to store."""
 
     content: str = Field(description='What to do and when: "Confirm before sending messages."')
-    scope: str = Field("global", description='"global", or the one butler that it is for.')
+    scope: str = Field("global", description='"global", or the butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
     trust: GivenTrust = None
     allow_secrets: AllowSecrets = False
@@ -58,9 +58,8 @@ STORE_RULE = Operation(
     name="memory_store_rule",
     title="Store a rule",
     description=(
-        "Record a lesson on how to behave, learned from experience. It starts as a candidate and "
-        "earns trust as memory_mark_helpful reports come in. For what is true rather than what to "
-        "do, use memory_store_fact."
+        "Record a lesson on how to behave. It starts as a candidate and earns trust by "
+        "memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."
     ),
     input_model=StoreRuleInput,
     output_model=StoredRule,
@@ -108,8 +107,8 @@ MARK_HELPFUL = Operation(
     name="memory_mark_helpful",
     title="A rule helped",
     description=(
-        "Report that you followed a rule and it worked. Enough such reports promote the rule. "
-        "Call it once for each time that you applied the rule."
+        "Report that you followed a rule and it worked, once for each time. Enough such reports "
+        "promote the rule."
     ),
     input_model=MarkHelpfulInput,
     output_model=MarkedRule,
@@ -123,7 +122,7 @@ MARK_HARMFUL = Operation(
     name="memory_mark_harmful",
     title="A rule did harm",
     description=(
-        "Report that you followed a rule and it caused a problem, with the reason. Harm weighs "
+        "Report that you followed a rule and it did harm, with the reason. Harm weighs "
         "four times as much as success; a rule that keeps doing harm becomes a warning."
     ),
     input_model=MarkHarmfulInput,
@@ -140,7 +139,7 @@ class EditRuleInput(OfRevision):
 
     rule_id: UUID
     content: str | None = Field(None, description="What to do and when.")
-    scope: str | None = Field(None, description='"global", or the one butler that it is for.')
+    scope: str | None = Field(None, description='"global", or the butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
     trust: EditedTrust = None
     allow_secrets: AllowSecrets = False

@@ -107,8 +107,8 @@ STATS = Operation(
     name="memory_stats",
     title="Memory statistics",
     description=(
-        "How much memory there is and how healthy: counts by type and state, the backlog of "
-        "episodes, the spread of confidence, the effectiveness of rules."
+        "How healthy memory is: counts by type and state, waiting episodes, the spread of "
+        "confidence, the effectiveness of rules."
     ),
     input_model=StatsInput,
     output_model=StatsOutput,

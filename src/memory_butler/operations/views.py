@@ -73,11 +73,7 @@ MinRelevance = Annotated[
 ]
 MinTrust = Annotated[
     TrustName | None,
-    Field(
-        description=(
-            "Only what is trusted at least so far; user_said is trusted most, untrusted_web least."
-        )
-    ),
+    Field(description="Only what is trusted at least so far: user_said most, untrusted_web least."),
 ]
 EditedTrust = Annotated[
     TrustName | None,

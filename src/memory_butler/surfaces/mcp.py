@@ -72,7 +72,7 @@ _TOOL: Final = re.compile(r"\b(?:memory|entity)_[a-z_]+\b")
 # Said by the first tool that takes it; the name alone tells it again.
 _SAID_ONCE: Final = frozenset(
     {"known_at", "as_of", "trust", "min_trust", "min_confidence", "min_relevance", "session_id"}
-    | {"explain", "tenant_id", "allow_secrets"}
+    | {"explain", "tenant_id", "allow_secrets", "limit", "tags"}
 )
 
 Context = ServerRequestContext[Any]
