@@ -148,9 +148,15 @@ def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) 
             "Reads on Fridays",
         }
         assert known == {**BOTH, "home": "Lives in Braga", "secret": said}
+    # With the token of another peer it gets no more.
+    both = ("--scope", "work", "--scope", "global")
+    other.run("peers", "accept", "third", "0" * 64, "--trust", "imported", *both)
+    third = one.with_token_of(other, "exchange", "third")
+    assert "for the peer 'third'" in third.run("push", *there, *both, code=None)
+    assert "work; not global" in third.run("push", *there, "--scope", "global", code=None)
     # A server that is nobody's whose key is known gets what is named, or nothing.
     one.run("peers", "remove", "laptop")
-    one.run("peers", "accept", "third", "0" * 64, "--trust", "imported", "--scope", "work")
+    assert "of these scopes alone" not in one.run("peers", "list")
     refused = desk.run("push", *there, code=None)
     assert f"nobody has accepted the key {other.key}" in refused
     assert desk.says("push", *there, "--scope", "work") == "Up to date.\n"
@@ -173,7 +179,9 @@ def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path
 
     one.run("push", str(folder))
     assert b"Porto" in carried()
-    # What was there before goes.
+    # What was there before goes, and what a killed push has left.
+    (state,) = folder.rglob("state.json")
+    state.with_name(f".129-{'0' * 32}.facts.ab12_x").write_text("Lives in Porto")
     one.run("push", str(folder), "--scope", "work")
     assert b"Reports on Mondays" in carried()
     assert b"Porto" not in carried()
@@ -193,6 +201,9 @@ def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path
     assert "of these scopes alone: global, work" in one.run(
         *("peers", "accept", "office", "0" * 64, "--trust", "imported"),
         *("--scope", "work", "--scope", "global"),
+    )
+    assert "Now it is of all" in one.run(
+        "peers", "accept", "office", "0" * 64, "--trust", "imported"
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 COUNTS: Final = ("new", "changed", "conflicts", "kept", "gone", "refused")
 _STATE: Final = "state.json"
 _FACTS: Final = re.compile(r"(\d{3})-([0-9a-f]{32})\.facts")
+# What a killed push leaves beside the file that it wrote.
+_CUT_OFF: Final = re.compile(r"\.(?:\d{3}-[0-9a-f]{32}\.facts|state\.json)\.\w+")
 _OWNER: Final = re.compile(r"[0-9a-f]{32}")
 # Of one part in 256; a page of it has 2 MB.
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
@@ -119,7 +121,7 @@ async def write_files(
             _write(own / _STATE, sealing.seal(said.encode()))
             changed += 1
         for name in there - wanted.keys():
-            if _FACTS.fullmatch(name):
+            if _FACTS.fullmatch(name) or _CUT_OFF.fullmatch(name):
                 (own / name).unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None

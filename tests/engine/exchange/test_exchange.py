@@ -14,7 +14,7 @@ from memory_butler.engine.conflicts import Choice, list_conflicts, settle
 from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
-from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.exchange import giving, packs, peers, taking
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep, store_fact
 from memory_butler.engine.undo import undo_change
@@ -547,6 +547,35 @@ async def test_a_caller_that_asks_for_more_gets_no_more(
     for operation in OPERATIONS:
         if not operation.for_peers:
             assert not caller.may(operation.needs)
+
+
+async def test_the_names_of_an_entity_stay_where_scopes_are_agreed(
+    colleague: tuple[Replica, Replica], clock: Clock
+) -> None:
+    one, other = colleague
+    made = await create_entity(
+        one.memory, one.principal, "Rosa", "person", aliases=["R. therapist"]
+    )
+    await _say(clock, one, "Is ill", "health", scope="work", entity_id=str(made["id"]))
+    clock.advance(minutes=1)
+    facts, _ = await giving.facts(one.memory, other.as_seen_by(one), ALL)
+    assert "Is ill" in facts.statement
+    assert "therapist" not in facts.statement
+    named, _ = await giving.facts(one.memory, one.principal, ALL, scopes=["work"])
+    assert "therapist" not in named.statement
+    whole, _ = await giving.facts(one.memory, one.principal, ALL)
+    assert "therapist" in whole.statement
+
+
+async def test_a_token_of_another_peer_brings_nothing(colleague: tuple[Replica, Replica]) -> None:
+    one, other = colleague
+    page, _ = await giving.facts(one.memory, other.as_seen_by(one), ALL)
+    caller = one.as_seen_by(other)
+    assert other.memory.data_dir is not None
+    peers.accept(other.memory.data_dir, caller.tenant, "third", "0" * 64, "imported", ["work"])
+    with pytest.raises(PermissionDenied, match="for the peer 'third'"):
+        await taking.take(other.memory, replace(caller, actor="token:third"), page)
+    assert (await taking.take(other.memory, caller, page)).new == 1
 
 
 async def test_a_peer_touches_nothing_outside_the_agreed_scopes(

@@ -76,18 +76,21 @@ async def facts(
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         found = await store.page(tx, parts, may_have, place, PACK_FACTS + 1)
     # In a thread: two megabytes of JSON take tens of milliseconds.
-    return await asyncio.to_thread(_page, memory, principal, found)
+    # Names and aliases are learned in every scope: whoever gets some scopes alone gets none.
+    return await asyncio.to_thread(_page, memory, principal, found, with_entities=may_have is None)
 
 
 def _may_have(caller: peers.Peer | None, asked: Collection[str] | None) -> peers.Scopes:
     return peers.common(peers.chosen(asked), None if caller is None else caller.scopes)
 
 
-def _page(memory: Memory, principal: Principal, found: list[Row]) -> tuple[Signed, str | None]:
+def _page(
+    memory: Memory, principal: Principal, found: list[Row], *, with_entities: bool
+) -> tuple[Signed, str | None]:
     sent: list[dict[str, Any]] = []
     size = 0
     for row in found[:PACK_FACTS]:
-        sent.append(as_sent(row))
+        sent.append(as_sent(row, with_entity=with_entities))
         size += len(json.dumps(sent[-1], ensure_ascii=False).encode())
         if size > PACK_BYTES:
             break

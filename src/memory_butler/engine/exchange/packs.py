@@ -97,13 +97,13 @@ def opened(given: Signed, check: Callable[[str], object] = str) -> dict[str, Any
     return found
 
 
-def as_sent(row: Row) -> dict[str, Any]:
-    """A fact of the store as a statement has it."""
+def as_sent(row: Row, *, with_entity: bool) -> dict[str, Any]:
+    """A fact of the store as a statement has it; `with_entity`: and what it is about."""
     noted = row["metadata"]
     mark = mark_of(noted)
     supersedes = row["supersedes_id"] or (mark or {}).get("supersedes")
     entity = None
-    if row["canonical_name"] is not None:
+    if with_entity and row["canonical_name"] is not None:
         entity = {name: row[name] for name in ("canonical_name", "entity_type", "aliases")}
     return {
         "id": str(row["id"]),

@@ -61,7 +61,16 @@ def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
     return {
         key: Peer(one["name"], key, parse_trust(one["trust"]), _sorted(one.get("scopes")))
         for key, one in sorted(found.items())
+        if not one.get("removed")
     }
+
+
+def has_scopes(data_dir: Path, tenant: str) -> bool:
+    """Whether any peer has agreed on scopes, or had before it was removed.
+
+    From then on nobody gets everything without being known: to remove a peer must not give more.
+    """
+    return any("scopes" in one for one in _read(data_dir / _PLACE).get(tenant, {}).values())
 
 
 def common(one: Scopes, other: Scopes) -> Scopes:
@@ -132,7 +141,8 @@ def accept(
     agreed = chosen(scopes)
     with _changing(data_dir) as known:
         own = known.setdefault(tenant, {})
-        for other in [one for one, said in own.items() if said["name"] == name]:
+        same = [key for key, one in own.items() if one["name"] == name and not one.get("removed")]
+        for other in same:
             del own[other]
         own[key] = {"name": name, "trust": trust}
         if agreed is not None:
@@ -148,11 +158,16 @@ def remove(data_dir: Path, tenant: str, name: str) -> None:
     """
     with _changing(data_dir) as known:
         own = known.get(tenant, {})
-        keys = [key for key, said in own.items() if said["name"] == name]
+        keys = [
+            key for key, said in own.items() if said["name"] == name and not said.get("removed")
+        ]
         if not keys:
             raise NotFound(f"there is no peer {name!r}; `memory-butler peers list` names them")
         for key in keys:
-            del own[key]
+            if "scopes" in own[key]:
+                own[key]["removed"] = True
+            else:
+                del own[key]
 
 
 def copy(source: Path, target: Path, tenant: str) -> None:

@@ -124,6 +124,11 @@ def _read(
     """Who says what; a fact that is damaged is left out, and the others are taken."""
     said = opened(given, lambda key: _peer(memory, principal, key))
     peer = _peer(memory, principal, said["key"])
+    caller = peers.of_caller(memory.data_dir, principal)
+    if caller is not None and caller.key != peer.key:
+        raise PermissionDenied(
+            f"this token is for the peer {caller.name!r}, and {peer.name!r} signed this"
+        )
     if said.get("kind") == "state":
         return peer, said, []
     given_facts = said.get("facts")

@@ -179,8 +179,11 @@ def accept(
 
     tenant = place.principal().tenant
     level = parse_trust(trust).label
+    before = peers.accepted(place.settings().data_dir, tenant).get(key)
     peer = peers.accept(place.settings().data_dir, tenant, name, key, level, scope)
     print(f"Facts of {peer.name} are taken, trusted as {peer.trust.label} at most{_only(peer)}.")
+    if before is not None and before.scopes is not None and peer.scopes is None:
+        print(f"It was of these scopes alone: {', '.join(before.scopes)}. Now it is of all.")
 
 
 def remove(
@@ -208,9 +211,10 @@ async def _agreed(
     from memory_butler.engine.exchange import packs, peers
 
     tenant, named = place.principal().tenant, peers.chosen(asked)
-    known = peers.accepted(place.settings().data_dir, tenant)
-    if all(one.scopes is None for one in known.values()):
+    data_dir = place.settings().data_dir
+    if not peers.has_scopes(data_dir, tenant):
         return named
+    known = peers.accepted(data_dir, tenant)
     if there is None:
         if named is None:
             raise PermissionDenied(
@@ -221,10 +225,16 @@ async def _agreed(
     own = packs.own_key(memory, tenant)
     answer = await there.exchange_state(scopes=None if named is None else list(named), to=own)
     said = packs.opened(packs.Signed(answer.statement, answer.signature))
-    # A statement that somebody else was given shows nothing of who this is.
-    peer = known.get(said["key"]) if said.get("to") == own else None
-    if peer is not None:
+    peer, is_for_us = known.get(said["key"]), said.get("to") == own
+    # A statement that somebody else was given shows nothing of who this is: it may only narrow.
+    if peer is not None and (is_for_us or peer.scopes is not None):
         return peers.common(named, peer.scopes)
+    if peer is not None and named is None:
+        raise PermissionDenied(
+            f"the token that is used there is of another peer, and so {peer.name} cannot be told "
+            "from somebody who passes its words on: take one of this installation's name there, or "
+            "name with --scope what is exchanged"
+        )
     if named is None:
         raise PermissionDenied(
             f"peers have scopes here, and nobody has accepted the key {said['key']}: name with "
