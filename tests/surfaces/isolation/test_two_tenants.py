@@ -71,6 +71,7 @@ AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "journal_remember": ("companion", "type", "content"),
     "memory_erase": ("session_id",),
     "memory_exchange_facts": ("parts",),
+    "memory_exchange_state": (),
     "memory_undo": (),
 }
 # What one's own question changes about the next answer, and nobody else.
