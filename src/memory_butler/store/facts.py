@@ -108,10 +108,16 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
     return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
 
 
-async def retracted_of(tx: Transaction, subject: str, entity_id: UUID | None) -> list[Row]:
+async def retracted_of(
+    tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded
+) -> list[Row]:
     """The 100 facts on a subject that were forgotten last: `id`, `predicate`, `content`,
-    `retired_at`."""
-    return rows(await tx.connection.fetch(SQL["retracted_of"], tx.tenant, subject, entity_id))
+    `retired_at`, and `nearness` to what is embedded, as the function of this name has it."""
+    return rows(
+        await tx.connection.fetch(
+            SQL["retracted_of"], tx.tenant, subject, entity_id, embedded.vector, embedded.version_id
+        )
+    )
 
 
 async def witness(tx: Transaction, id: UUID, now: datetime) -> None:

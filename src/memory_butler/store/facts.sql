@@ -50,7 +50,9 @@ FOR UPDATE
 
 -- name: retracted_of
 -- What was forgotten of a subject, in whatever scope, the newest first.
-SELECT id, predicate, content, coalesce(retired_at, created_at) AS retired_at FROM facts
+SELECT id, predicate, content, coalesce(retired_at, created_at) AS retired_at,
+       coalesce(CASE WHEN embedding_version_id = $5 THEN 1 - (embedding <=> $4) END, 0) AS nearness
+FROM facts
 WHERE tenant_id = $1 AND validity = 'retracted' AND (subject_key = key_of($2) OR entity_id = $3)
 ORDER BY 4 DESC, id LIMIT 100
 

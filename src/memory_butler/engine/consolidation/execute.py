@@ -157,21 +157,21 @@ async def _require_not_forgotten(
     Raises:
         _Rejected: a fact on the subject that says the same was forgotten.
     """
-    forgotten = await facts.retracted_of(tx, new.subject, new.entity_id)
+    forgotten = await facts.retracted_of(tx, new.subject, new.entity_id, embedded)
     if not forgotten:
         return
     said = [row["occurred_at"] for row in await episodes.many(tx, list(draft.sources))]
+    stated = Statement(new.subject, new.predicate, new.content)
     for row in forgotten:
         if said and max(said) >= row["retired_at"] + _STILL_FORGOTTEN:
             continue
         # Of one subject, however each spells it.
         known = Statement(new.subject, row["predicate"], row["content"])
-        stated = Statement(new.subject, new.predicate, new.content)
-        again = adds_nothing(known, stated) or same_words(row["content"], new.content)
-        if not again:
-            nearness = await facts.nearness(tx, row["id"], embedded)
-            again = compare(known, stated, nearness) == "duplicate"
-        if again:
+        if (
+            adds_nothing(known, stated)
+            or same_words(row["content"], new.content)
+            or compare(known, stated, row["nearness"]) == "duplicate"
+        ):
             raise _Rejected(f"refused: fact {row['id']}, which says the same, was forgotten")
 
 
