@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.facts import Validity
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, outranks
@@ -23,6 +24,25 @@ MARK: Final = "exchange"
 _RANKS: Final[tuple[Validity, ...]] = ("active", "expired", "waiting", "superseded", "retracted")
 # A clock that is further ahead than this would decide every conflict.
 MOST_AHEAD_SECONDS: Final = 60.0
+
+# Scopes of facts, sorted; None: all.
+Scopes = tuple[str, ...] | None
+
+
+def common(one: Scopes, other: Scopes) -> Scopes:
+    """What both allow.
+
+    Raises:
+        PermissionDenied: nothing.
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    both = tuple(scope for scope in one if scope in other)
+    if not both:
+        raise PermissionDenied(
+            f"these scopes are exchanged: {', '.join(other)}; not {', '.join(one)}"
+        )
+    return both
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_butler.domain.errors import InvalidInput, MemoryButlerError, PermissionDenied
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.domain.exchange import Scopes, common
 from memory_butler.files import replaced
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ async def _read(
     asked = _list(scopes)
     report.add(await here.exchange_take(**state, scopes=asked))
     theirs = _parts(state["statement"])
-    mine = await here.exchange_state(scopes=_scopes(state["statement"]))
+    mine = await here.exchange_state(scopes=_list(_scopes(state["statement"])))
     for part in _differing(mine.statement, state["statement"]):
         name = f"{part:03}-{theirs[part][:32]}.facts"
         try:
@@ -215,20 +216,14 @@ def _narrowed(own: list[str] | None, statement: str) -> list[str] | None:
     Raises:
         PermissionDenied: there are none.
     """
-    theirs = _scopes(statement)
-    if own is None or theirs is None:
-        return theirs if own is None else own
-    both = [scope for scope in own if scope in theirs]
-    if not both:
-        raise PermissionDenied(f"the other installation exchanges {', '.join(theirs) or 'nothing'}")
-    return both
+    return _list(common(None if own is None else tuple(own), _scopes(statement)))
 
 
-def _scopes(statement: str) -> list[str] | None:
+def _scopes(statement: str) -> Scopes:
     """The scopes that a state is of; None: all, as those of versions that knew of none."""
     try:
         found = json.loads(statement).get("scopes")
-        return None if found is None else [str(one) for one in found]
+        return None if found is None else tuple(str(one) for one in found)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise InvalidInput("it is no state of an exchange") from None
 

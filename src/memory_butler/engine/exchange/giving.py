@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.exchange import Scopes, common
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.exchange import peers
 from memory_butler.engine.exchange.packs import (
@@ -80,8 +81,8 @@ async def facts(
     return await asyncio.to_thread(_page, memory, principal, found, with_entities=may_have is None)
 
 
-def _may_have(caller: peers.Peer | None, asked: Collection[str] | None) -> peers.Scopes:
-    return peers.common(peers.chosen(asked), None if caller is None else caller.scopes)
+def _may_have(caller: peers.Peer | None, asked: Collection[str] | None) -> Scopes:
+    return common(peers.chosen(asked), None if caller is None else caller.scopes)
 
 
 def _page(

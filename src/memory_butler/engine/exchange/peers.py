@@ -20,6 +20,7 @@ from memory_butler.domain.errors import (
     NotFound,
     PermissionDenied,
 )
+from memory_butler.domain.exchange import Scopes
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine import inputs
@@ -31,9 +32,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 # How tokens are called as the actor of what they do.
 _TOKEN: Final = "token:"  # noqa: S105 -- no secret
-
-# Scopes of facts, sorted; None: all.
-Scopes = tuple[str, ...] | None
 
 _All = dict[str, dict[str, dict[str, Any]]]
 
@@ -71,22 +69,6 @@ def has_scopes(data_dir: Path, tenant: str) -> bool:
     From then on nobody gets everything without being known: to remove a peer must not give more.
     """
     return any("scopes" in one for one in _read(data_dir / _PLACE).get(tenant, {}).values())
-
-
-def common(one: Scopes, other: Scopes) -> Scopes:
-    """What both allow.
-
-    Raises:
-        PermissionDenied: nothing.
-    """
-    if one is None or other is None:
-        return other if one is None else one
-    both = tuple(scope for scope in one if scope in other)
-    if not both:
-        raise PermissionDenied(
-            f"these scopes are exchanged: {', '.join(other)}; not {', '.join(one)}"
-        )
-    return both
 
 
 def chosen(scopes: Collection[str] | None) -> Scopes:

@@ -18,6 +18,7 @@ from memory_butler.domain.exchange import (
     MARK,
     MOST_AHEAD_SECONDS,
     Claim,
+    Scopes,
     State,
     changed_since,
     is_newer,
@@ -534,7 +535,7 @@ async def _take_gone(
     memory: Memory,
     principal: Principal,
     peer: Peer,
-    asked: peers.Scopes,
+    asked: Scopes,
     ids: Sequence[UUID],
 ) -> Taken:
     """Forget what is gone elsewhere, once: whoever restores it here means it."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from memory_butler.client import MemoryClient
+    from memory_butler.domain.exchange import Scopes as Agreed
     from memory_butler.engine.exchange.peers import Peer
-    from memory_butler.engine.exchange.peers import Scopes as Agreed
     from memory_butler.engine.memory import Memory
     from memory_butler.integrations.exchange import Report, Sealing
 
@@ -208,6 +208,7 @@ async def _agreed(
     Raises:
         PermissionDenied: it is not known who that is, or nothing was agreed.
     """
+    from memory_butler.domain.exchange import common
     from memory_butler.engine.exchange import packs, peers
 
     tenant, named = place.principal().tenant, peers.chosen(asked)
@@ -228,7 +229,7 @@ async def _agreed(
     peer, is_for_us = known.get(said["key"]), said.get("to") == own
     # A statement that somebody else was given shows nothing of who this is: it may only narrow.
     if peer is not None and (is_for_us or peer.scopes is not None):
-        return peers.common(named, peer.scopes)
+        return common(named, peer.scopes)
     if peer is not None and named is None:
         raise PermissionDenied(
             f"the token that is used there is of another peer, and so {peer.name} cannot be told "
