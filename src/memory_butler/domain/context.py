@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, TypeVar, assert_never
 from uuid import UUID
 
 from memory_butler.domain.elapsed import elapsed
@@ -70,6 +70,9 @@ class ContextEpisode:
     trust: Trust = DEFAULT_TRUST
 
 
+Shown = TypeVar("Shown", ContextFact, ContextRule, ContextEpisode)
+
+
 @dataclass(frozen=True, slots=True)
 class AssembledContext:
     """The block, the ids of its lines from top to bottom, and of what found no room, best first."""
@@ -101,14 +104,21 @@ _ANNOTATED = _Titles(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a block, and the memory that it is of."""
+
+    id: UUID
+    text: str
+
+
 @dataclass(slots=True)
 class _Section:
     """One section while it is filled: the first `taken` of its lines, `used` characters long."""
 
     title: str
     share: float
-    ids: Sequence[UUID]
-    lines: Sequence[str]
+    lines: Sequence[Line]
     taken: int = field(default=0)
     used: int = field(default=0)
 
@@ -119,14 +129,93 @@ class _Section:
         better one (C-47). The title is paid for by the first line, so none stands alone.
         """
         while self.taken < len(self.lines):
-            cost = len(self.lines[self.taken]) + (0 if self.taken else len(self.title))
+            cost = len(self.lines[self.taken].text) + (0 if self.taken else len(self.title))
             if self.used + cost > room:
                 return
             self.used += cost
             self.taken += 1
 
     def text(self) -> str:
-        return self.title + "".join(self.lines[: self.taken]) if self.taken else ""
+        if not self.taken:
+            return ""
+        return self.title + "".join(line.text for line in self.lines[: self.taken])
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A line for each memory, by section and best first, before a budget leaves any out.
+
+    A section has its title, its share of the budget, and its lines.
+    """
+
+    header: str
+    sections: Sequence[tuple[str, float, Sequence[Line]]]
+
+    def of(self, ids: Collection[UUID]) -> "Lines":
+        """Those of these memories alone."""
+        some = [
+            (title, share, [line for line in lines if line.id in ids])
+            for title, share, lines in self.sections
+        ]
+        return Lines(self.header, some)
+
+    def within(self, token_budget: int) -> AssembledContext:
+        """The block of at most `token_budget * 4` characters (CTX-05, C-47).
+
+        A token counts as four characters, a character as one unit of a Python string's `len`: a
+        code point, neither a byte nor what a reader would call a letter. The header stands alone
+        where nothing else fits, and a budget too small for the header gives ''.
+        """
+        if token_budget < 0:
+            raise InvalidInput(f"token_budget must be 0 or more, not {token_budget}")
+        sections = [_Section(*one) for one in self.sections]
+        room = token_budget * CHARS_PER_TOKEN - len(self.header)
+        if room < 0:
+            return AssembledContext("", (), _ids(line for one in sections for line in one.lines))
+        _share_out(sections, room)
+        return AssembledContext(
+            text=self.header + "".join(section.text() for section in sections),
+            included=_ids(line for one in sections for line in one.lines[: one.taken]),
+            left_out=_ids(line for one in sections for line in one.lines[one.taken :]),
+        )
+
+
+def lines_of(
+    facts: Iterable[ContextFact],
+    rules: Iterable[ContextRule],
+    episodes: Iterable[ContextEpisode] = (),
+    *,
+    quotas: Quotas = DEFAULT_QUOTAS,
+    layout: ContextLayout = "standard",
+    now: datetime,
+) -> Lines:
+    """The lines of these memories.
+
+    Within a section the order is score DESC, created_at DESC, id ASC (ORD-01), whatever the order
+    of the input. Every memory stays on one line. Stored text comes from conversations: with line
+    ends it could forge a heading, or another memory, in a system prompt.
+    """
+    titles = _titles(layout)
+    return Lines(
+        titles.header,
+        (
+            (
+                titles.facts,
+                quotas.facts,
+                [Line(one.id, _fact_line(one, layout, now)) for one in _best_first(facts)],
+            ),
+            (
+                titles.rules,
+                quotas.rules,
+                [Line(one.id, _rule_line(one, layout)) for one in _best_first(rules)],
+            ),
+            (
+                titles.episodes,
+                quotas.episodes,
+                [Line(one.id, _episode_line(one, now)) for one in _best_first(episodes)],
+            ),
+        ),
+    )
 
 
 def assemble(
@@ -139,33 +228,17 @@ def assemble(
     layout: ContextLayout = "standard",
     now: datetime,
 ) -> AssembledContext:
-    """The best memories as a block of at most `token_budget * 4` characters (CTX-05, C-47).
+    """The best memories as a block: `lines_of` them, `within` the budget."""
+    lines = lines_of(facts, rules, episodes, quotas=quotas, layout=layout, now=now)
+    return lines.within(token_budget)
 
-    A token counts as four characters, a character as one unit of a Python string's `len`: a code
-    point, neither a byte nor what a reader would call a letter. Within a section the order is
-    score DESC, created_at DESC, id ASC (ORD-01), whatever the order of the input. The header stands
-    alone where nothing else fits, and a budget too small for the header gives ''.
 
-    Every memory stays on one line. Stored text comes from conversations: with line ends it could
-    forge a heading, or another memory, in a system prompt.
-    """
-    if token_budget < 0:
-        raise InvalidInput(f"token_budget must be 0 or more, not {token_budget}")
-    titles = _titles(layout)
-    sections = (
-        _fact_section(facts, titles, quotas, layout, now),
-        _rule_section(rules, titles, quotas, layout),
-        _episode_section(episodes, titles, quotas, now),
-    )
-    room = token_budget * CHARS_PER_TOKEN - len(titles.header)
-    if room < 0:
-        return AssembledContext("", (), tuple(id for one in sections for id in one.ids))
-    _share_out(sections, room)
-    return AssembledContext(
-        text=titles.header + "".join(section.text() for section in sections),
-        included=tuple(id for one in sections for id in one.ids[: one.taken]),
-        left_out=tuple(id for one in sections for id in one.ids[one.taken :]),
-    )
+def _ids(lines: Iterable[Line]) -> tuple[UUID, ...]:
+    return tuple(line.id for line in lines)
+
+
+def _best_first(memories: Iterable[Shown]) -> list[Shown]:
+    return sorted(memories, key=lambda one: order_key(one.score, one.created_at, one.id))
 
 
 def repeated(
@@ -199,14 +272,6 @@ def repeated(
             found_like[one].add(len(told))
         told.append((id, stated, trust))
     return repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a block, and the memory that it is of."""
-
-    id: UUID
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,46 +319,6 @@ def _titles(layout: ContextLayout) -> _Titles:
             return _ANNOTATED
         case _:
             assert_never(layout)
-
-
-def _fact_section(
-    facts: Iterable[ContextFact],
-    titles: _Titles,
-    quotas: Quotas,
-    layout: ContextLayout,
-    now: datetime,
-) -> _Section:
-    ordered = sorted(facts, key=lambda one: order_key(one.score, one.created_at, one.id))
-    return _Section(
-        title=titles.facts,
-        share=quotas.facts,
-        ids=[fact.id for fact in ordered],
-        lines=[_fact_line(fact, layout, now) for fact in ordered],
-    )
-
-
-def _rule_section(
-    rules: Iterable[ContextRule], titles: _Titles, quotas: Quotas, layout: ContextLayout
-) -> _Section:
-    ordered = sorted(rules, key=lambda one: order_key(one.score, one.created_at, one.id))
-    return _Section(
-        title=titles.rules,
-        share=quotas.rules,
-        ids=[rule.id for rule in ordered],
-        lines=[_rule_line(rule, layout) for rule in ordered],
-    )
-
-
-def _episode_section(
-    episodes: Iterable[ContextEpisode], titles: _Titles, quotas: Quotas, now: datetime
-) -> _Section:
-    ordered = sorted(episodes, key=lambda one: order_key(one.score, one.created_at, one.id))
-    return _Section(
-        title=titles.episodes,
-        share=quotas.episodes,
-        ids=[episode.id for episode in ordered],
-        lines=[_episode_line(one, now) for one in ordered],
-    )
 
 
 def _fact_line(fact: ContextFact, layout: ContextLayout, now: datetime) -> str:

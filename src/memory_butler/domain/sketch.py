@@ -5,6 +5,7 @@ of w words are a sample of the text that does not depend on where a copy of it w
 """
 
 import re
+from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
@@ -29,15 +30,33 @@ def shingle_hashes(
     """
     if width < 1 or keep < 1:
         raise InvalidInput(f"width and keep must be 1 or more, not {width} and {keep}")
+    return tuple(sorted({_hash(shingle) for shingle in _shingles(text, width)})[:keep])
+
+
+def fingerprint(texts: Iterable[str]) -> set[int]:
+    """The `shingle_hashes` of all of them; a run of words that several share is hashed once."""
+    known: dict[str, int] = {}
+    found: set[int] = set()
+    for text in texts:
+        hashes = set()
+        for shingle in _shingles(text, SHINGLE_WIDTH):
+            hash = known.get(shingle)
+            if hash is None:
+                hash = known[shingle] = _hash(shingle)
+            hashes.add(hash)
+        found.update(sorted(hashes)[:SKETCH_SIZE])
+    return found
+
+
+def _shingles(text: str, width: int) -> set[str]:
     if text.isascii():
         words = _WORD.findall(text.lower())[:MAX_WORDS]
     else:  # what casefold() makes of a letter may be no letter, and would part a word
         words = [match.group().casefold() for match in islice(_WORD.finditer(text), MAX_WORDS)]
     if not words:
-        return ()
+        return set()
     last = max(0, len(words) - width)
-    shingles = {" ".join(words[start : start + width]) for start in range(last + 1)}
-    return tuple(sorted({_hash(shingle) for shingle in shingles})[:keep])
+    return {" ".join(words[start : start + width]) for start in range(last + 1)}
 
 
 def _hash(shingle: str) -> int:

@@ -12,8 +12,8 @@ from memory_butler.domain.context import (
     ContextEpisode,
     ContextFact,
     ContextRule,
-    assemble,
     block_change,
+    lines_of,
     repeated,
 )
 from memory_butler.domain.errors import InvalidInput
@@ -237,45 +237,41 @@ async def _draw(
         )
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
-    now = memory.clock()  # after the search: the snapshot has all that it found
-
-    def block_of(hits: Sequence[Hit], share: float = 1.0) -> AssembledContext:
-        weighed = [_as_shown(hit) for hit in hits]
-        return assemble(
-            [one for one in weighed if isinstance(one, ContextFact)],
-            [one for one in weighed if isinstance(one, ContextRule)],
-            [one for one in weighed if isinstance(one, ContextEpisode)],
-            token_budget=int(share * budget),
-            quotas=quotas,
-            layout=retrieval.context_format,
-            now=now,
-        )
-
-    shown = set(block_of(distinct, ROOM_SHARE).included)
-    best = first_with_rules(memory, distinct, limit, lambda one: one.memory_type)
-    shown.update(hit.row["id"] for hit in best)
-    hits = [hit for hit in distinct if hit.row["id"] in shown or _matters(hit)]
-    taken = {hit.row["id"] for hit in hits}
-    missed = [hit for hit in distinct if hit.row["id"] not in taken][:NEAR_MISSES]
+    episodes: list[Hit] = []
     if quotas.episodes > 0:
-        hits = [
-            *hits,
-            *await search(
-                memory,
-                principal,
-                prompt,
-                types=["episode"],
-                mode="deep",
-                scope=scope,
-                limit=limit,
-                min_trust=min_trust,
-                min_relevance=min_relevance,
-                quiet=True,
-                without=without,
-            ),
-        ]
-    block = block_of(hits)
-    return _Drawn(block, [(hit, _as_shown(hit)) for hit in hits], repeats, missed, now)
+        episodes = await search(
+            memory,
+            principal,
+            prompt,
+            types=["episode"],
+            mode="deep",
+            scope=scope,
+            limit=limit,
+            min_trust=min_trust,
+            min_relevance=min_relevance,
+            quiet=True,
+            without=without,
+        )
+    now = memory.clock()  # after the searches: the snapshot has all that they found
+    in_block = {hit.row["id"]: _as_shown(hit) for hit in (*distinct, *episodes)}
+    lines = lines_of(
+        [one for one in in_block.values() if isinstance(one, ContextFact)],
+        [one for one in in_block.values() if isinstance(one, ContextRule)],
+        [one for one in in_block.values() if isinstance(one, ContextEpisode)],
+        quotas=quotas,
+        layout=retrieval.context_format,
+        now=now,
+    )
+    room = lines.of({hit.row["id"] for hit in distinct}).within(int(ROOM_SHARE * budget))
+    taken = set(room.included)
+    best = first_with_rules(memory, distinct, limit, lambda one: one.memory_type)
+    taken.update(hit.row["id"] for hit in best)
+    taken.update(hit.row["id"] for hit in distinct if _matters(hit))
+    missed = [hit for hit in distinct if hit.row["id"] not in taken][:NEAR_MISSES]
+    hits = [*(hit for hit in distinct if hit.row["id"] in taken), *episodes]
+    weighed = [(hit, in_block[hit.row["id"]]) for hit in hits]
+    block = lines.of({hit.row["id"] for hit in hits}).within(budget)
+    return _Drawn(block, weighed, repeats, missed, now)
 
 
 def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:

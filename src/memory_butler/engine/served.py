@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
+from memory_butler.domain import sketch
 from memory_butler.domain.facts import search_text
 from memory_butler.domain.links import MemoryType
-from memory_butler.domain.sketch import shingle_hashes
 from memory_butler.store import served
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
@@ -57,14 +57,14 @@ async def note(
         butler=audience.butler,
         session_id=audience.session_id,
         item_ids=[row["id"] for _, row in memories],
-        shingles=sorted(_fingerprint(texts)),
+        shingles=sorted(sketch.fingerprint(texts)),
     )
     await served.record(tx, answer, now)
 
 
 def fingerprint(kind: MemoryType, found: Iterable[Row]) -> frozenset[int]:
     """The hashes by which these memories are known again in a text."""
-    return frozenset(_fingerprint(text for row in found for text in _texts_of(kind, row)))
+    return frozenset(sketch.fingerprint(text for row in found for text in _texts_of(kind, row)))
 
 
 def _texts_of(kind: MemoryType, row: Row) -> list[str]:
@@ -75,7 +75,3 @@ def _texts_of(kind: MemoryType, row: Row) -> list[str]:
         if kind == "fact"
         else [content]
     )
-
-
-def _fingerprint(texts: Iterable[str]) -> set[int]:
-    return {hash for text in texts for hash in shingle_hashes(text)}
