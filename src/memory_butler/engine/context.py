@@ -12,6 +12,7 @@ from memory_butler.domain.context import (
     ContextEpisode,
     ContextFact,
     ContextRule,
+    Lines,
     block_change,
     lines_of,
     repeated,
@@ -212,7 +213,6 @@ async def _draw(
         min_trust = retrieval.context_min_trust
     if min_relevance is None:
         min_relevance = retrieval.min_relevance
-    quotas = retrieval.quotas()
     limit = retrieval.default_limit
     # All that fits is asked for: never so much that the search would look deeper for it.
     asked = max(limit, min(retrieval.deep_candidate_depth, inputs.MAX_LIMIT))
@@ -229,16 +229,11 @@ async def _draw(
         without=without,
     )
     recalled = _that_bear(recalled, min_relevance)
-    better = {}
-    if retrieval.hide_repetitions:
-        better = repeated(
-            (hit.row["id"], alike_to(hit.row), statement_of(hit.row), Trust(hit.row["trust"]))
-            for hit in recalled
-        )
+    better = _repetitions(recalled) if retrieval.hide_repetitions else {}
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
     episodes: list[Hit] = []
-    if quotas.episodes > 0:
+    if retrieval.quotas().episodes > 0:
         episodes = await search(
             memory,
             principal,
@@ -254,14 +249,7 @@ async def _draw(
         )
     now = memory.clock()  # after the searches: the snapshot has all that they found
     in_block = {hit.row["id"]: _as_shown(hit) for hit in (*distinct, *episodes)}
-    lines = lines_of(
-        [one for one in in_block.values() if isinstance(one, ContextFact)],
-        [one for one in in_block.values() if isinstance(one, ContextRule)],
-        [one for one in in_block.values() if isinstance(one, ContextEpisode)],
-        quotas=quotas,
-        layout=retrieval.context_format,
-        now=now,
-    )
+    lines = _lines(memory, in_block.values(), now)
     room = lines.of({hit.row["id"] for hit in distinct}).within(int(ROOM_SHARE * budget))
     taken = set(room.included)
     best = first_with_rules(memory, distinct, limit, lambda one: one.memory_type)
@@ -279,6 +267,26 @@ def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
     if not any((hit.relevance or 0.0) >= min_relevance for hit in hits):
         return []
     return [hit for hit in hits if (hit.relevance or 0.0) >= min_relevance or _matters(hit)]
+
+
+def _repetitions(hits: Sequence[Hit]) -> dict[UUID, UUID]:
+    """Which of these, best first, add nothing to a better one, each with that one."""
+    return repeated(
+        (hit.row["id"], alike_to(hit.row), statement_of(hit.row), Trust(hit.row["trust"]))
+        for hit in hits
+    )
+
+
+def _lines(memory: Memory, shown: Collection[receipts.InBlock], now: datetime) -> Lines:
+    retrieval = memory.config.retrieval
+    return lines_of(
+        [one for one in shown if isinstance(one, ContextFact)],
+        [one for one in shown if isinstance(one, ContextRule)],
+        [one for one in shown if isinstance(one, ContextEpisode)],
+        quotas=retrieval.quotas(),
+        layout=retrieval.context_format,
+        now=now,
+    )
 
 
 def _matters(hit: Hit) -> bool:
