@@ -19,6 +19,7 @@ from memory_butler.butler_toml import ButlerToml
 from memory_butler.config_table import Share, Table
 from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.principals import DEFAULT_TENANT, TENANT_PATTERN
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.trust_config import TrustConfig
@@ -280,6 +281,12 @@ class Settings(Table):
     )
     require_token: bool = Field(
         False, description="Demand a token on loopback too. Always on for other addresses."
+    )
+    local_tenant: str = Field(
+        DEFAULT_TENANT,
+        pattern=TENANT_PATTERN,
+        description="Whose memory callers get that need no token, on this machine; also "
+        "`serve --tenant`.",
     )
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Further names under which this server is reached (Host header)."

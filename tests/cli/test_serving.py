@@ -29,7 +29,7 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
 ) -> None:
     alone = Installation(empty_folder / "alone")
     alone.folder.mkdir(mode=0o755, exist_ok=True)
-    process = alone.start("serve", "--port", "0")
+    process = alone.start("serve", "--port", "0", "--tenant", "home")
     assert process.stdout is not None
     lines = [process.stdout.readline()]
     while "Ctrl-C" not in lines[-1]:
@@ -43,6 +43,7 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert "  Demo         memory-butler demo" in text
     assert "  Learning     off, no language model" in text
     assert httpx.get(f"{url}/healthz").json()["status"] == "ok"
+    assert httpx.get(f"{url}/api/session").json()["tenant"] == "home"
     assert embedded.status(alone.data_dir).running
 
     # Somebody listens all the while: a stream would go on for minutes, and must not hold it up.
@@ -69,6 +70,17 @@ def test_a_taken_port_is_told(installation: Installation) -> None:
         told = installation.run("serve", "--port", port, code=8).err
     assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
     assert told.startswith("error: ")
+
+
+def test_what_concerns_all_tenants_takes_no_tenant(installation: Installation) -> None:
+    for words in (
+        ("backup", "all.butler"),
+        ("reembed",),
+        ("keys", "rotate"),
+        ("butler", "run", "."),
+    ):
+        refused = installation.inside(*words, "--tenant", "home", code=2)
+        assert "No such option: --tenant" in refused.err, words
 
 
 def test_a_login_that_bypasses_row_security_is_refused(installation: Installation) -> None:

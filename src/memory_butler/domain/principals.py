@@ -19,7 +19,8 @@ DEFAULT_TENANT: Final = "default"
 # For events of the system itself (C-18). The leading underscore keeps it out of every token.
 SYSTEM_TENANT: Final = "_system"
 
-_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+TENANT_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"
+_TENANT = re.compile(TENANT_PATTERN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,9 @@ def add_butler_commands(app: typer.Typer) -> None:
         help="Run butlers: daemons that are triggered, remember, and run an agent's session.",
         no_args_is_help=True,
     )
-    group.command("run", epilog=RUN_EXAMPLES)(located(run))
-    group.command("new", epilog=NEW_EXAMPLES)(located(new))
-    group.command("trigger", epilog=TRIGGER_EXAMPLES)(located(trigger))
+    group.command("run", epilog=RUN_EXAMPLES)(located(run, one_tenant=False))
+    group.command("new", epilog=NEW_EXAMPLES)(located(new, one_tenant=False))
+    group.command("trigger", epilog=TRIGGER_EXAMPLES)(located(trigger, one_tenant=False))
     app.add_typer(group, name="butler", rich_help_panel="Run")
 
 

@@ -89,6 +89,7 @@ class Guard:
         authenticate: Authenticate,
         bound_to: str,
         token_required: bool,
+        local: Principal = Principal(),  # noqa: B008 -- it never changes
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         is_public: Callable[[Scope], bool] = lambda _: False,
@@ -103,6 +104,7 @@ class Guard:
         self._hosts = LOOPBACK_NAMES | {bound_to.lower()} | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         self._token_required = demands_token(token_required, bound_to)
+        self._local = local  # who needs no token
         # Requests for what holds no one's data, the dashboard's own files.
         self._is_public = is_public
         self._warned_of_proxy = False
@@ -152,7 +154,7 @@ class Guard:
         needed = "authorization" in headers or self._token_required or forwarded
         by_token = principal is not None
         if principal is None and not needed:
-            principal = Principal()
+            principal = self._local
         if principal is None and ("authorization" in headers or scope["path"] not in PUBLIC_PATHS):
             await refuse(
                 scope, send, 401, "A valid token is needed: Authorization: Bearer <token>."

@@ -101,9 +101,10 @@ def served(
     routes.add_health(app, memory)
     authenticate = Authenticator(memory).principal
     demanded = demands_token(settings.require_token, settings.host)
+    local = Principal(settings.local_tenant)
     demo = is_demo(memory.data_dir)
     cookie = SessionCookie(memory)
-    signing_in.add_session(app, authenticate, cookie, demanded=demanded, demo=demo)
+    signing_in.add_session(app, authenticate, cookie, demanded=demanded, local=local, demo=demo)
     add_stream(app, live)
     add_turns(app, turns)
     routes.add_operations(app, memory)
@@ -158,6 +159,7 @@ def behind_the_door(
         authenticate=authenticate,
         bound_to=settings.host,
         token_required=settings.require_token,
+        local=Principal(settings.local_tenant),
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
         is_public=is_public,

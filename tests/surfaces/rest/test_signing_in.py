@@ -49,6 +49,21 @@ async def test_a_token_is_exchanged_for_a_cookie(serve: Serve) -> None:
         assert (await rest.get("/api/memory/facts")).status_code == 401
 
 
+async def test_a_caller_without_a_token_gets_the_local_tenants_memory(serve: Serve) -> None:
+    async with serve(local_tenant="home") as served, served.rest() as rest:
+        assert (await rest.get("/api/session")).json()["tenant"] == "home"
+        fact = {"subject": "shed", "predicate": "key", "content": "Under the third pot"}
+        await rest.post("/api/memory/facts", json=fact)
+        kept = (await rest.get("/api/memory/facts")).json()["items"]
+        assert [one["tenant_id"] for one in kept] == ["home"]
+
+        # Whoever has a token gets what it is for, and home's again after signing out.
+        token = await served.make_token("default", "read")
+        await rest.post("/api/session", json={"token": token})
+        assert (await rest.get("/api/memory/facts")).json()["items"] == []
+        assert (await rest.delete("/api/session")).json()["tenant"] == "home"
+
+
 async def test_the_cookie_is_no_token_and_the_token_no_cookie(serve: Serve) -> None:
     async with serve(require_token=True) as served, served.rest() as rest:
         token = await served.make_token()

@@ -1,5 +1,7 @@
 """The commands that have no operation, which stand here."""
 
+from functools import partial
+
 import typer
 
 from memory_butler.surfaces.cli import (
@@ -43,7 +45,7 @@ def add_commands(app: typer.Typer, serve: Serve) -> None:
         located(connecting.connect)
     )
     add("disconnect", rich_help_panel=RUN)(located(connecting.disconnect))
-    add("doctor", rich_help_panel=RUN)(located(installation.doctor))
+    add("doctor", rich_help_panel=RUN)(_of_all(installation.doctor))
     add("import", rich_help_panel=STORE, epilog=importing.EXAMPLES)(located(importing.import_))
     add("export", rich_help_panel=STORE, epilog=exporting.EXAMPLES)(located(exporting.export))
     add("write-rules", rich_help_panel=STORE, epilog=writing_rules.EXAMPLES)(
@@ -58,19 +60,19 @@ def add_commands(app: typer.Typer, serve: Serve) -> None:
     add("erase", rich_help_panel=CURATE, epilog=erasing.ERASE_EXAMPLES)(located(erasing.erase))
     add("verify", rich_help_panel=CURATE, epilog=erasing.VERIFY_EXAMPLES)(erasing.verify)
     add("reembed", rich_help_panel=KEEP, epilog=maintaining.REEMBED_EXAMPLES)(
-        located(maintaining.reembed)
+        _of_all(maintaining.reembed)
     )
-    add("reindex-words", rich_help_panel=KEEP)(located(maintaining.reindex_words))
+    add("reindex-words", rich_help_panel=KEEP)(_of_all(maintaining.reindex_words))
     add("audit", rich_help_panel=OPERATE, epilog=auditing.EXAMPLES)(located(auditing.audit))
     add("backup", rich_help_panel=OPERATE, epilog=backing_up.BACKUP_EXAMPLES)(
-        located(backing_up.backup)
+        _of_all(backing_up.backup)
     )
     add("restore-backup", rich_help_panel=OPERATE, epilog=backing_up.RESTORE_EXAMPLES)(
-        located(backing_up.restore_backup)
+        _of_all(backing_up.restore_backup)
     )
     add("move", rich_help_panel=OPERATE, epilog=moving.EXAMPLES)(located(moving.move))
     add("distribute", rich_help_panel=OPERATE, epilog=distributing.EXAMPLES)(
-        located(distributing.distribute)
+        _of_all(distributing.distribute)
     )
     add(
         "psql",
@@ -85,15 +87,18 @@ def add_commands(app: typer.Typer, serve: Serve) -> None:
     _add_groups(app)
 
 
+_of_all = partial(located, one_tenant=False)
+
+
 def _add_groups(app: typer.Typer) -> None:
     """What has commands of its own: `memory-butler keys init`."""
     key = typer.Typer(help="Manage the keys of encrypted backups.", no_args_is_help=True)
-    key.command("init", epilog=keys.INIT_EXAMPLES)(located(keys.init))
-    key.command("status")(located(keys.status))
-    key.command("seal-journals", epilog=keys.SEAL_EXAMPLES)(located(keys.seal_journals))
-    key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(located(keys.rotate))
-    key.command("export", epilog=keys.EXPORT_EXAMPLES)(located(keys.export))
-    key.command("import", epilog=keys.IMPORT_EXAMPLES)(located(keys.import_))
+    key.command("init", epilog=keys.INIT_EXAMPLES)(_of_all(keys.init))
+    key.command("status")(_of_all(keys.status))
+    key.command("seal-journals", epilog=keys.SEAL_EXAMPLES)(_of_all(keys.seal_journals))
+    key.command("rotate", epilog=keys.ROTATE_EXAMPLES)(_of_all(keys.rotate))
+    key.command("export", epilog=keys.EXPORT_EXAMPLES)(_of_all(keys.export))
+    key.command("import", epilog=keys.IMPORT_EXAMPLES)(_of_all(keys.import_))
     app.add_typer(key, name="keys", rich_help_panel=OPERATE)
 
     peers = typer.Typer(help="Choose whose facts `pull` and `push` bring.", no_args_is_help=True)
@@ -105,12 +110,12 @@ def _add_groups(app: typer.Typer) -> None:
     index = typer.Typer(
         help="Manage the vector index, for faster approximate search.", no_args_is_help=True
     )
-    index.command("status")(located(nearest_index.status))
-    index.command("build", epilog=nearest_index.EXAMPLES)(located(nearest_index.build))
-    index.command("drop")(located(nearest_index.drop))
+    index.command("status")(_of_all(nearest_index.status))
+    index.command("build", epilog=nearest_index.EXAMPLES)(_of_all(nearest_index.build))
+    index.command("drop")(_of_all(nearest_index.drop))
     app.add_typer(index, name="index", rich_help_panel=OPERATE)
 
     db = typer.Typer(help="Prepare your own PostgreSQL server.", no_args_is_help=True)
-    db.command("init", epilog=database.INIT_EXAMPLES)(located(database.init))
-    db.command("preview", epilog=database.PREVIEW_EXAMPLES)(located(database.preview))
+    db.command("init", epilog=database.INIT_EXAMPLES)(_of_all(database.init))
+    db.command("preview", epilog=database.PREVIEW_EXAMPLES)(_of_all(database.preview))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)

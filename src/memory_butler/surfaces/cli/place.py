@@ -103,16 +103,24 @@ _SHARED: dict[str, tuple[Any, Any]] = {
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def located(command: Command, own: Sequence[inspect.Parameter] | None = None) -> Command:
+def located(
+    command: Command,
+    own: Sequence[inspect.Parameter] | None = None,
+    *,
+    one_tenant: bool = True,
+) -> Command:
     """The command with the shared options; it gets them as its first argument, a `Place`.
 
-    `own` are its other parameters, where its signature does not tell them.
+    `own` are its other parameters, where its signature does not tell them. What
+    concerns more than `one_tenant` has no `--tenant`: ignored, it would let somebody believe that
+    others were left alone.
     """
+    options = {name: option for name, option in _SHARED.items() if one_tenant or name != "tenant"}
     if own is None:
         own = list(inspect.signature(command).parameters.values())[1:]
 
     def run(**given: Any) -> None:
-        place = Place(**{name: given.pop(name) for name in _SHARED})
+        place = Place(**{name: given.pop(name) for name in options})
         with reporting(debug=place.debug):
             command(place, **given)
 
@@ -120,7 +128,7 @@ def located(command: Command, own: Sequence[inspect.Parameter] | None = None) ->
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
         )
-        for name, (annotation, default) in _SHARED.items()
+        for name, (annotation, default) in options.items()
     ]
     # Keywords all: Typer goes by names, and a signature wants those with a default last.
     keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memory_butler.domain.principals import DEFAULT_TENANT, parse_tenant
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Command, Place
 from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complain
@@ -77,9 +78,15 @@ def serve_command(serve: Serve) -> Command:
         toolset: Toolsets = None,
         log_format: LogFormat = None,
     ) -> None:
-        """Serve agents over MCP and programs over REST, until Ctrl-C."""
+        """Serve agents over MCP and programs over REST, until Ctrl-C.
+
+        It serves every tenant: the token of a call says whose memory it is for, and `--tenant`
+        whose it is for a call without one, on loopback.
+        """
+        named = parse_tenant(place.tenant)
         settings = place.settings(
             logs=True,
+            local_tenant=None if named == DEFAULT_TENANT else named,
             host=host,
             port=port,
             require_token=require_token or None,

@@ -36,6 +36,7 @@ def add_session(
     cookie: SessionCookie,
     *,
     demanded: bool,
+    local: Principal,
     demo: bool,
 ) -> None:
     """Add what the dashboard's sign-in page needs, and what tells it of a demonstration."""
@@ -87,7 +88,7 @@ def add_session(
         responses=refusals(408, 413, 429),
     )
     async def session_close() -> Response:
-        answer = _session(NOBODY if demanded else Principal(), demanded, demo)
+        answer = _session(NOBODY if demanded else local, demanded, demo)
         response = Response(answer.model_dump_json(), media_type="application/json")
         response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
         return response
