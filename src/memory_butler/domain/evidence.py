@@ -22,8 +22,9 @@ from memory_butler.domain.trust import Trust
 Verdict = Literal["supported", "needs_review", "refused"]
 
 # Why a statement waits instead of being believed: the episodes have it from memory; they hardly
-# bear it out, and it would replace what memory knows; or what memory knows is trusted more.
-Hold = Literal["echo", "weak", "outweighed"]
+# bear it out, and it would replace what memory knows; what memory knows is trusted more; something
+# like it was forgotten a moment ago; or it is a rule that did harm and became a warning.
+Hold = Literal["echo", "weak", "outweighed", "forgotten", "warning"]
 
 # A sentence is an echo when this share of its shingles was served. Below one half, because only a
 # sample of a long text's shingles is kept.

@@ -40,6 +40,7 @@ _FEW: Final = 4
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"[^\W_]+")
+_UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # kana and Chinese characters
 _CODE: Final = re.compile(r"[^\W_]{0,64}\d[^\W_]{0,64}")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_BRACKETS: Final = re.compile(r"\(([^()]*+)\)")
@@ -87,12 +88,23 @@ _OPPOSITES: Final = tuple(
 _SINGLE: Final = frozenset(
     word[:_STEM]
     for word in """
-    age birth birthday born blood breed capital city color colour default deadline diet due
-    date email employer established expires expiry founded founder gender handedness height home
+    age birth birthday born blood blutgruppe breed capital city color colour default deadline diet
+    due date email employer established expires expiry founded founder gender handedness height home
     husband wife job kept language launch leader licence license length limit lives location
-    maintainer manager marital married minimum maximum name nationality owner phone port price rent
+    father maintainer manager marital married maximum minimum mother mutter name nationality
+    owner passport passnummer phone port price religion rent sanguin sanguineo tongue vater
     reports residence residencia salary school size speed spouse status surname time timezone title
     venue version weight boss line wohnort ciudad ville domicile geburtstag alter
+    """.split()
+)
+# Properties of which there are often several, whatever else the predicate says: "sibling_name".
+_SEVERAL: Final = frozenset(
+    word[:_STEM]
+    for word in """
+    alergia allergie allergy award brother certificate child children cat condition daughter degree
+    diagnosis disease dog fear friend hijo hija hund illness injury intolerance katze kind krankheit
+    language medication operation perro pet phobia sibling sister son surgery tochter sohn
+    unvertraglichkeit vaccination
     """.split()
 )
 _FORMER: Final = re.compile(
@@ -123,7 +135,8 @@ class Statement:
     @cached_property
     def terms(self) -> frozenset[str]:
         """What the content says: the stems of its words, but for the subject's own."""
-        said = {word[:_STEM] for word in _WORD.findall(self.text)} - _FILLERS - _NEGATIONS
+        words = _WORD.findall(self.text)
+        said = {term for word in words for term in _terms(word)} - _FILLERS - _NEGATIONS
         return frozenset(said - {name[:_STEM] for name in self.names})
 
     @cached_property
@@ -239,10 +252,18 @@ def adds_nothing(known: Statement, other: Statement) -> bool:
     Strict, because what it says of is hidden: "allergic to nuts" adds to "allergic to latex", and a
     password to another, however near they are in meaning.
     """
+    return known.is_former == other.is_former and has_all_of(known, other)
+
+
+def has_all_of(known: Statement, other: Statement) -> bool:
+    """Whether another statement on the same has no word, name or number that the known one lacks.
+
+    As `adds_nothing`, and whether either speaks of what was does not matter: "once a shock in 2019"
+    does not make an allergy a former one.
+    """
     return (
         about_one(known, other)
         and known.is_negated == other.is_negated
-        and known.is_former == other.is_former
         and other.values <= known.values
         and other.terms <= known.terms
     )
@@ -251,11 +272,26 @@ def adds_nothing(known: Statement, other: Statement) -> bool:
 def one_more(known: Statement, stated: Statement, nearness: float) -> bool:
     """Whether two facts of one key are two of a kind: both may be true, and neither has both.
 
-    `nearness` as in `compare`. Two allergies are; a birthday and its correction are not.
+    `nearness` as in `compare`. Two allergies are, and two operations in two years; a birthday and
+    its correction are not. What differs in a negation or a number alone is about the same.
     """
-    if known.asked & _SINGLE or adds_nothing(known, stated) or adds_nothing(stated, known):
+    if known.asked & _SINGLE and not is_of_several(known):
         return False
-    return compare(known, stated, nearness) is None
+    if known.terms <= stated.terms or stated.terms <= known.terms or _opposed(known, stated):
+        return False
+    return compare(known, stated, nearness) != "duplicate"
+
+
+def is_of_several(statement: Statement) -> bool:
+    """Whether its predicate is of a kind of which people often have several, as allergies."""
+    return bool(statement.asked & _SEVERAL)
+
+
+def telling_words(known: Statement, stated: Statement) -> list[str]:
+    """The words of a statement that another lacks, in lower case, in their order."""
+    new = stated.terms - known.terms
+    words = dict.fromkeys(_WORD.findall(stated.content.casefold()))
+    return [word for word in words if not new.isdisjoint(_terms(_folded(word)))]
 
 
 def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:
@@ -278,6 +314,8 @@ def _of_two_values(earlier: Statement, later: Statement, nearness: float) -> boo
     if _lacking(earlier, later) and _lacking(later, earlier):
         return True
     one, other = earlier.terms - later.terms, later.terms - earlier.terms
+    if one and other and not "".join(one | other).isascii():
+        return True  # the model of the vectors reads Latin letters, and finds all others near
     # The amounts agree: the word may be another unit.
     return not earlier.amounts and len(one) == len(other) == 1 and nearness < _SAME_WORD
 
@@ -293,6 +331,13 @@ def _lacking(one: Statement, other: Statement) -> bool:
         )
         for value in told[:_VALUES]
     )
+
+
+def _terms(word: str) -> list[str]:
+    """The stem of a word; where a script parts no words, each two of its letters."""
+    if _UNPARTED.search(word) is None or len(word) == 1:
+        return [word[:_STEM]]
+    return [word[place : place + 2] for place in range(len(word) - 1)]
 
 
 def _kept(earlier: Statement, later: Statement) -> float:

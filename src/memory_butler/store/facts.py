@@ -108,16 +108,37 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
     return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
 
 
-async def retracted_of(
-    tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded
+async def forgotten_since(
+    tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded, since: datetime
 ) -> list[Row]:
-    """The 100 facts on a subject that were forgotten last: `id`, `predicate`, `content`,
-    `retired_at`, and `nearness` to what is embedded, as the function of this name has it."""
-    return rows(
-        await tx.connection.fetch(
-            SQL["retracted_of"], tx.tenant, subject, entity_id, embedded.vector, embedded.version_id
-        )
+    """The facts on a subject that were forgotten since then, the 100 last: `id`, `predicate`,
+    `content`, and `nearness`: the cosine to what is embedded, 0.0 where either has no vector."""
+    found = await tx.connection.fetch(
+        SQL["forgotten_since"],
+        tx.tenant,
+        subject,
+        entity_id,
+        embedded.vector,
+        embedded.version_id,
+        since,
     )
+    return rows(found)
+
+
+async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded) -> list[Row]:
+    """The permanent facts under a new one's key, and then those under predicates that go on from
+    its own with "_": `id`, `predicate`, `content`, `trust`, and `nearness` as above."""
+    found = await tx.connection.fetch(
+        SQL["lasting_of"],
+        tx.tenant,
+        new.predicate,
+        new.subject,
+        new.entity_id,
+        embedded.vector,
+        embedded.version_id,
+        new.scope,
+    )
+    return rows(found)
 
 
 async def witness(tx: Transaction, id: UUID, now: datetime) -> None:

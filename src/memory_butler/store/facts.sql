@@ -48,13 +48,34 @@ WHERE tenant_id = $1 AND validity = 'waiting'
   AND subject_key = key_of($2) AND predicate_key = key_of($3)
 FOR UPDATE
 
--- name: retracted_of
--- What was forgotten of a subject, in whatever scope, the newest first.
-SELECT id, predicate, content, coalesce(retired_at, created_at) AS retired_at,
+-- name: forgotten_since
+-- What was forgotten of a subject since $6, in whatever scope, the newest first. What had waited is
+-- retired from the moment it was stored: there the event tells when it was forgotten.
+SELECT id, predicate, content,
        coalesce(CASE WHEN embedding_version_id = $5 THEN 1 - (embedding <=> $4) END, 0) AS nearness
+FROM (
+    SELECT f.*, CASE WHEN f.metadata ? 'waiting' THEN (
+               SELECT max(e.created_at) FROM memory_events e
+               WHERE e.tenant_id = $1 AND e.memory_id = f.id::text AND e.event_type = 'fact_retracted')
+           ELSE f.retired_at END AS forgotten_at
+    FROM facts f
+    WHERE f.tenant_id = $1 AND f.validity = 'retracted'
+      AND (f.entity_id = $3 OR f.subject_key IN (
+          key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
+) f
+WHERE forgotten_at > $6
+ORDER BY forgotten_at DESC, id LIMIT 100
+
+-- name: lasting_of
+-- The permanent facts of a subject under a predicate, and under those that begin with it and "_", with
+-- how near each is to a vector; the one of the predicate itself first.
+SELECT id, predicate, content, trust,
+       coalesce(CASE WHEN embedding_version_id = $6 THEN 1 - (embedding <=> $5) END, 0) AS nearness
 FROM facts
-WHERE tenant_id = $1 AND validity = 'retracted' AND (subject_key = key_of($2) OR entity_id = $3)
-ORDER BY 4 DESC, id LIMIT 100
+WHERE tenant_id = $1 AND validity = 'active' AND permanence = 'permanent' AND scope = $7
+  AND (predicate_key = key_of($2) OR starts_with(predicate_key, key_of($2) || '_'))
+  AND (subject_key = key_of($3) OR entity_id = $4)
+ORDER BY predicate_key = key_of($2) DESC, created_at, id LIMIT 100
 
 -- name: witness
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2

@@ -130,10 +130,10 @@ async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> N
     await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
 
 
-async def inverted(tx: Transaction) -> list[tuple[UUID, str]]:
-    """The rules that became warnings, and what each said before."""
-    found = await tx.connection.fetch(SQL["inverted"], tx.tenant)
-    return [(id, content) for id, content in found]
+async def given_up(tx: Transaction, scope: str) -> list[Row]:
+    """The rules of a scope that became warnings or were forgotten: `id`, the `content` they had,
+    whether `forgotten`, and since when, `given_up_at`."""
+    return rows(await tx.connection.fetch(SQL["given_up"], tx.tenant, scope))
 
 
 async def set_text(tx: Transaction, id: UUID, content: str, embedded: Embedded) -> None:

@@ -57,11 +57,18 @@ SET maturity = $3, effectiveness_score = $4, applied_count = $5, success_count =
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
--- name: inverted
--- What became a warning, and what it said before.
-SELECT id, metadata->>'original_content' FROM rules
-WHERE tenant_id = $1 AND maturity = 'anti_pattern' AND metadata ? 'original_content'
-  AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+-- name: given_up
+-- Of a scope and the global one: what became a warning, as it was worded before, and what was forgotten.
+SELECT r.id, coalesce(r.metadata->>'original_content', r.content) AS content,
+       r.metadata->>'forgotten' = 'true' IS TRUE AS forgotten,
+       CASE WHEN r.metadata->>'forgotten' = 'true' THEN (
+           SELECT max(e.created_at) FROM memory_events e
+           WHERE e.tenant_id = $1 AND e.memory_id = r.id::text AND e.event_type = 'rule_forgotten')
+       ELSE r.last_evaluated_at END AS given_up_at
+FROM rules r
+WHERE r.tenant_id = $1 AND r.scope IN ('global', $2)
+  AND (r.metadata->>'forgotten' = 'true'
+       OR r.maturity = 'anti_pattern' AND r.metadata ? 'original_content')
 
 -- name: set_metadata
 UPDATE rules SET metadata = $3 WHERE tenant_id = $1 AND id = $2

@@ -15,7 +15,7 @@ from engine.store_views import event_types, row
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import execute
-from memory_butler.engine.curate import forget_memory
+from memory_butler.engine.curate import accept_fact, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.lifecycle.inversion import invert_rule
@@ -452,7 +452,7 @@ async def _active(admin: Connection) -> list[tuple[str, str]]:
 
 
 async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
-    memory: Memory, principal: Principal, admin: Connection
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     await _learn(memory, principal, PEANUTS)
     await _learn(memory, principal, PENICILLIN)
@@ -460,9 +460,93 @@ async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
     await _learn(memory, principal, "Is allergic to latex gloves")  # known, under a key of its own
     assert await _active(admin) == [
         ("allergy", PEANUTS),
-        ("allergy_2", PENICILLIN),
-        ("allergy_3", "Is allergic to latex gloves"),
+        ("allergy_penicillin", PENICILLIN),
+        ("allergy_latex", "Is allergic to latex gloves"),
     ]
+    assert await links(admin, "contradicts") == set()
+
+    # Its key is free again, and what stands beside it is still known.
+    await forget_memory(memory, principal, "fact", (await facts(admin))[0]["id"])
+    clock.advance(days=2)
+    await _learn(memory, principal, "Has an allergy to penicillin")
+    assert [predicate for predicate, _ in await _active(admin)] == [
+        "allergy_penicillin",
+        "allergy_latex",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "first", "second"),
+    [
+        ("surgery", "Had knee surgery in 2015", "Had a hip replacement in 2019"),
+        ("degree", "Bachelor of physics, 2008", "Master of physics, 2010"),
+        ("sibling_name", "Has a brother called Leo", "Has a sister called Mia"),
+        ("allergy", "Is allergic to peanuts", "Is not allergic to latex"),
+        ("allergy", "Аллергия на арахис", "Аллергия на пенициллин"),
+        ("allergy", "אלרגי לבוטנים", "אלרגי לפניצילין"),
+        ("allergy", "لديه حساسية من الفول السوداني", "لديه حساسية من البنسلين"),
+        ("allergy", "사용자는 땅콩 알레르기가 있다", "사용자는 페니실린 알레르기가 있다"),
+        ("allergy", "ユーザーは卵アレルギー", "ユーザーは蕎麦アレルギー"),
+        ("child", "用户的女儿叫小美", "用户的女儿叫小丽"),
+    ],
+)
+async def test_two_of_a_kind_stand_beside_each_other_in_any_language(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    predicate: str,
+    first: str,
+    second: str,
+) -> None:
+    await _learn(memory, principal, first, predicate)
+    await _learn(memory, principal, second, predicate)
+    assert [content for _, content in await _active(admin)] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("whole", "part"),
+    [
+        ("Is allergic to peanuts and walnuts", PEANUTS),
+        (
+            "Is allergic to penicillin, which gives a rash and once gave a shock, in 2019",
+            PENICILLIN,
+        ),
+        ("Speaks Dutch, French and Twi", "Speaks French"),
+    ],
+)
+async def test_what_says_less_confirms_what_never_changes(
+    memory: Memory, principal: Principal, admin: Connection, whole: str, part: str
+) -> None:
+    await _learn(memory, principal, whole)
+    await _learn(memory, principal, part)
+    (known,) = await facts(admin)
+    assert (known["content"], known["validity"]) == (whole, "active")
+    assert known["last_confirmed_at"] > known["created_at"]
+
+
+async def test_what_may_contradict_what_never_changes_is_shown_as_a_conflict(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _learn(memory, principal, "Has brown eyes", "eye")
+    await _learn(memory, principal, "Has green eyes", "eye")
+    brown, green = (one["id"] for one in await facts(admin))
+    assert len(await _active(admin)) == 2
+    assert await links(admin, "contradicts") == {(green, brown)}
+
+
+async def test_one_more_that_is_trusted_less_waits_and_replaces_nothing_when_accepted(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await store_fact(
+        memory, principal, "user", "allergy", PEANUTS, permanence="permanent", trust="user_said"
+    )
+    await tell(memory, principal, f"Letter: {PENICILLIN}", trust="tool_output")
+    stated = fact(PENICILLIN, "E1", predicate="allergy", permanence="permanent")
+    await consolidate(memory, principal, answer(new_facts=[stated]))
+    _, letter = await facts(admin)
+    assert letter["validity"] == "waiting"
+    await accept_fact(memory, principal, letter["id"])
+    assert [content for _, content in await _active(admin)] == [PEANUTS, PENICILLIN]
 
 
 @pytest.mark.parametrize(
@@ -496,7 +580,6 @@ PORTO = "Lives in Porto since the spring"
     ("again", "predicate"),
     [
         (PORTO, "home_city"),
-        ("Lives in Porto", "residence"),
         ("The user lives in Porto since the spring.", "place"),
     ],
 )
@@ -532,13 +615,84 @@ async def test_what_was_forgotten_is_learned_when_it_is_said_later(
     assert await _active(admin) == [("home_city", PORTO)]
 
 
-async def test_what_says_something_else_of_the_subject_is_learned(
-    memory: Memory, principal: Principal, admin: Connection
+@pytest.mark.parametrize(
+    ("forgotten", "now", "validity"),
+    [
+        # Something else.
+        (("home_city", PORTO), ("home_city", "Lives in Braga since the summer"), "active"),
+        (("hates", "Coriander"), ("loves", "Coriander"), "active"),
+        (("sister", "Ana"), ("friend", "Ana"), "active"),
+        (("car_color", "blue"), ("favorite_color", "Blue"), "active"),
+        (("drink", "用户喜欢喝绿茶"), ("drink", "用户喜欢喝咖啡"), "active"),
+        # The same, or a correction: a person decides.
+        (("home_city", PORTO), ("residence", "Lives in Porto"), "waiting"),
+        (("allergy", "Is allergic to peanuts and walnuts"), ("allergy", PEANUTS), "waiting"),
+        (("pets", "Likes dogs more than cats"), ("pets", "Likes cats more than dogs"), "waiting"),
+        (("diet", "Non mangia carne"), ("diet", "Mangia carne"), "waiting"),
+    ],
+)
+async def test_what_is_like_something_forgotten_waits_and_what_is_not_is_learned(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    forgotten: tuple[str, str],
+    now: tuple[str, str],
+    validity: str,
 ) -> None:
-    id, _ = await store_fact(memory, principal, "user", "home_city", PORTO)
+    id, _ = await store_fact(memory, principal, "user", *forgotten, trust="user_said")
     await forget_memory(memory, principal, "fact", id)
-    await _learn(memory, principal, "Lives in Braga since the summer", "home_city")
-    assert await _active(admin) == [("home_city", "Lives in Braga since the summer")]
+    clock.advance(minutes=5)
+    await _learn(memory, principal, now[1], now[0], permanence="standard")
+    _, learned = await facts(admin)
+    assert (learned["content"], learned["validity"]) == (now[1], validity)
+
+
+async def test_what_is_known_is_confirmed_though_its_twin_was_forgotten(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "home_city", PORTO, trust="user_said")
+    twin, _ = await store_fact(memory, principal, "user", "residence", PORTO, trust="user_said")
+    await forget_memory(memory, principal, "fact", twin)
+    clock.advance(hours=2)
+    await tell(memory, principal, f"User: {PORTO}", trust="user_said")
+    stated = fact(PORTO, "E1", predicate="home_city")
+    report, _ = await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert (report.total("facts_confirmed"), report.total("refused")) == (1, 0)
+
+
+async def test_a_statement_that_waited_and_was_rejected_counts_from_then(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await store_fact(
+        memory, principal, "user", "allergy", PEANUTS, permanence="permanent", trust="user_said"
+    )
+    stated = answer(new_facts=[fact(PENICILLIN, "E1", predicate="allergy", permanence="permanent")])
+    await tell(memory, principal, f"Letter: {PENICILLIN}", trust="tool_output")
+    await consolidate(memory, principal, stated)
+    clock.advance(days=3)
+    await forget_memory(memory, principal, "fact", (await facts(admin))[1]["id"])
+    clock.advance(hours=1)
+    await tell(memory, principal, f"User: I am not {PENICILLIN}", trust="tool_output")
+    report, _ = await consolidate(memory, principal, stated)
+    assert (report.total("waiting"), report.total("refused")) == (0, 1)
+
+
+async def test_a_forgotten_rule_is_not_learned_again_from_what_told_it(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    id = await store_rule(memory, principal, "Answer in French")
+    clock.advance(days=3)
+    await forget_memory(memory, principal, "rule", id)
+    await tell(memory, principal, "User: forget the rule to answer in French")
+    learned = answer(new_rules=[{"content": "Answer in French", "source_episode_ids": ["E1"]}])
+    report, _ = await consolidate(memory, principal, learned)
+    assert (report.total("rules_created"), report.total("refused")) == (0, 1)
+
+    clock.advance(days=2)
+    await tell(memory, principal, "User: answer in French")
+    report, _ = await consolidate(memory, principal, learned)
+    assert report.total("rules_created") == 1
 
 
 async def test_what_became_a_warning_is_not_learned_as_a_rule_again(
@@ -563,3 +717,25 @@ async def test_what_became_a_warning_is_not_learned_as_a_rule_again(
         "anti_pattern",
         "Answer in French when the user does",
     )
+
+
+@pytest.mark.parametrize(("scope", "kept"), [("mail", False), ("chat", True)])
+async def test_a_warning_holds_in_its_scope_and_later_a_person_decides(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    scope: str,
+    kept: bool,
+) -> None:
+    id = await store_rule(memory, principal, "Answer in French", scope="mail")
+    for _ in range(3):
+        await rule_harmed(memory, principal, id, reason="nobody understood it")
+    assert await invert_rule(memory, principal, id)
+    clock.advance(days=200)
+    await tell(memory, principal, "User: from now on answer in French", butler=scope)
+    stated = {"content": "Answer in French", "scope": scope, "source_episode_ids": ["E1"]}
+    report, _ = await consolidate(memory, principal, answer(new_rules=[stated]))
+    assert (report.total("rules_created") == 1, report.total("waiting") == 1) == (kept, not kept)
+    _, rule = await rules(admin)
+    assert rule["metadata"].get("waiting") == (None if kept else {"reason": "warning"})

@@ -2,9 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -13,17 +12,23 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactKey
-from memory_butler.domain.likeness import Statement, adds_nothing, compare, one_more
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch
 from memory_butler.engine import fact_changes, lineage
+from memory_butler.engine.consolidation.known import (
+    GivenUp,
+    Placed,
+    is_forgotten,
+    is_warned_of,
+    placed,
+)
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
 from memory_butler.logs import get_logger
-from memory_butler.store import episodes, facts, links, rules
+from memory_butler.store import facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -37,16 +42,6 @@ class _Outweighed(MemoryButlerError):
     """What memory knows is trusted more than the episodes: nothing is wrong with the answer."""
 
     code = "conflict"
-
-
-class _Rejected(MemoryButlerError):
-    """Memory had it and gave it up: nothing is wrong with the answer here either."""
-
-    code = "conflict"
-
-
-# A session in which somebody has something forgotten is told, as an episode, when it ends.
-_STILL_FORGOTTEN: Final = timedelta(days=1)
 
 
 async def execute(
@@ -78,7 +73,7 @@ async def _attempt(
     try:
         async with tx.connection.transaction():
             await action()
-    except (_Outweighed, _Rejected) as error:
+    except (_Outweighed, GivenUp) as error:
         outcome.counts["refused"] += 1
         outcome.errors.append(str(error))
         return
@@ -108,29 +103,11 @@ async def _store(
     outcome: Outcome,
 ) -> None:
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
-    new = draft.new
-    held: Hold | None = draft.held
-    if isinstance(new, NewFact):
-        new = await about_entity(tx, new)
-        await _require_not_forgotten(tx, draft, new, embedded)
-        if held is None:
-            if draft.target is None and draft.restates is None:
-                new = await _beside_what_never_changes(tx, new, embedded)
-            known = None
-            try:
-                known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)
-            except _Outweighed as outweighed:
-                outcome.errors.append(str(outweighed))
-                held = "outweighed"
-            else:
-                if known is not None:
-                    _note(stored, draft, known)
-                    return
-                if await _replaces_on_weak_evidence(tx, group, draft, new):
-                    held = "weak"
-        draft = replace(draft, new=new, held=held)
-    else:
-        await _require_no_warning(tx, new)
+    weighed = await _weighed(memory, principal, tx, group, draft, embedded, outcome)
+    draft, new = weighed.draft, weighed.draft.new
+    if weighed.known is not None:
+        _note(stored, draft, weighed.known)
+        return
     if draft.held is not None:
         await _hold(principal, tx, group, draft, embedded, outcome)
         return
@@ -142,79 +119,69 @@ async def _store(
         await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
         await _link_support(tx, group, new.id, support, stored, outcome, new)
+    if weighed.beside is not None:
+        await links.insert(tx, item, ("fact", weighed.beside), "contradicts", new.created_at)
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
     _note(stored, draft, new.id)
 
 
-async def _require_not_forgotten(
-    tx: Transaction, draft: Draft, new: NewFact, embedded: Embedded
-) -> None:
-    """What was forgotten stays so, until it is said at least a day later (C-408).
+class _Weighed(NamedTuple):
+    """A draft with its entity, its key and why it waits, if it does.
 
-    The episodes still tell it: those of before, and the one in which it was to be forgotten.
+    `known` was confirmed in its place; it is stored `beside` what it may contradict.
+    """
+
+    draft: Draft
+    known: UUID | None = None
+    beside: UUID | None = None
+
+
+async def _weighed(
+    memory: Memory,
+    principal: Principal,
+    tx: Transaction,
+    group: Group,
+    draft: Draft,
+    embedded: Embedded,
+    outcome: Outcome,
+) -> _Weighed:
+    """Hold a draft against what memory knows already, and what it gave up.
 
     Raises:
-        _Rejected: a fact on the subject that says the same was forgotten.
+        GivenUp: memory gave up just this.
     """
-    forgotten = await facts.retracted_of(tx, new.subject, new.entity_id, embedded)
-    if not forgotten:
-        return
-    said = [row["occurred_at"] for row in await episodes.many(tx, list(draft.sources))]
-    stated = Statement(new.subject, new.predicate, new.content)
-    for row in forgotten:
-        if said and max(said) >= row["retired_at"] + _STILL_FORGOTTEN:
-            continue
-        # Of one subject, however each spells it.
-        known = Statement(new.subject, row["predicate"], row["content"])
-        if (
-            adds_nothing(known, stated)
-            or same_words(row["content"], new.content)
-            or compare(known, stated, row["nearness"]) == "duplicate"
-        ):
-            raise _Rejected(f"refused: fact {row['id']}, which says the same, was forgotten")
+    new = draft.new
+    if isinstance(new, NewRule):
+        warned = await is_warned_of(tx, draft, new)
+        return _Weighed(_held(draft, "warning" if warned else None))
+    new = await about_entity(tx, new)
+    place = Placed(new)
+    if draft.target is None and draft.restates is None:
+        place = await placed(tx, new, embedded)
+    new = place.new
+    draft = replace(draft, new=new, restates=draft.restates or place.says_again)
+    if draft.held is None:
+        try:
+            known = await _confirm_known(memory, principal, tx, group, draft, new, outcome)
+            if known is not None:
+                return _Weighed(draft, known)
+            if place.beside is not None:
+                _require_touchable(new.trust, *place.beside)
+        except _Outweighed as outweighed:
+            outcome.errors.append(str(outweighed))
+            draft = _held(draft, "outweighed")
+    # First whether it is refused altogether.
+    draft = _held(draft, "forgotten" if await is_forgotten(tx, draft, new, embedded) else None)
+    if await _replaces_on_weak_evidence(tx, group, draft, new):
+        draft = _held(draft, "weak")
+    doubted = place.beside[0] if place.beside is not None and place.doubtful else None
+    return _Weighed(draft, beside=doubted)
 
 
-async def _require_no_warning(tx: Transaction, new: NewRule) -> None:
-    """What did harm, and became a warning, is no new rule in the same words (C-408).
-
-    Raises:
-        _Rejected: there is such a warning.
-    """
-    for id, content in await rules.inverted(tx):
-        if same_words(content, new.content):
-            raise _Rejected(f"refused: rule {id}, which said the same, became a warning")
-
-
-async def _beside_what_never_changes(tx: Transaction, new: NewFact, embedded: Embedded) -> NewFact:
-    """A new fact under the first key of its own that no other permanent fact holds (C-407).
-
-    A model calls new what is one more allergy, and gives it the predicate of the first.
-    """
-    predicate, number = new.predicate, 1
-    while await _is_one_more(tx, new, embedded):
-        number += 1
-        new = replace(new, predicate=f"{predicate}_{number}")
-    return new
-
-
-async def _is_one_more(tx: Transaction, new: NewFact, embedded: Embedded) -> bool:
-    """Whether a permanent fact holds its key, and the new one is one more of the kind.
-
-    Where the new one is trusted too little to replace it, the two are left to the key.
-    """
-    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    await facts.lock_key(tx, key)
-    holders = await facts.active_of(tx, key)
-    if not holders:
-        return False
-    (row,) = await facts.many(tx, [holders[0].id])
-    if row["permanence"] != "permanent" or not may_touch(new.trust, Trust(row["trust"])):
-        return False
-    # Of one key, and so of one subject, however each spells it.
-    known = Statement(new.subject, new.predicate, row["content"])
-    stated = Statement(new.subject, new.predicate, new.content)
-    return one_more(known, stated, await facts.nearness(tx, row["id"], embedded))
+def _held(draft: Draft, reason: Hold | None) -> Draft:
+    """The draft that waits for this reason, unless it waits for another one."""
+    return replace(draft, held=draft.held or reason)
 
 
 async def _replaces_on_weak_evidence(
@@ -298,7 +265,7 @@ async def _confirm_known(
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
     await facts.lock_key(tx, key)
     if draft.target is not None and draft.target in group.facts:
-        _require_touchable(new.trust, group.facts[draft.target])
+        _require_touchable(new.trust, draft.target, Trust(group.facts[draft.target]["trust"]))
     if draft.restates is not None:
         row = await facts.for_update(tx, draft.restates)
         if row is not None and row["validity"] == "active" and row["trust"] >= new.trust:
@@ -312,7 +279,7 @@ async def _confirm_known(
         return None
     same = row["content"].strip().casefold() == new.content.strip().casefold()
     if not same or row["trust"] < new.trust:
-        _require_touchable(new.trust, row)
+        _require_touchable(new.trust, row["id"], Trust(row["trust"]))
         return None
     await _say_again(memory, principal, tx, group, draft, row, outcome)
     return holders[0].id
@@ -333,12 +300,11 @@ async def _say_again(
         await _confirm_locked(memory, principal, tx, group, row, outcome)
 
 
-def _require_touchable(trust: Trust, row: Row) -> None:
-    known = Trust(row["trust"])
+def _require_touchable(trust: Trust, id: UUID, known: Trust) -> None:
     if not may_touch(trust, known):
         raise _Outweighed(
             f"refused: what has the trust {trust.label} neither confirms nor replaces "
-            f"fact {row['id']} of trust {known.label}"
+            f"fact {id} of trust {known.label}"
         )
 
 
@@ -350,7 +316,7 @@ async def _confirm_locked(
     row: Row,
     outcome: Outcome,
 ) -> None:
-    _require_touchable(group.trust, row)
+    _require_touchable(group.trust, row["id"], Trust(row["trust"]))
     id: UUID = row["id"]
     now = memory.clock()  # under the lock: somebody may have confirmed it since the draft was made
     await fact_changes.confirm(tx, principal, id, now)

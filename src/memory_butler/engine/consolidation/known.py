@@ -1,0 +1,181 @@
+"""What memory knows already, or knew once, of what a model calls new."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final
+from uuid import UUID
+
+from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.facts import FactKey, key_of
+from memory_butler.domain.likeness import (
+    Statement,
+    adds_nothing,
+    compare,
+    has_all_of,
+    is_of_several,
+    one_more,
+    telling_words,
+)
+from memory_butler.domain.restatement import same_words
+from memory_butler.domain.trust import Trust
+from memory_butler.engine.consolidation.prepare import Draft
+from memory_butler.store import episodes, facts, rules
+from memory_butler.store.embeddings import Embedded
+from memory_butler.store.facts import NewFact
+from memory_butler.store.rows import Row
+from memory_butler.store.rules import NewRule
+from memory_butler.store.transaction import Transaction
+
+
+class GivenUp(MemoryButlerError):
+    """Memory had it and gave it up: nothing is wrong with the answer."""
+
+    code = "conflict"
+
+
+# A session in which somebody has something forgotten is told, as an episode, when it ends.
+_STILL_GIVEN_UP: Final = timedelta(days=1)
+# From so many on, the words of a content say by themselves what it is about.
+_WHOLE: Final = 2
+_SENTENCE: Final = 3
+_LONGEST_WORD: Final = 24
+_LONGEST_PREDICATE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A new fact under the key that is right for it.
+
+    `says_again`: a permanent fact that has all of its words. `beside`: the one of the key that was
+    asked for, of which it is one more, and its trust; with `doubtful`, the two may contradict each
+    other.
+    """
+
+    new: NewFact
+    says_again: UUID | None = None
+    beside: tuple[UUID, Trust] | None = None
+    doubtful: bool = False
+
+
+async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
+    """A new fact among the permanent ones of its kind (C-407); locks the keys that it looks at.
+
+    A model calls new what is one more allergy, and gives it the predicate of the first; or what is
+    part of a fact that it does not see.
+    """
+    await _lock(tx, new)
+    lasting = await facts.lasting_of(tx, new, embedded)
+    stated = _stated(new, new.content)
+    for row in lasting:
+        own = row["predicate"] == new.predicate
+        if (own or len(stated.terms) >= _WHOLE) and has_all_of(_known(new, row), stated):
+            return Placed(replace(new, predicate=row["predicate"]), says_again=row["id"])
+    first = next((row for row in lasting if _has_key(new, row)), None)
+    if first is None or not _is_one_more(new, first):
+        return Placed(new)
+    for row in lasting:
+        if not _has_key(new, row) and not _is_one_more(new, row):
+            # It says more than another of the kind, or corrects it.
+            return Placed(replace(new, predicate=row["predicate"]))
+    own_key = await _key_of_its_own(tx, new, first)
+    beside = (first["id"], Trust(first["trust"]))
+    return Placed(own_key, beside=beside, doubtful=not is_of_several(stated))
+
+
+async def _key_of_its_own(tx: Transaction, new: NewFact, first: Row) -> NewFact:
+    """The fact under a free predicate made of its own words, which other installations make too."""
+    for suffix in _suffixes(new, first):
+        named = replace(new, predicate=f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}")
+        if not await facts.active_of(tx, await _lock(tx, named)):
+            return named
+    raise AssertionError  # the last suffix is of the whole content, which adds_nothing has met
+
+
+def _suffixes(new: NewFact, first: Row) -> Iterator[str]:
+    for word in telling_words(_known(new, first), _stated(new, new.content)):
+        if len(word) <= _LONGEST_WORD:
+            yield word
+    folded = " ".join(new.content.casefold().split())
+    yield blake2b(folded.encode(), digest_size=8).hexdigest()
+
+
+async def _lock(tx: Transaction, new: NewFact) -> FactKey:
+    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
+    await facts.lock_key(tx, key)
+    return key
+
+
+def _has_key(new: NewFact, row: Row) -> bool:
+    return key_of(row["predicate"]) == key_of(new.predicate)
+
+
+def _is_one_more(new: NewFact, row: Row) -> bool:
+    return one_more(_known(new, row), _stated(new, new.content), row["nearness"])
+
+
+def _known(new: NewFact, row: Row) -> Statement:
+    # Of one kind, and of one subject, however each spells it.
+    return _stated(new, row["content"])
+
+
+def _stated(new: NewFact, content: str) -> Statement:
+    return Statement(new.subject, new.predicate, content)
+
+
+async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Embedded) -> bool:
+    """Whether something like it was forgotten after its episodes, or on the day before (C-408).
+
+    The episodes still tell it: those of before, and the one in which it was to be forgotten.
+
+    Raises:
+        GivenUp: just this was forgotten, in the same words.
+    """
+    said = await _said(tx, draft)
+    if said is None:
+        return False
+    forgotten = await facts.forgotten_since(
+        tx, new.subject, new.entity_id, embedded, said - _STILL_GIVEN_UP
+    )
+    stated = _stated(new, new.content)
+    alike = False
+    for row in forgotten:
+        known = Statement(new.subject, row["predicate"], row["content"])
+        same_kind = known.asked == stated.asked
+        if same_words(row["content"], new.content):
+            if same_kind or len(stated.terms) >= _SENTENCE:
+                raise GivenUp(f"refused: fact {row['id']}, which says the same, was forgotten")
+            alike = alike or len(stated.terms) >= _WHOLE
+        elif same_kind or len(stated.terms) >= _WHOLE:
+            alike = (
+                alike
+                or adds_nothing(known, stated)
+                or compare(known, stated, row["nearness"]) == "duplicate"
+            )
+    return alike
+
+
+async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule) -> bool:
+    """Whether a rule did harm in the same words, and became a warning, a day before it was said.
+
+    Raises:
+        GivenUp: it did so after its episodes, or on the day before; or was forgotten then (C-408).
+    """
+    said = await _said(tx, draft)
+    warned = False
+    for row in await rules.given_up(tx, new.scope):
+        if not same_words(row["content"], new.content):
+            continue
+        since: datetime | None = row["given_up_at"]
+        if said is None or since is None or said < since + _STILL_GIVEN_UP:
+            became = "was forgotten" if row["forgotten"] else "became a warning"
+            raise GivenUp(f"refused: rule {row['id']}, which said the same, {became}")
+        warned = warned or not row["forgotten"]
+    return warned
+
+
+async def _said(tx: Transaction, draft: Draft) -> datetime | None:
+    """When the last of its episodes happened."""
+    told = await episodes.many(tx, list(draft.sources))
+    return max((row["occurred_at"] for row in told), default=None)
