@@ -2,7 +2,8 @@
 
 The server is the embedded one. It lives in a temporary folder and goes with it; durability is off,
 because nothing of it outlives the run. The schema is migrated once, into a template, and cloned. A
-clone is emptied for the next test, unless a test changed its schema or left a connection.
+clone is emptied for the next test, and its pool kept, unless a test changed its schema or left a
+connection.
 """
 
 import asyncio
@@ -10,16 +11,15 @@ import os
 import shutil
 import stat
 import tempfile
-import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import asyncpg
 import numpy as np
@@ -35,7 +35,7 @@ from memory_butler.inference.eight_bits import PrecisionChoice
 from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import open_pool, prepare_connection
+from memory_butler.store.transaction import Pool, open_pool, prepare_connection
 
 # No test may spend money: a key in the environment would be found, and used, by a server.
 for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
@@ -72,10 +72,10 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 _ROOM = 4 << 30  # several times what the tests of two workers keep at once
 
 Connection: TypeAlias = asyncpg.Connection
-_Result = TypeVar("_Result")
 
 
 _in_memory = pytest.StashKey[Path]()
+_loop = pytest.StashKey[asyncio.AbstractEventLoop]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -315,53 +315,69 @@ END $$;
 
 @dataclass(slots=True)
 class _Clone:
-    """A clone that tests take turns with."""
+    """A clone that tests take turns with.
+
+    Its connections stay open all the while: a new one reads all catalogs anew, which is half of
+    what a test with a memory costs.
+    """
 
     database: Database
     own: Connection
-    """Open all the while: a new one reads all catalogs anew, which costs ten times the emptying."""
     schema: str
+    pool: Pool | None = None
     uses: int = 0
 
 
 class Clones:
-    """One clone at a time for the tests of a worker, as empty for each as for the first.
+    """One clone at a time for the tests of a worker, as empty for each as for the first."""
 
-    Its connections outlive the event loops of the tests, so they have a loop of their own.
-    """
-
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, server: Connection) -> None:
         self._template = template
+        self._server = server
         self._kept: _Clone | None = None
         self._seeded: list[str] | None = None
-        self._server: Connection | None = None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="clones", daemon=True)
-        self._thread.start()
 
-    async def take(self) -> _Clone:
-        """The kept clone, or a new one."""
-        return await self._aside(self._take())
+    @asynccontextmanager
+    async def database(self) -> AsyncIterator[Database]:
+        """The kept clone, or a new one; dropped at the end if a test changed more than rows."""
+        if self._kept is None:
+            self._kept = await self._made()
+        clone = self._kept
+        yield clone.database
+        clone.uses += 1
+        if clone.uses == _USES or not await self._emptied(clone):
+            await self.drop()
 
-    async def give_back(self, clone: _Clone) -> None:
-        """Keep a clone for the next test, emptied; drop it if a test changed more than rows."""
-        await self._aside(self._give_back(clone))
+    @asynccontextmanager
+    async def pool(self, database: Database) -> AsyncIterator[Pool]:
+        """The kept pool of the clone, or of another database one that is closed at the end."""
+        clone = self._kept if self._kept and self._kept.database == database else None
+        pool = clone.pool if clone else None
+        if pool is None:
+            pool = await open_pool(database.runtime_dsn)
+        else:
+            await _plan_anew(pool)
+        new = {**vars(pool), "to_seal": set()}
+        yield pool
+        idle = not pool.is_closing() and pool.get_idle_size() == pool.get_size()
+        if clone and idle and vars(pool) == new:
+            clone.pool = pool
+            return
+        if clone:
+            clone.pool = None
+        async with asyncio.timeout(10):  # a connection that a test kept is an error, not a hang
+            await pool.close()
 
-    def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    async def drop(self) -> None:
+        clone, self._kept = self._kept, None
+        if clone is None:
+            return
+        clone.own.terminate()
+        if clone.pool is not None:
+            clone.pool.terminate()
+        await self._server.execute(f"DROP DATABASE IF EXISTS {clone.database.name} WITH (FORCE)")
 
-    async def _aside(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
-
-    async def _take(self) -> _Clone:
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            return kept
-        if self._server is None:
-            self._server = await asyncpg.connect(self._template.endpoint.dsn("postgres"))
+    async def _made(self) -> _Clone:
         database = _clone_named(self._template, f"memory_test_{next(_clones)}")
         await self._server.execute(_CLONE.format(clone=database.name, template=_TEMPLATE))
         own = await asyncpg.connect(database.admin_dsn)
@@ -369,29 +385,11 @@ class Clones:
             self._seeded = await _with_rows(own)
         return _Clone(database, own, await self._state(own))
 
-    async def _give_back(self, clone: _Clone) -> None:
-        clone.uses += 1
-        if clone.uses < _USES and await self._emptied(clone):
-            self._kept = clone
-        else:
-            await self._drop(clone)
-
-    async def _close(self) -> None:
-        if self._kept is not None:
-            await self._drop(self._kept)
-        if self._server is not None:
-            await self._server.close()
-
-    async def _drop(self, clone: _Clone) -> None:
-        assert self._server is not None
-        clone.own.terminate()
-        await self._server.execute(f"DROP DATABASE IF EXISTS {clone.database.name} WITH (FORCE)")
-
     async def _emptied(self, clone: _Clone) -> bool:
-        assert self._server is not None
         others = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> $2"
         name, pid = clone.database.name, clone.own.get_server_pid()
-        if await self._server.fetchval(others, name, pid):
+        pooled = clone.pool.get_size() if clone.pool else 0
+        if await self._server.fetchval(others, name, pid) != pooled:
             return False
         seeded = ", ".join(f"'{name}'" for name in self._seeded or ())
         try:
@@ -408,6 +406,14 @@ class Clones:
         return " ".join([await own.fetchval(query) for query in (_SCHEMA, *seeded)])
 
 
+async def _plan_anew(pool: Pool) -> None:
+    """Forget plans: those that a test's rows were good for may be bad for the next one's."""
+    connections = [await pool.acquire() for _ in range(pool.get_idle_size())]
+    for connection in connections:
+        await connection.execute("DISCARD PLANS")
+        await pool.release(connection)
+
+
 async def _with_rows(own: Connection) -> list[str]:
     names = await own.fetch(
         "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' AND c.oid >= 16384"
@@ -416,17 +422,43 @@ async def _with_rows(own: Connection) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def clones(template: Template) -> Iterator[Clones]:
-    with closing(Clones(template)) as clones:
-        yield clones
+async def clones(template: Template, pytestconfig: pytest.Config) -> AsyncIterator[Clones]:
+    """It keeps connections, and with them one event loop for all tests of a worker."""
+    pytestconfig.stash[_loop] = asyncio.get_running_loop()
+    server = await asyncpg.connect(template.endpoint.dsn("postgres"))
+    clones = Clones(template, server)
+    yield clones
+    await clones.drop()
+    await server.close()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running(pytestconfig: pytest.Config) -> Iterator[None]:
+    """A task that a test leaves behind would run on in the next one, unseen."""
+    loop = pytestconfig.stash.get(_loop, None)
+    before = _tasks(loop) if loop else set()
+    yield
+    left = _tasks(loop) - before if loop else set()
+    if loop and left:
+        _, left = loop.run_until_complete(asyncio.wait(left, timeout=5))  # some are ending
+        for task in left:
+            task.cancel()
+        assert not left, "the test left tasks behind"
+
+
+def _tasks(loop: asyncio.AbstractEventLoop) -> set[asyncio.Task[Any]]:
+    """What runs in it, but for what sse-starlette starts once for all servers of a loop."""
+    running = asyncio.all_tasks(loop)
+    return {
+        one for one in running if getattr(one.get_coro(), "__name__", "") != "_shutdown_watcher"
+    }
 
 
 @pytest.fixture
 async def database(clones: Clones) -> AsyncIterator[Database]:
     """A test's own database."""
-    clone = await clones.take()
-    yield clone.database
-    await clones.give_back(clone)
+    async with clones.database() as database:
+        yield database
 
 
 @pytest.fixture
@@ -460,12 +492,10 @@ async def admin(admin_dsn: str) -> AsyncIterator[Connection]:
 
 
 @pytest.fixture
-async def pool(database: Database) -> AsyncIterator[asyncpg.Pool]:
+async def pool(clones: Clones, database: Database) -> AsyncIterator[Pool]:
     """Connections of the runtime role, as the server has them."""
-    pool = await open_pool(database.runtime_dsn)
-    yield pool
-    async with asyncio.timeout(10):  # a connection that a test kept is an error, not a hang
-        await pool.close()
+    async with clones.pool(database) as pool:
+        yield pool
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _PR
 # Nothing of the browser's own asks the network: what is asked, the page asked.
 _QUIET = (
     "--no-sandbox",
+    # A process for each page that a kept tab visits costs more than the page.
+    "--renderer-process-limit=1",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Final
 
 import httpx
@@ -44,8 +45,7 @@ class Client:
         assert not result.is_error, _text(result)
         answer = result.structured_content
         assert isinstance(answer, dict)
-        model = _operation(tool).output_model
-        jsonschema.validate(answer, model.model_json_schema(mode="serialization"))
+        _validator(_output_schema(tool)).validate(answer)
         return answer
 
     async def read(self, tool: str, /, **arguments: Any) -> str:
@@ -58,7 +58,7 @@ class Client:
             return text
         assert result.structured_content == json.loads(text)
         if schema is not None:
-            jsonschema.validate(result.structured_content, schema)
+            _validator(json.dumps(schema)).validate(result.structured_content)
         return text
 
     async def refusal(self, tool: str, /, **arguments: Any) -> str:
@@ -74,6 +74,19 @@ class Client:
 
 def _operation(tool: str) -> Operation[Any, Any]:
     return next(one for one in OPERATIONS if one.name == tool)
+
+
+# To make a schema and to look at it costs more than the call; tools have few.
+@cache
+def _output_schema(tool: str) -> str:
+    return json.dumps(_operation(tool).output_model.model_json_schema(mode="serialization"))
+
+
+@cache
+def _validator(schema: str) -> jsonschema.Draft202012Validator:
+    known = json.loads(schema)
+    jsonschema.Draft202012Validator.check_schema(known)
+    return jsonschema.Draft202012Validator(known)
 
 
 def _text(result: CallToolResult) -> str:
