@@ -308,16 +308,17 @@ def _responses(turn: Call | str, body: Json) -> Json | list[Json]:
     if not body.get("stream"):
         return response
     begun = {**response, "status": "in_progress", "output": []}
-    return [
-        {"type": "response.created", "sequence_number": 0, "response": begun},
-        {
-            "type": "response.output_item.done",
-            "sequence_number": 1,
-            "output_index": 0,
-            "item": item,
-        },
-        {"type": "response.completed", "sequence_number": 2, "response": response},
+    where = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+    parts = [turn] if isinstance(turn, str) else []
+    opened = {**item, "status": "in_progress", **({"content": []} if parts else {})}
+    events: list[Json] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": opened},
+        *({"type": "response.output_text.delta", **where, "delta": part} for part in parts),
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": response},
     ]
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
 
 
 def _namespace(body: Json, tool: str) -> str | None:

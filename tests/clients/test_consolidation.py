@@ -97,7 +97,12 @@ async def test_a_question_and_nothing_else(
 
 @pytest.mark.parametrize(
     ("name", "tool"),
-    [("claude", "claude"), ("claude for Node 20", "claude"), ("gemini", "gemini")],
+    [
+        ("claude", "claude"),
+        ("claude for Node 20", "claude"),
+        ("codex", "codex"),
+        ("gemini", "gemini"),
+    ],
 )
 async def test_a_companions_reply_is_told_while_it_is_written(
     person: Person, name: str, tool: str

@@ -205,6 +205,6 @@ def private_file(path: Path, text: str) -> str:
 def _final(stdout: bytes) -> str:
     """The agent's last word: the `result` of Claude Code's JSON, else the text as it stands."""
     try:
-        return read_claude(stdout, b"").text.strip()
+        return read_claude(stdout).text.strip()
     except ModelAnswerUnreadable:
         return stdout.decode("utf-8", "replace").strip()

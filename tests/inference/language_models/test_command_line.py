@@ -5,6 +5,7 @@ import json
 import os
 import time
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,54 @@ if arguments[0] == "debug":
     print('{"models": [{"slug": "gpt-6-luna", "tool_mode": "code", "context_window": 272000}]}')
     sys.exit()
 """
-CODEX_EVENTS = [
-    {"type": "thread.started", "thread_id": "t"},
-    {"type": "item.completed", "item": {"type": "agent_message", "text": "{}"}},
-    {"type": "turn.completed", "usage": {"input_tokens": 700, "output_tokens": 30}},
-]
+
+
+def codex_turn(
+    *texts: str, error: str | None = None, parts: Sequence[str] = ()
+) -> dict[str, list[dict[str, Any]]]:
+    """What `codex app-server` says to each call, when its model answers with these texts."""
+    usage = {"total": {"inputTokens": 700, "outputTokens": 30}}
+    turn = {"status": "completed", "error": error and {"message": error}}
+    said = [
+        *(("item/agentMessage/delta", {"delta": part}) for part in parts),
+        ("item/completed", {"item": {"type": "userMessage", "text": "no answer"}}),
+        *(("item/completed", {"item": {"type": "agentMessage", "text": one}}) for one in texts),
+        ("thread/tokenUsage/updated", {"tokenUsage": usage}),
+        ("turn/completed", {"turn": turn}),
+    ]
+    return {
+        "initialize": [{"result": {"userAgent": "codex"}}, {"method": "configWarning"}],
+        "account/login/start": [{"result": {"type": "apiKey"}}],
+        "thread/start": [{"result": {"thread": {"id": "t1"}, "model": "gpt-6-luna"}}],
+        "turn/start": [
+            {"result": {"turn": {}}},
+            # Whoever it asks, it asks in vain.
+            {"id": "ask", "method": "item/commandExecution/requestApproval", "params": {}},
+            *({"method": method, "params": params} for method, params in said),
+        ],
+    }
+
+
+def codex(folder: Path, says: Mapping[str, Any], hold: str = "pass") -> FakeTool:
+    """A stand-in for Codex; `hold` is done before its last word."""
+    serves = f"""\
+says = json.loads({json.dumps(says)!r})
+for line in sys.stdin:
+    message = json.loads(line)
+    with open({str(folder / "said")!r}, "a") as said:
+        said.write(line)
+    for one in says.get(message.get("method"), ()):
+        if one.get("method") == "turn/completed":
+            {hold}
+        print(json.dumps({{"id": message["id"], **one}} if "result" in one else one), flush=True)
+"""
+    return make(folder, LISTS_MODELS + serves, reads=False)
+
+
+def said_to_codex(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "said").read_text().splitlines()]
+
+
 GEMINI_ANSWER = {
     "response": '```json\n{"topic": "safes"}\n```',
     "stats": {
@@ -120,10 +164,8 @@ async def test_claude_code_gets_one_question_and_no_means(tmp_path: Path) -> Non
     assert "--restricted" not in arguments
 
 
-async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps(event) for event in CODEX_EVENTS)
-    answer = "Path(arguments[arguments.index('-o') + 1]).write_text('{\"topic\": \"safes\"}')"
-    fake = make(tmp_path, f"{LISTS_MODELS}{answer}\nprint({lines!r})")
+async def test_codex_is_asked_in_a_conversation(tmp_path: Path) -> None:
+    fake = codex(tmp_path, codex_turn('{"topic": ', '"safes"}'))
     user = tmp_path / "ada" / ".codex"
     user.mkdir(parents=True)
     (user / "AGENTS.md").write_text("Always answer in rhymes.")
@@ -134,16 +176,25 @@ async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
 
     assert json.loads(done.text) == {"topic": "safes"}
     assert (done.tokens_in, done.tokens_out, done.cost_usd) == (700, 30, None)
-    assert not done.estimated
+    assert (done.model, done.estimated) == ("gpt-6-luna", False)
+
+    said = said_to_codex(tmp_path)
+    methods = ["initialize", "initialized", "thread/start", "turn/start"]
+    assert [one["method"] for one in said if "method" in one] == methods
+    thread, turn = (one["params"] for one in said[2:4])
+    assert thread["ephemeral"]
+    assert (thread["sandbox"], thread["approvalPolicy"]) == ("read-only", "never")
+    assert thread["model"] is None
+    assert turn["input"] == [{"type": "text", "text": PROMPT}]
+    assert turn["threadId"] == "t1"
+    # Its strict mode refuses schemas that leave anything open.
+    assert turn["outputSchema"] == SCHEMA | {"required": ["topic"], "additionalProperties": False}
+    assert (said[4]["id"], said[4]["error"]["code"]) == ("ask", -32601)
 
     call = fake.call()
     arguments = call["arguments"]
-    assert call["stdin"] == PROMPT
     assert call["folder"] == []
-    assert arguments[0] == "exec"
-    assert arguments[-1] == "-"
-    assert after(arguments, "-s") == "read-only"
-    assert {"--ephemeral", "--skip-git-repo-check"} <= {*arguments}
+    assert arguments[0] == "app-server"
     told = dict(one.split("=", 1) for one in arguments if one.startswith("model_"))
     files = call["files"]
     assert files[told["model_instructions_file"]] == REQUEST.system
@@ -155,10 +206,31 @@ async def test_codex_gets_files_and_writes_one(tmp_path: Path) -> None:
     settings = tomllib.loads(call["home"]["config.toml"])
     assert settings["openai_base_url"] == "https://gw.example"
     assert "mcp_servers" not in settings
-    assert "-m" not in arguments
-    # Its strict mode refuses schemas that leave anything open.
-    schema = json.loads(files[after(arguments, "--output-schema")])
-    assert schema == SCHEMA | {"required": ["topic"], "additionalProperties": False}
+    assert "cli_auth_credentials_store" not in settings
+
+
+async def test_codex_is_told_the_key_and_does_not_keep_it(tmp_path: Path) -> None:
+    fake = codex(tmp_path, codex_turn("Hello."))
+    environment = ENVIRONMENT | {"CODEX_API_KEY": KEY}
+    asked = Request("Be brief.", "half \ud83d a sign", None, 100)
+    done = await model(fake, "codex", model="gpt-6-sol", environment=environment).complete(asked)
+    assert done.text == "Hello."
+
+    _, _, login, thread, turn, _ = said_to_codex(tmp_path)
+    assert login["params"] == {"type": "apiKey", "apiKey": KEY}
+    assert thread["params"]["model"] == "gpt-6-sol"
+    assert turn["params"]["input"][0]["text"] == "half ? a sign"
+    assert "outputSchema" not in turn["params"]
+    settings = tomllib.loads(fake.call()["home"]["config.toml"])
+    assert settings["cli_auth_credentials_store"] == "ephemeral"
+
+
+@pytest.mark.parametrize("refused", ["initialize", "thread/start", "turn/start"])
+async def test_a_refusal_of_codex_ends_the_conversation(tmp_path: Path, refused: str) -> None:
+    error = [{"id": 0, "error": {"code": -32600, "message": "401 Unauthorized"}}]
+    fake = codex(tmp_path, codex_turn("Hello.") | {refused: error})
+    with pytest.raises(ModelAccessDenied, match="log in"):
+        await model(fake, "codex").complete(REQUEST)
 
 
 async def test_gemini_gets_instructions_and_settings_as_files(tmp_path: Path) -> None:
@@ -409,6 +481,22 @@ async def test_an_answer_is_told_while_it_is_written(
     assert arguments.count("--output-format") == 1
 
 
+async def test_codex_tells_an_answer_while_it_is_written(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    def hear(part: str) -> None:
+        heard.append(part)
+        if len(heard) == 2:
+            (tmp_path / "heard").touch()
+
+    wait = f"while not os.path.exists({str(tmp_path / 'heard')!r}): time.sleep(0.01)"
+    fake = codex(tmp_path, codex_turn("Here it is.", parts=["Here ", "it is."]), wait)
+    asked = Request("Be brief.", PROMPT, None, 500, heard=hear)
+    done = await model(fake, "codex").complete(asked)
+    assert heard == ["Here ", "it is."]
+    assert done.text == "Here it is."
+
+
 async def test_a_failure_in_a_stream_is_told_apart(tmp_path: Path) -> None:
     refused = {**CLAUDE_ANSWER, "is_error": True, "result": "Not logged in · Please run /login"}
     fake = make(tmp_path, "\n".join(map(says, [{"type": "system"}, refused])))
@@ -442,10 +530,10 @@ async def test_ten_megabytes_are_refused(tmp_path: Path, bytes_written: int) -> 
         await model(fake).complete(REQUEST)
 
 
-async def test_a_long_answer_file_is_refused(tmp_path: Path) -> None:
-    answer = "Path(arguments[arguments.index('-o') + 1]).write_text('x' * 200_000)"
-    with pytest.raises(ModelOutputTooLong):
-        await model(make(tmp_path, LISTS_MODELS + answer), "codex").complete(REQUEST)
+async def test_a_long_answer_of_codex_is_refused(tmp_path: Path) -> None:
+    fake = codex(tmp_path, codex_turn("x" * 100_001))
+    with pytest.raises(ModelOutputTooLong, match="100000 bytes"):
+        await model(fake, "codex").complete(REQUEST)
 
 
 async def test_a_codex_that_cannot_be_kept_from_its_tools_is_not_asked(tmp_path: Path) -> None:
@@ -501,16 +589,11 @@ sys.exit(3)
         ),
         (
             "codex",
-            "print(\"error: unexpected argument '--json'\", file=sys.stderr); sys.exit(2)",
+            "print(\"error: unrecognized subcommand 'app-server'\", file=sys.stderr); sys.exit(2)",
             ModelAccessDenied,
         ),
         ("claude", says({"is_error": True, "subtype": "error_max_budget_usd"}), ModelExited),
         ("claude", "print('API Error: 429 rate_limit', file=sys.stderr); sys.exit(1)", None),
-        (
-            "codex",
-            says({"type": "turn.failed", "error": {"message": "You've hit your usage limit"}}),
-            ModelRateLimited,
-        ),
         (
             "gemini",
             says({"error": {"type": "Error", "message": "API key not valid", "code": 1}}),
@@ -527,8 +610,9 @@ sys.exit(3)
 async def test_failures_that_a_person_must_mend_are_told_apart(
     tmp_path: Path, tool: str, behaviour: str, expected: type[ModelError] | None
 ) -> None:
+    fake = make(tmp_path, LISTS_MODELS + behaviour, reads=tool != "codex")
     with pytest.raises(expected or ModelRateLimited) as raised:
-        await model(make(tmp_path, LISTS_MODELS + behaviour), tool).complete(REQUEST)
+        await model(fake, tool).complete(REQUEST)
     denied = expected is ModelAccessDenied
     assert isinstance(raised.value, ConfigurationError) == denied
     assert raised.value.retryable != denied
@@ -539,9 +623,18 @@ async def test_failures_that_a_person_must_mend_are_told_apart(
 async def test_an_output_of_another_form_is_an_error(
     tmp_path: Path, tool: str, output: str
 ) -> None:
-    fake = make(tmp_path, f"{LISTS_MODELS}print({output!r})")
+    fake = make(tmp_path, f"{LISTS_MODELS}print({output!r})", reads=tool != "codex")
     with pytest.raises(ModelAnswerUnreadable, match=f"cli:{tool}"):
         await model(fake, tool).complete(REQUEST)
+
+
+async def test_a_turn_of_codex_that_failed_is_told(tmp_path: Path) -> None:
+    limited = codex(tmp_path, codex_turn("Some", error="You've hit your usage limit"))
+    with pytest.raises(ModelRateLimited):
+        await model(limited, "codex").complete(REQUEST)
+    failed = codex(tmp_path, codex_turn(error="unexpected status 500"))
+    with pytest.raises(ModelExited, match="cli:codex reports that it failed"):
+        await model(failed, "codex").complete(REQUEST)
 
 
 async def test_a_program_that_is_gone_is_a_matter_of_configuration(tmp_path: Path) -> None:

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from memory_butler.inference.language_models.codex_server import Dialogue
 from memory_butler.inference.language_models.own_home import OwnHome, home_in, make_home
 from memory_butler.inference.language_models.port import ModelAnswerUnreadable, Request
-from memory_butler.inference.language_models.told_schema import compact, strict, with_schema
+from memory_butler.inference.language_models.told_schema import compact, with_schema
 
 # In place of a value: what the run puts there. A row whose blank is empty is left out.
 SYSTEM: Final = "{system}"
 SCHEMA: Final = "{schema}"
-SCHEMA_FILE: Final = "{schema file}"
-ANSWER_FILE: Final = "{answer file}"
 SYSTEM_FILE: Final = "{system file}"
 HOME: Final = "{home}"
 CATALOG: Final = "{catalog}"
@@ -64,19 +63,15 @@ CLAUDE_ENVIRONMENT: Final[Mapping[str, str]] = {
     "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
 }
 
+# Not `exec`, which tells no message before it is whole. All else is said to it (`codex_server`).
 CODEX_FLAGS: Final[Flags] = (
-    ("exec",),
-    ("--ephemeral",),  # no record of the session
-    ("--skip-git-repo-check",),
-    ("-s", "read-only"),
+    ("app-server",),
     ("-c", CATALOG),
     ("-c", INSTRUCTIONS),
-    ("--json",),  # events on stdout, the usage among them
-    ("--output-schema", SCHEMA_FILE),
-    ("-o", ANSWER_FILE),
-    ("-m", MODEL),
-    ("-",),  # the prompt comes on stdin
 )
+# The key that it is told: to be known while the program runs, and not to be the user's login.
+CODEX_KEY: Final = "CODEX_API_KEY"
+CODEX_KEY_SETTINGS: Final = 'cli_auth_credentials_store = "ephemeral"\n'
 
 # What it knows of models decides which tools it offers them; no setting takes all of these away. So
 # it is asked what it knows, and told the same without tools.
@@ -156,15 +151,16 @@ class AgentTool:
     default_model: str | None
     # Whether it holds the model to a schema. If not, the instructions tell it.
     takes_schema: bool
-    read: Callable[[bytes, bytes], Answer]
+    read: Callable[[bytes], Answer]
     environment: Mapping[str, str]
     own_home: OwnHome | None = None
     # How it ends when a person must act.
     no_access: Sequence[int] = ()
     # What it is asked first: the models that it knows.
     list_models: Sequence[str] = ()
-    # How it is asked to tell its answer while it writes, and the text in an event of that. Codex
-    # tells no message before it is whole.
+    # What is said to it, where it holds a conversation about the question.
+    converse: Callable[[Request, str | None, Mapping[str, str]], Dialogue] | None = None
+    # How it is asked to tell its answer while it writes, and the text in an event of that.
     stream: Flags = ()
     part: Callable[[Mapping[str, Any]], object] = lambda _: None
 
@@ -178,13 +174,15 @@ class AgentTool:
 class Start:
     """What to start: the arguments after the program, the added environment, the text on stdin.
 
-    `catalog` is the file for the models that the tool knows, where it is asked for them first.
+    `catalog` is the file for the models that the tool knows, where it is asked for them first;
+    `reply` tells what is said to it after each line of its output.
     """
 
     arguments: list[str]
     environment: dict[str, str]
     stdin: str
     catalog: Path
+    reply: Callable[[bytes], str | None] | None
 
 
 def prepare(
@@ -209,7 +207,6 @@ def prepare(
     told = None if tool.takes_schema else request.schema
     system = with_schema(request.system, told)
     blanks = {SYSTEM: system, MAX_COST: f"{max_cost_usd:g}", MODEL: model or tool.default_model}
-    blanks[ANSWER_FILE] = str(scratch / "answer")
     blanks[SYSTEM_FILE] = _written(scratch / "system.md", system)
     catalog = scratch / "models.json"
     # No TOML, and so taken as the text that it is.
@@ -217,25 +214,31 @@ def prepare(
     blanks[INSTRUCTIONS] = f"model_instructions_file={blanks[SYSTEM_FILE]}"
     if tool.own_home is not None:
         blanks[HOME] = make_home(tool.own_home, home_in(scratch), environment)
-    if request.schema is not None:
-        blanks[SCHEMA] = compact(request.schema)
-        blanks[SCHEMA_FILE] = _written(scratch / "schema.json", compact(strict(request.schema)))
-    else:
-        blanks[SCHEMA] = blanks[SCHEMA_FILE] = None
+    blanks[SCHEMA] = None if request.schema is None else compact(request.schema)
 
     arguments: list[str] = []
     for row in flags:
         filled = [blanks.get(part, part) for part in row]
         arguments += [part for part in filled if part is not None] if None not in filled else []
     added = {name: blanks.get(value) or value for name, value in tool.environment.items()}
-    return Start(arguments, added, request.prompt, catalog)
+    if tool.converse is None:
+        return Start(arguments, added, request.prompt, catalog, None)
+    dialogue = tool.converse(request, blanks[MODEL], environment)
+    return Start(arguments, added, dialogue.opening(), catalog, dialogue.reply)
 
 
 def _codex_settings(_: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """Ours, with the gateway of the environment, which this program reads only from settings."""
     gateway = environment.get("OPENAI_BASE_URL")
     line = "" if gateway is None else f"openai_base_url = {json.dumps(gateway)}\n"
-    return {"config.toml": line + CODEX_SETTINGS}
+    key = CODEX_KEY_SETTINGS if CODEX_KEY in environment else ""
+    return {"config.toml": line + key + CODEX_SETTINGS}
+
+
+def _codex_dialogue(
+    request: Request, model: str | None, environment: Mapping[str, str]
+) -> Dialogue:
+    return Dialogue(request, model, environment.get(CODEX_KEY))
 
 
 def without_tools(listed: bytes) -> str:
@@ -267,7 +270,7 @@ def _written(path: Path, text: str) -> str:
     return str(path)
 
 
-def read_claude(stdout: bytes, _: bytes) -> Answer:
+def read_claude(stdout: bytes) -> Answer:
     """`{"result", "structured_output", "usage", "total_cost_usd", "modelUsage"}`."""
     document = _result(stdout)
     structured = document.get("structured_output")
@@ -291,21 +294,31 @@ def part_of_claude(event: Mapping[str, Any]) -> object:
     return delta.get("text") if delta.get("type") == "text_delta" else None
 
 
-def read_codex(stdout: bytes, answer: bytes) -> Answer:
-    """The answer's file, and `{"type": "turn.completed", "usage"}` among the events."""
-    turns = [
-        _table(event, "usage")
-        for event in map(_event, stdout.splitlines())
-        if event.get("type") == "turn.completed"
-    ]
+def read_codex(stdout: bytes) -> Answer:
+    """What was answered to `thread/start`, `item/completed` and `thread/tokenUsage/updated`."""
+    events = [_event(line) for line in stdout.splitlines()]
+    told = [(event.get("method"), _table(event, "params")) for event in events]
+    items = [_table(params, "item") for method, params in told if method == "item/completed"]
+    texts = [item.get("text") for item in items if item.get("type") == "agentMessage"]
+    counted = "thread/tokenUsage/updated"
+    counts = [_table(params, "tokenUsage") for method, params in told if method == counted]
+    usage = _table(counts[-1], "total") if counts else {}
+    models = [_table(event, "result").get("model") for event in events]
     return Answer(
-        text=_text(answer.decode("utf-8", "replace")),
-        tokens_in=_total(_sum(usage, ("input_tokens",)) for usage in turns),
-        tokens_out=_total(_sum(usage, ("output_tokens",)) for usage in turns),
+        text=_text("".join(text for text in texts if isinstance(text, str))),
+        tokens_in=_sum(usage, ("inputTokens",)),
+        tokens_out=_sum(usage, ("outputTokens",)),
+        model=next((one for one in models if isinstance(one, str)), None),
     )
 
 
-def read_gemini(stdout: bytes, _: bytes) -> Answer:
+def part_of_codex(event: Mapping[str, Any]) -> object:
+    """`{"method": "item/agentMessage/delta", "params": {"delta"}}`."""
+    is_part = event.get("method") == "item/agentMessage/delta"
+    return _table(event, "params").get("delta") if is_part else None
+
+
+def read_gemini(stdout: bytes) -> Answer:
     """`{"response", "stats": {"models": {NAME: {"tokens": {"prompt", "candidates"}}}}}`.
 
     Of a stream the parts are the response, and a model has `{"input_tokens", "output_tokens"}`.
@@ -334,13 +347,18 @@ def reported_failure(stdout: bytes) -> str | None:
     try:
         document = _object(stdout)
     except ModelAnswerUnreadable:
-        events = [_event(line) for line in stdout.splitlines()]
-        ends = [one for one in events if one.get("type") in ("turn.failed", "result")]
-        document = ends[-1] if ends else {}
+        document = next(filter(_is_end, map(_event, reversed(stdout.splitlines()))), {})
     if document.get("is_error") is True:  # Claude Code
         return f"{document.get('subtype', '')}: {document.get('result', '')}"
-    error = document.get("error")  # Codex and Gemini
+    turn = _table(_table(document, "params"), "turn")
+    error = document.get("error") or turn.get("error")  # Codex and Gemini
     return str(error.get("message", "")) if isinstance(error, dict) else None
+
+
+def _is_end(event: Mapping[str, Any]) -> bool:
+    """Whether an event sums up what was before: a result, Codex's turn, or why there was none."""
+    refused = "id" in event and "error" in event
+    return event.get("type") == "result" or event.get("method") == "turn/completed" or refused
 
 
 def _object(content: bytes) -> dict[str, Any]:
@@ -414,7 +432,7 @@ CODEX: Final = AgentTool(
     title="Codex",
     flags=CODEX_FLAGS,
     variables=(
-        *("CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        *(CODEX_KEY, "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         *("CODEX_HOME", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"),
     ),
     default_model=None,
@@ -429,6 +447,8 @@ CODEX: Final = AgentTool(
         settings=_codex_settings,
     ),
     list_models=CODEX_MODELS,
+    converse=_codex_dialogue,
+    part=part_of_codex,
 )
 GEMINI: Final = AgentTool(
     program="gemini",

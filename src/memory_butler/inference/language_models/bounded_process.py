@@ -45,10 +45,12 @@ async def run(
     timeout_seconds: float,
     max_output_bytes: int,
     heard: Callable[[bytes], None] | None = None,
+    reply: Callable[[bytes], str | None] | None = None,
 ) -> Ended:
     """Run `command` in `folder` with exactly this environment, and return how it ended.
 
-    `heard` is told its output line by line, as it comes, each with its end.
+    `heard` is told its output line by line, as it comes, each with its end. So is `reply`, and what
+    it returns is written to the program after `stdin`; None is the last word.
     Raises TimeoutError, OutputBoundPassed, or OSError if it cannot be started. After an error or a
     cancellation, too, the program and all its children are dead.
     """
@@ -63,7 +65,7 @@ async def run(
             start_new_session=True,
         )
         try:
-            return await _converse(process, stdin, max_output_bytes, heard)
+            return await _converse(process, stdin, max_output_bytes, heard, reply)
         finally:
             _kill_group(process)
             await _whole(asyncio.create_task(_farewell(process)))
@@ -74,10 +76,23 @@ async def _converse(
     stdin: bytes,
     max_output_bytes: int,
     heard: Callable[[bytes], None] | None,
+    reply: Callable[[bytes], str | None] | None,
 ) -> Ended:
     to_program, stdout, stderr = _pipes(process)
-    feed = asyncio.create_task(_feed(to_program, stdin))
-    output = asyncio.create_task(_read_bounded(stdout, max_output_bytes, heard))
+    said: asyncio.Queue[bytes | None] = asyncio.Queue()
+    said.put_nowait(stdin)
+
+    def line_read(line: bytes) -> None:
+        if heard is not None:
+            heard(line)
+        if reply is not None:
+            part = reply(line)
+            said.put_nowait(None if part is None else part.encode("utf-8", "replace"))
+
+    if reply is None:
+        said.put_nowait(None)
+    feed = asyncio.create_task(_feed(to_program, said))
+    output = asyncio.create_task(_read_bounded(stdout, max_output_bytes, line_read))
     errors = asyncio.create_task(_read_tail(stderr))
     exited = asyncio.create_task(_exit(process))
     try:
@@ -100,16 +115,17 @@ def _pipes(process: Process) -> tuple[StreamWriter, StreamReader, StreamReader]:
     return process.stdin, process.stdout, process.stderr
 
 
-async def _feed(to_program: StreamWriter, stdin: bytes) -> None:
+async def _feed(to_program: StreamWriter, said: asyncio.Queue[bytes | None]) -> None:
     # A program may answer, or fail, without reading all that it is told.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        to_program.write(stdin)
-        await to_program.drain()
+        while (part := await said.get()) is not None:
+            to_program.write(part)
+            await to_program.drain()
     to_program.close()
 
 
 async def _read_bounded(
-    stream: StreamReader, max_bytes: int, heard: Callable[[bytes], None] | None
+    stream: StreamReader, max_bytes: int, line_read: Callable[[bytes], None]
 ) -> bytes:
     content = bytearray()
     told = 0
@@ -118,9 +134,9 @@ async def _read_bounded(
         if len(content) > max_bytes:
             raise OutputBoundPassed
         end = content.rfind(b"\n", told) + 1
-        if heard is not None and end:
+        if end:
             for line in bytes(content[told:end]).splitlines(keepends=True):
-                heard(line)
+                line_read(line)
             told = end
     return bytes(content)
 

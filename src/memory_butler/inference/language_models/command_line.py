@@ -120,6 +120,7 @@ class CommandLineModel:
                 streams=heard is not None,
             )
             environment = self._environment | start.environment
+            in_parts = heard is not None or start.reply is not None
             try:
                 if self._tool.list_models:
                     await self._take_tools_away(start, environment, folder)
@@ -128,20 +129,21 @@ class CommandLineModel:
                     stdin=start.stdin.encode("utf-8", "replace"),
                     environment=environment,
                     folder=folder,
-                    max_output_bytes=self._max_output_bytes if heard is None else _EVENTS_BYTES,
+                    max_output_bytes=_EVENTS_BYTES if in_parts else self._max_output_bytes,
                     heard=heard,
+                    reply=start.reply,
                 )
             finally:
                 if self._tool.own_home is not None:
                     keep_login(self._tool.own_home, home_in(scratch), self._environment)
             self._raise_failure(ended, request)
-            answer = self._read(ended, scratch / "answer")
+            answer = self._read(ended)
         return self._completion(answer, request)
 
     def _hearing(self, request: Request) -> Callable[[bytes], None] | None:
         """What is told each line of the output, where the answer is to be told in parts."""
         heard, tool = request.heard, self._tool
-        if heard is None or not tool.stream or request.schema is not None:
+        if heard is None or request.schema is not None:
             return None
 
         def line_heard(line: bytes) -> None:
@@ -175,6 +177,7 @@ class CommandLineModel:
         folder: Path,
         max_output_bytes: int,
         heard: Callable[[bytes], None] | None = None,
+        reply: Callable[[bytes], str | None] | None = None,
     ) -> Ended:
         try:
             return await bounded_process.run(
@@ -185,6 +188,7 @@ class CommandLineModel:
                 timeout_seconds=self._timeout_seconds,
                 max_output_bytes=max_output_bytes,
                 heard=heard,
+                reply=reply,
             )
         except TimeoutError:
             raise ModelTimedOut(
@@ -219,20 +223,12 @@ class CommandLineModel:
             secrets=[self._environment.get(name, "") for name in self._tool.variables],
             private=[request.prompt, request.system],
         )
-        raise ModelExited(
-            f"{self.name} ended with status {ended.status}" + (f": {said}" if said else ""),
-            ended.status,
-        )
+        how = f"ended with status {ended.status}" if ended.status else "reports that it failed"
+        raise ModelExited(f"{self.name} {how}" + (f": {said}" if said else ""), ended.status)
 
-    def _read(self, ended: Ended, answer_file: Path) -> Answer:
-        answer = b""
-        if answer_file.exists():
-            with answer_file.open("rb") as opened:
-                answer = opened.read(self._max_output_bytes + 1)
-        if len(answer) > self._max_output_bytes:
-            raise self._too_long()
+    def _read(self, ended: Ended) -> Answer:
         try:
-            read = self._tool.read(ended.stdout, answer)
+            read = self._tool.read(ended.stdout)
         except ModelAnswerUnreadable as error:
             raise ModelAnswerUnreadable(f"{self.name}: {error}") from None
         if len(read.text.encode("utf-8", "replace")) > self._max_output_bytes:
