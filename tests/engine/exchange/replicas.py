@@ -11,7 +11,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import TrustName
 from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.engine.exchange import giving, packs, peers, taking
-from memory_butler.engine.exchange.taking import Taken
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
 
 ALL = range(packs.PARTS)

@@ -19,6 +19,7 @@ from memory_butler.engine.conflicts import list_conflicts, settle
 from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import edit_fact, edit_rule, move_rule
 from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.feedback import rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
@@ -306,4 +307,4 @@ async def test_partitions_converge_and_nothing_is_lost(
     for here, there in meetings:
         if here != there:
             clock.advance(minutes=1)
-            assert await world.places[here].pull(world.places[there]) == taking.Taken()
+            assert await world.places[here].pull(world.places[there]) == Taken()

@@ -12,6 +12,7 @@ from memory_butler.client import MemoryClient
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle.inversion import invert_rule
 from memory_butler.engine.lifecycle.sweep import run
@@ -48,7 +49,7 @@ async def _move(clock: Clock, where: Replica, id: UUID, act: ByHand) -> None:
     await move_rule(where.memory, where.principal, id, act)
 
 
-async def _pull(clock: Clock, here: Replica, there: Replica) -> taking.Taken:
+async def _pull(clock: Clock, here: Replica, there: Replica) -> Taken:
     clock.advance(minutes=1)
     return await here.pull(there)
 
@@ -92,7 +93,7 @@ async def test_a_rule_comes_with_what_it_says_and_proves_itself_anew(
     assert await proven_rules(theirs, "travel", 9) == []
     assert row["unembedded"]  # it is found by its words, and embedded by the next server
     assert await one.parts() == await other.parts()
-    assert await _pull(clock, other, one) == await _pull(clock, one, other) == taking.Taken()
+    assert await _pull(clock, other, one) == await _pull(clock, one, other) == Taken()
 
 
 async def test_the_latest_of_each_change_holds(
@@ -148,7 +149,7 @@ async def test_of_two_texts_the_later_holds_and_the_other_is_switched_off(
     await _edit(clock, one, id, "Ask before booking a hotel or a flight")
     done = await _pull(clock, other, one)
     assert (done.new, done.changed, done.conflicts) == (0, 1, 0)
-    assert await _pull(clock, one, other) == taking.Taken()
+    assert await _pull(clock, one, other) == Taken()
 
 
 async def test_what_is_trusted_less_changes_no_rule(
@@ -210,7 +211,7 @@ async def test_a_rule_that_was_erased_or_undone_does_not_come_back(
     assert (packs.opened(said)["facts"], on) == ([], None)
     clock.advance(minutes=1)
     await restore_memory(other.memory, other.principal, "rule", undone)
-    assert await _pull(clock, other, one) == taking.Taken()
+    assert await _pull(clock, other, one) == Taken()
     assert (await _says(other, admin))["Answer in French"] == "active"
 
 
@@ -223,7 +224,7 @@ async def test_what_fades_is_each_sides_own(
     clock.advance(days=400)
     await run(one.memory, one.principal)
     assert await _says(one, admin) == {"Ask before booking": "expired"}
-    assert await _pull(clock, other, one) == taking.Taken()
+    assert await _pull(clock, other, one) == Taken()
     clock.advance(minutes=1)
     await rule_helped(other.memory, other.principal, id)
     await _pull(clock, one, other)  # somebody used it since: it is in use again
@@ -287,7 +288,7 @@ async def test_a_secret_in_a_rule_is_masked_where_it_comes_in(
     await _pull(clock, other, one)
     (said,) = await _says(other, admin)
     assert "AKIA" not in said
-    assert await _pull(clock, other, one) == taking.Taken()
+    assert await _pull(clock, other, one) == Taken()
 
 
 async def test_a_damaged_rule_keeps_back_no_other(

@@ -50,6 +50,11 @@ class Sent:
     confidence: float
     says: Mapping[str, Any]
 
+    @property
+    def scope(self) -> object:
+        """Its scope, as it is said."""
+        return self.says["scope"]
+
 
 def own_key(memory: Memory, tenant: str) -> str:
     """The public key by which others know this tenant of this installation.

@@ -77,6 +77,11 @@ class SentRule:
     source_butler: str | None
     former: frozenset[str]
 
+    @property
+    def scope(self) -> object:
+        """Its scope, as it is said."""
+        return self.text.scope
+
 
 def as_sent(row: Row) -> dict[str, Any]:
     """A rule of the store as a statement has it."""

@@ -5,11 +5,11 @@ same. An accepted peer changes nothing that is trusted more than the peer is (C-
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID, uuid5
 
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
@@ -48,6 +48,7 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 BATCH: Final = 256
+One = TypeVar("One", Sent, SentRule)
 
 # What the log says of a fact that an exchange brought into a state.
 _EVENTS: Final[dict[Validity, EventType]] = {
@@ -77,9 +78,8 @@ async def take(
     """
     done, asked = Taken(), peers.chosen(scopes)
     # In a thread: megabytes of JSON take tens of milliseconds, in which others want to be served.
-    peer, said, sent, sent_rules = await asyncio.to_thread(_read, memory, principal, given, done)
-    sent = [one for one in sent if asked is None or one.says["scope"] in asked]
-    sent_rules = [one for one in sent_rules if asked is None or one.text.scope in asked]
+    reading = partial(_read, memory, principal, given, asked, done)
+    peer, said, sent, sent_rules = await asyncio.to_thread(reading)
     if said["kind"] == "state":
         return await _take_gone(memory, principal, peer, asked, _ids(said))
     moments = [*map(_newest, sent), *map(_newest_of_rule, sent_rules)]
@@ -99,7 +99,7 @@ async def take(
 
 
 def _read(
-    memory: Memory, principal: Principal, given: Signed, done: Taken
+    memory: Memory, principal: Principal, given: Signed, asked: Scopes, done: Taken
 ) -> tuple[Peer, dict[str, Any], list[Sent], list[SentRule]]:
     """Who says what; what is damaged is left out, and the others are taken."""
     said = opened(given, lambda key: _peer(memory, principal, key))
@@ -112,33 +112,39 @@ def _read(
     if said.get("kind") == "state":
         return peer, said, [], []
     given_facts, given_rules = said.get("facts"), said.get("rules", [])
-    lists = isinstance(given_facts, list) and isinstance(given_rules, list)
-    if said.get("kind") != "facts" or not lists:
+    if said.get("kind") != "facts":
+        raise InvalidInput("it is no statement of an exchange")
+    if not isinstance(given_facts, list) or not isinstance(given_rules, list):
         raise InvalidInput("it is no statement of an exchange")
     count = len(given_facts) + len(given_rules)
     if count > PACK_FACTS:
         raise InvalidInput(f"it has {count:,} facts and rules, at most {PACK_FACTS:,} are taken")
-    read: dict[UUID, Sent] = {}
-    for one in given_facts:
+    wanted = partial(_wanted_of, peer, asked, done)
+    return peer, said, wanted(given_facts, read_fact), wanted(given_rules, read_rule)
+
+
+def _wanted_of(
+    peer: Peer,
+    asked: Scopes,
+    done: Taken,
+    given: Sequence[object],
+    read: Callable[[Any, Trust], One],
+) -> list[One]:
+    """Those that can be read, were asked for and may be taken of a peer; each once."""
+    found: dict[UUID, One] = {}
+    for said in given:
         try:
-            fact = read_fact(one, peer.trust)
-            if _is_agreed(peer, fact.says["scope"]):
-                read[fact.id] = fact
-            else:
-                done.refused += 1
+            one = read(said, peer.trust)
         except InvalidInput:
             done.refused += 1
-    read_rules: dict[UUID, SentRule] = {}
-    for one in given_rules:
-        try:
-            rule = read_rule(one, peer.trust)
-            if _is_agreed(peer, rule.text.scope):
-                read_rules[rule.id] = rule
-            else:
-                done.refused += 1
-        except InvalidInput:
+            continue
+        if asked is not None and one.scope not in asked:
+            continue
+        if _is_agreed(peer, one.scope):
+            found[one.id] = one
+        else:
             done.refused += 1
-    return peer, said, list(read.values()), list(read_rules.values())
+    return list(found.values())
 
 
 async def _take_rules(
