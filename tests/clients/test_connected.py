@@ -16,7 +16,7 @@ from bench.tokens import FACTS, RULES
 from clients import matrix
 from clients.endpoint import Call, Json
 from clients.programs import COMMANDS, Person, end, finish
-from clients.toolbox import FOLDER, FRAMEWORKS, version
+from clients.toolbox import AGENT_SDK, FOLDER, FRAMEWORKS, command, version
 from conformance.toolbox import search_path
 from conftest import Connection, Database
 from memory_butler.config import Settings
@@ -212,24 +212,14 @@ async def test_hooks(
 async def test_an_agent_of_the_claude_agent_sdk(
     person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    """With the command line that the SDK makes of its options; it is not installed, for its size.
-
-    Its options stand in flags, and it lets the program read no settings of the person's.
-    """
+    """The SDK itself, which starts the program with its own flags, and no settings of a person."""
     await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
     given = memory_options(f"{served.url}/", "beekeeper")
     person.endpoint.script = [Call("memory_store_fact", FACT), "On the roof."]
-    process = await person.start(
-        "claude",
-        *("--output-format", "stream-json", "--verbose", "--system-prompt", ""),
-        *("--allowedTools", ",".join(given["allowed_tools"])),
-        *("--settings", given["settings"]),
-        *("--mcp-config", json.dumps({"mcpServers": given["mcp_servers"]})),
-        *("--setting-sources=", "--input-format", "stream-json"),
-    )
-    message = {"role": "user", "content": "Where are the bees of Ana?"}
-    line = json.dumps({"type": "user", "message": message, "session_id": ""}) + "\n"
-    assert "On the roof." in (await finish(process, line)).out
+    (program,) = command("claude")
+    words = (program, json.dumps(given), "Where are the bees of Ana?")
+    ran = await finish(await person.start(AGENT_SDK, *words))
+    assert ran.out == "On the roof.\n"
     assert "Ana keeps bees on the roof" in person.endpoint.asked[0].text
     assert await admin.fetchval("SELECT count(*) FROM facts WHERE content = $1", FACT["content"])
     row = await admin.fetchrow("SELECT butler, content FROM episodes")
@@ -311,5 +301,6 @@ def test_the_page_tells_of_the_versions_that_are_run() -> None:
     assert set(CLIENTS) == set(COMMANDS)
     assert {CLIENTS[name] for name in HOOKED} == set(HOOK_TIMEOUTS)
     page = matrix.PAGE.read_text()
+    assert f"Claude Agent SDK {version(AGENT_SDK)}" in page
     for name in (*COMMANDS, *FRAMEWORKS):
         assert f"| `{name}` | {version(name)} |" in page, "run `make clients-matrix`"

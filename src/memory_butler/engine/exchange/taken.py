@@ -8,13 +8,13 @@ class Taken:
     """What taking did.
 
     Attributes:
-        new: facts that were not here.
-        changed: facts that are in another state now.
-        conflicts: facts that wait beside one that was said elsewhere at the same time.
-        kept: facts that stay as they are: they are trusted more than what came, or have the same id
+        new: facts and rules that were not here.
+        changed: those that are in another state now, or have another text.
+        conflicts: those that wait beside one that was said elsewhere at the same time.
+        kept: those that stay as they are: they are trusted more than what came, or have the same id
             and other words.
-        gone: facts that were erased there, and are forgotten here.
-        refused: facts that were not stored, since they were erased or undone here, are damaged, or
+        gone: those that were erased there, and are forgotten here.
+        refused: those that were not stored, since they were erased or undone here, are damaged, or
             are refused by a setting of this installation.
     """
 

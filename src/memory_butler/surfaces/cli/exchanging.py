@@ -211,7 +211,7 @@ async def _agreed(
 ) -> "tuple[Agreed, shapes.Statement | None]":
     """What is exchanged with another installation, or with a folder: what was agreed of it.
 
-    With it what that installation told of its state, where it was asked.
+    With it that installation's state, where it was asked for.
 
     Raises:
         PermissionDenied: it is not known who that is, or nothing was agreed.
