@@ -651,23 +651,25 @@ async def test_what_was_told_already_is_not_asked_again(
     clock.advance(minutes=1)
     here = MemoryClient.of(one.memory, one.principal)
     there = _Listening.of(other.memory, other.principal)
+    asked = _Listening.asked
+    asked.clear()
     named = UNSET if scopes is None else scopes
     told = await there.exchange_state(scopes=named)
-    there.asked.clear()
+    asked.clear()
     assert (await carry(there, here, scopes, giver_state=told)).counts["new"] == 1
-    assert [what for what, _ in there.asked] == ["facts"]
+    assert [what for what, _ in asked] == ["facts"]
     await _say(clock, one, "Sits in room 3", "room", scope="work")
     clock.advance(minutes=1)
     told = await there.exchange_state(scopes=named)
-    there.asked.clear()
+    asked.clear()
     assert (await carry(here, there, scopes, taker_state=told)).counts["new"] == 1
-    assert [what for what, _ in there.asked] == ["take", "take"]
+    assert [what for what, _ in asked] == ["take", "take"]
     # Of all scopes a request says nothing, so that a server that knows of none understands it.
-    assert all(given["scopes"] == named for _, given in there.asked)
+    assert all(given["scopes"] == named for _, given in asked)
     # What was told of other scopes is of no use.
-    there.asked.clear()
+    asked.clear()
     await carry(there, here, ["global"], giver_state=told)
-    assert there.asked[0][0] == "state"
+    assert asked[0][0] == "state"
 
 
 class _Greedy(MemoryClient):
