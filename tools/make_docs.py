@@ -228,7 +228,8 @@ has `"memory-butler/structured": true`. The objects inside answers are described
 [at the end](#objects).
 
 The toolset `core` is for clients that put every tool before the model: the six tools that are
-marked so, with the parameters that a model needs most.
+marked so, with the parameters that a model needs most. A server has it at `/mcp/core`
+([what an agent can do with it](integrations.md#six-tools-instead-of-19)).
 """
 
 

@@ -68,6 +68,26 @@ def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Pat
     at_home.inside("disconnect", "claude-desktop", "--yes")
 
 
+def test_a_client_that_makes_each_tool_longer_gets_the_core(
+    at_home: Installation, tmp_path: Path
+) -> None:
+    settings = tmp_path / ".gemini" / "settings.json"
+
+    def connected(*words: str) -> dict[str, object]:
+        at_home.inside("connect", "gemini", *words, "--yes")
+        entry: dict[str, object] = json.loads(settings.read_text())["mcpServers"]["memory"]
+        at_home.inside("disconnect", "gemini", "--yes")
+        return entry
+
+    assert connected(*URL) == {"httpUrl": "http://127.0.0.1:9/mcp/core"}
+    assert connected(*URL, "--toolset", "all") == {"httpUrl": "http://127.0.0.1:9/mcp"}
+    args = connected("--stdio")["args"]
+    assert isinstance(args, list)
+    assert args[-3:] == ["mcp", "--toolset", "core"]
+    refused = at_home.inside("connect", "gemini", *URL, "--toolset", "most", code=3)
+    assert "use one of: all, core" in refused.err
+
+
 def test_the_doctor_tells_versions_of_connected_programs(
     at_home: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

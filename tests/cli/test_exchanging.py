@@ -69,11 +69,11 @@ def test_two_servers_pull_and_push(pair: tuple[Place, Place]) -> None:
     one, other = pair
     url = one.installation.url
     reader = one.with_token_of(other, "read")
-    assert reader.says("pull", url, "--token-env", "THEIR_TOKEN") == "Facts: 1 new.\n"
+    assert reader.says("pull", url, "--token-env", "THEIR_TOKEN") == "Facts and rules: 1 new.\n"
     assert reader.says("pull", url, "--token-env", "THEIR_TOKEN") == "Up to date.\n"
     assert "needs the scope" in reader.run("push", url, "--token-env", "THEIR_TOKEN", code=None)
     writer = one.with_token_of(other, "write")
-    assert writer.says("push", url, "--token-env", "THEIR_TOKEN") == "Facts: 1 new.\n"
+    assert writer.says("push", url, "--token-env", "THEIR_TOKEN") == "Facts and rules: 1 new.\n"
     assert one.facts() == other.facts() == BOTH
     one.store("home", "Lives in Faro")
     other.store("home", "Lives in Braga")
@@ -110,14 +110,21 @@ def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) 
     reader = one.with_token_of(other, "read")
     assert f"peers accept NAME {other.key}" in reader.run("pull", *there, code=None)
     one.run("peers", "accept", "laptop", other.key, "--trust", "user_said")
-    assert reader.says("pull", *there) == "Facts: 1 new.\n"
+    assert reader.says("pull", *there) == "Facts and rules: 1 new.\n"
     assert one.facts() == BOTH
     assert other.facts() == {"pet": "Has a dog"}
     writer = one.with_token_of(other, "write")
     assert f"peers accept NAME {one.key}" in writer.run("push", *there, code=None)
     other.run("peers", "accept", "desk", one.key, "--trust", "user_said")
-    assert writer.says("push", *there) == "Facts: 1 new.\n"
+    assert writer.says("push", *there) == "Facts and rules: 1 new.\n"
     assert one.facts() == other.facts() == BOTH
+    rule = one.says("store-rule", "Ask before booking", "--json")
+    assert writer.says("push", *there) == "Facts and rules: 1 new.\n"
+    assert "Ask before booking" in other.says("rules", "list")
+    id = json.loads(rule)["id"]
+    other.run("rules", "edit", id, "--content", "Ask before booking a flight")
+    assert reader.says("pull", *there) == "Facts and rules: 1 changed.\n"
+    assert "Ask before booking a flight" in one.says("recall", "whether to buy a plane ticket")
     # Both say something else meanwhile; a conflict is shown on both sides, and settled on one.
     one.store("home", "Lives in Faro")
     other.store("home", "Lives in Braga")
@@ -134,12 +141,12 @@ def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) 
         place.store(said.split()[0], said, "work")
         place.store("secret", f"Never {said}")
     desk = one.with_token_of(other, "exchange", "desk")
-    assert desk.says("pull", *there) == "Facts: 1 new.\n"
+    assert desk.says("pull", *there) == "Facts and rules: 1 new.\n"
     assert "work; not global" in desk.run("pull", *there, "--scope", "global", code=None)
     assert "needs the scope 'read'" in _asked(desk, "/api/memory/facts")
     statement = json.loads(_asked(desk, "/api/memory/exchange?scopes=global&scopes=work"))
     assert json.loads(statement["statement"])["scopes"] == ["work"]
-    assert desk.says("push", *there) == "Facts: 1 new.\n"
+    assert desk.says("push", *there) == "Facts and rules: 1 new.\n"
     assert desk.says("push", *there) == desk.says("pull", *there) == "Up to date.\n"
     for place, said in ((one, "Never Reports on Mondays"), (other, "Never Reads on Fridays")):
         known = place.facts()
@@ -186,14 +193,20 @@ def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path
     assert b"Reports on Mondays" in carried()
     assert b"Porto" not in carried()
     assert one.says("push", str(folder), "--scope", "work") == "0 files written.\n"
-    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
     assert other.facts() == {"pet": "Has a dog", "task": "Reports on Mondays"}
     assert other.says("pull", str(folder)) == "Up to date.\n"
     # Of a folder with everything, too, only what is asked for is taken.
     one.store("room", "Sits in room 3", "work")
     one.run("push", str(folder))
-    assert other.says("pull", str(folder), "--scope", "work") == "Facts: 1 new.\n"
+    assert other.says("pull", str(folder), "--scope", "work") == "Facts and rules: 1 new.\n"
     assert "home" not in other.facts()
+    # Nor is what was not agreed refused again with each pull.
+    other.run("peers", "accept", one.tenant, one.key, "--trust", "user_said", "--scope", "work")
+    one.store("desk", "Has a desk by the window", "work")
+    one.run("push", str(folder))
+    assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
+    assert other.says("pull", str(folder)) == "Up to date.\n"
     # Whoever has agreed on scopes says which of them a folder gets.
     one.run("peers", "accept", "office", "0" * 64, "--trust", "imported", "--scope", "work")
     assert "of these scopes alone: work" in one.run("peers", "list")
@@ -202,9 +215,14 @@ def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path
         *("peers", "accept", "office", "0" * 64, "--trust", "imported"),
         *("--scope", "work", "--scope", "global"),
     )
+    # Another key by the same name does not open the folder to everybody; the same key does.
     assert "Now it is of all" in one.run(
-        "peers", "accept", "office", "0" * 64, "--trust", "imported"
+        "peers", "accept", "office", "1" * 64, "--trust", "imported"
     )
+    assert "a folder is for everybody" in one.run("push", str(folder), code=None)
+    for _ in range(2):
+        one.run("peers", "accept", "office", "0" * 64, "--trust", "imported")
+    assert "files written" in one.run("push", str(folder))
 
 
 def test_an_unknown_key_is_refused_with_what_to_do(
@@ -217,7 +235,7 @@ def test_an_unknown_key_is_refused_with_what_to_do(
     assert f"peers accept NAME {other.key} --trust user_said" in told
     assert one.facts() == {}
     assert "at most" in one.run("peers", "accept", "desk", other.key, "--trust", "imported")
-    assert one.says("pull", str(tmp_path)) == "Facts: 1 new.\n"
+    assert one.says("pull", str(tmp_path)) == "Facts and rules: 1 new.\n"
     one.run("peers", "remove", "desk")
     assert "nobody has accepted" in one.run("pull", str(tmp_path), code=1)
     assert "no peer 'desk'" in one.run("peers", "remove", "desk", code=None)
@@ -232,8 +250,8 @@ def test_a_folder_carries_what_changed(pair: tuple[Place, Place], tmp_path: Path
     assert one.says("push", str(folder)) == "2 files written.\n"
     assert one.says("push", str(folder)) == "0 files written.\n"
     other.run("push", str(folder))
-    assert one.says("pull", str(folder)) == "Facts: 1 new.\n"
-    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert one.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
+    assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
     assert one.facts() == other.facts() == BOTH
     assert {oct(one.stat().st_mode)[-3:] for one in folder.rglob("*") if one.is_file()} == {"600"}
     one.run("store-fact", "Ana", "home", "Lives in Faro")
@@ -256,7 +274,7 @@ def test_a_folder_carries_what_changed(pair: tuple[Place, Place], tmp_path: Path
     new.write_bytes(whole.replace(b"Likes tea", b"Likes gin"))
     assert "changed on the way" in other.run("pull", str(folder), code=1)
     new.write_bytes(whole)
-    assert other.says("pull", str(folder)) == "Facts: 1 new.\n"
+    assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -297,7 +315,7 @@ def test_files_are_encrypted_where_keys_are_set_up(
     assert b"Porto" not in texts["sealed"]
     assert b"Porto" in texts["plain"]
     assert one.says("push", str(tmp_path / "sealed")) == "0 files written.\n"
-    assert other.says("pull", str(tmp_path / "sealed")) == "Facts: 1 new.\n"
+    assert other.says("pull", str(tmp_path / "sealed")) == "Facts and rules: 1 new.\n"
     # What lay there in clear, or is damaged, is written again, and one damaged file is not all.
     assert one.says("push", str(tmp_path / "plain")) == "2 files written.\n"
     one.store("drink", "Likes tea")

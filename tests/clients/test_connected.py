@@ -15,9 +15,8 @@ from bench.tokens import FACTS, RULES
 
 from clients import matrix
 from clients.endpoint import Call, Json
-from clients.network import Network
 from clients.programs import COMMANDS, Person, end, finish
-from clients.toolbox import FOLDER, FRAMEWORKS, version
+from clients.toolbox import AGENT_SDK, FOLDER, FRAMEWORKS, command, version
 from conformance.toolbox import search_path
 from conftest import Connection, Database
 from memory_butler.config import Settings
@@ -25,11 +24,11 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.integrations.claude_agent import memory_options
-from memory_butler.integrations.clients import HOOK_TIMEOUTS, Server, client_named
+from memory_butler.integrations.clients import HOOK_TIMEOUTS, Offer, Server, client_named
 from memory_butler.integrations.connections import Connections
 from memory_butler.integrations.versions import version_of
 from memory_butler.operations.registry import of_toolsets
-from surfaces.serving import Served, serving
+from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
 
@@ -43,15 +42,24 @@ CLIENTS: Final = {
 }
 HOOKED: Final = ("claude", "codex", "gemini")
 OURS: Final = tuple(one.name for one in of_toolsets(Settings().toolsets))
+CORE: Final = tuple(one.name for one in of_toolsets(["core"]))
 NOWHERE: Final = "http://127.0.0.1:9"
 BEES: Final = "Ana keeps bees"
 FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": BEES}
 TEN: Final = FACTS + RULES
+# What finds all ten, with the inputs that the model sees.
+ALL_TEN: Final[Mapping[Offer, Call]] = {
+    "all": Call("memory_recall", {"topic": "all of the user", "limit": 10, "min_relevance": 0}),
+    "core": Call("memory_search", {"query": "all of the user", "types": ["fact"], "limit": 10}),
+}
 
 
-def connect(person: Person, name: str, server: Server) -> Callable[[], None]:
+def connect(
+    person: Person, name: str, server: Server, offer: Offer | None = None
+) -> Callable[[], None]:
     """What `memory-butler connect` does; the way back."""
     connections, client = Connections(person.home / "connections"), client_named(CLIENTS[name])
+    server = replace(server, offer=offer or client.offer)
     edits = client.edits(person.home, person.environment(), server)
     connections.connect(client, connections.plan(client, edits))
     return lambda: connections.disconnect(client, connections.plan_undo(client))
@@ -89,8 +97,11 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
         await store_fact(memory, principal, "user", f"trait_{number}", content)
     before = person.files()
     disconnect = connect(person, name, Server(served.url))
-    recall = Call("memory_recall", {"topic": "all of the user", "limit": 10, "min_relevance": 0})
-    person.endpoint.script = [recall, Call("memory_store_fact", FACT), "Stored."]
+    person.endpoint.script = [
+        ALL_TEN[client_named(CLIENTS[name]).offer],
+        Call("memory_store_fact", FACT),
+        "Stored.",
+    ]
     ran = await person.ask(name, "Ana keeps bees. Remember that.")
 
     assert "Stored." in ran.out
@@ -105,35 +116,28 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
         assert set(seen) == {"memory_recall", "memory_store_fact"}
     else:
         named = set(seen)
-    assert named == set(OURS)
+    assert named == set(CORE if name == "gemini" else OURS)
     matrix.note(name, seen, named=len(named))
-    assert tokens_of_ours(seen) <= 4_000
+    assert matrix.tokens(seen) <= 4_000
 
     disconnect()
     assert person.files() == {**person.files(), **before}
     assert not [text for text in person.files().values() if served.url in text]
 
 
-def tokens_of_ours(seen: Mapping[str, Json]) -> int:
-    """What a model reads of the tools, but for the input that Gemini CLI gives each tool."""
-    ours = copy.deepcopy(dict(seen))
-    for one in ours.values():
-        schema = one.get("parametersJsonSchema", {})
-        schema.get("properties", {}).pop("wait_for_previous", None)
-    return matrix.tokens(ours)
-
-
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
 async def test_the_core_costs_little_of_a_context(
-    person: Person, memory: Memory, apart: Network, name: str
+    person: Person, served: Served, name: str
 ) -> None:
-    settings = Settings(toolsets=("core",))
-    async with serving(memory, settings, apart.listen()) as served:
-        connect(person, name, Server(served.url))
-        await person.ask(name, "Good morning.")
+    connect(person, name, Server(served.url), "core")
+    await person.ask(name, "Good morning.")
     seen = tools_of_memory(person.endpoint.with_tools[0].tools)
-    assert set(seen) == {one.name for one in of_toolsets(settings.toolsets)}
-    assert tokens_of_ours(seen) <= 1_200
+    assert set(seen) == set(CORE)
+    ours = copy.deepcopy(seen)
+    for one in ours.values():  # Gemini CLI gives each tool of each server an input of its own
+        schema = one.get("parametersJsonSchema", {})
+        schema.get("properties", {}).pop("wait_for_previous", None)
+    assert matrix.tokens(ours) <= 1_200
 
 
 def names_of_memory(text: str) -> set[str]:
@@ -208,24 +212,14 @@ async def test_hooks(
 async def test_an_agent_of_the_claude_agent_sdk(
     person: Person, served: Served, memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    """With the command line that the SDK makes of its options; it is not installed, for its size.
-
-    Its options stand in flags, and it lets the program read no settings of the person's.
-    """
+    """The SDK itself, which starts the program with its own flags, and no settings of a person."""
     await store_fact(memory, principal, "Ana", "keeps", "Ana keeps bees on the roof")
     given = memory_options(f"{served.url}/", "beekeeper")
     person.endpoint.script = [Call("memory_store_fact", FACT), "On the roof."]
-    process = await person.start(
-        "claude",
-        *("--output-format", "stream-json", "--verbose", "--system-prompt", ""),
-        *("--allowedTools", ",".join(given["allowed_tools"])),
-        *("--settings", given["settings"]),
-        *("--mcp-config", json.dumps({"mcpServers": given["mcp_servers"]})),
-        *("--setting-sources=", "--input-format", "stream-json"),
-    )
-    message = {"role": "user", "content": "Where are the bees of Ana?"}
-    line = json.dumps({"type": "user", "message": message, "session_id": ""}) + "\n"
-    assert "On the roof." in (await finish(process, line)).out
+    (program,) = command("claude")
+    words = (program, json.dumps(given), "Where are the bees of Ana?")
+    ran = await finish(await person.start(AGENT_SDK, *words))
+    assert ran.out == "On the roof.\n"
     assert "Ana keeps bees on the roof" in person.endpoint.asked[0].text
     assert await admin.fetchval("SELECT count(*) FROM facts WHERE content = $1", FACT["content"])
     row = await admin.fetchrow("SELECT butler, content FROM episodes")
@@ -307,5 +301,6 @@ def test_the_page_tells_of_the_versions_that_are_run() -> None:
     assert set(CLIENTS) == set(COMMANDS)
     assert {CLIENTS[name] for name in HOOKED} == set(HOOK_TIMEOUTS)
     page = matrix.PAGE.read_text()
+    assert f"Claude Agent SDK {version(AGENT_SDK)}" in page
     for name in (*COMMANDS, *FRAMEWORKS):
         assert f"| `{name}` | {version(name)} |" in page, "run `make clients-matrix`"

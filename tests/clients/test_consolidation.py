@@ -2,12 +2,19 @@
 
 import asyncio
 import json
+import os
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from clients.programs import KEY, Person
+from clients.programs import KEY, Person, finish
+from conftest import Connection, Database
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory, utc_now
+from memory_butler.engine.remember import store_episode
 from memory_butler.inference.language_models.agent_tools import TOOLS
 from memory_butler.inference.language_models.command_line import CommandLineModel
 from memory_butler.inference.language_models.port import ModelAccessDenied, Request
@@ -93,6 +100,54 @@ async def test_a_question_and_nothing_else(
     # Nothing of it is left in the home but what the program notes of itself.
     left = {path for path in person.home.rglob("*") if path.is_file()} - before
     assert not [path for path in left if "bees" in path.read_text(errors="ignore")]
+
+
+@pytest.mark.parametrize("name", list(TOOLS))
+async def test_what_was_told_becomes_a_fact_by_the_command(
+    person: Person,
+    database: Database,
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    name: str,
+) -> None:
+    """`memory-butler consolidate` as a person types it, with the program on the PATH."""
+    with_canaries(person)
+    said = "Ana said that she keeps bees on the roof."
+    by_now = replace(memory, clock=utc_now)  # as the command's own
+    episode = await store_episode(by_now, principal, said, "concierge")
+    learned = {"subject": "Ana", "predicate": "keeps", "content": "Keeps bees on the roof"}
+    fact = {**learned, "permanence": "stable", "source_episode_ids": ["E1"]}
+    answer: dict[str, list[object]] = {"new_facts": [fact], "updated_facts": [], "new_rules": []}
+    person.endpoint.answer = {**answer, "confirmations": [], "contradictions": []}
+    person.endpoint.script = [json.dumps(person.endpoint.answer)]
+    environment = person.environment()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "memory_butler", "consolidate", "--dsn", database.runtime_dsn),
+        env={
+            **environment,
+            "PATH": f"{person.command(name).parent}{os.pathsep}{environment['PATH']}",
+            "MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL": f"cli:{name}",
+            "MEMORY_BUTLER_DATA_DIR": str(person.home / "butler"),
+        },
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert "1 new" in (await finish(process)).out
+
+    row = await admin.fetchrow(
+        "SELECT f.subject, f.predicate, f.content, l.target_id FROM facts f"
+        " JOIN memory_links l ON l.source_id = f.id WHERE l.relation = 'derived_from'"
+    )
+    assert tuple(row) == (*learned.values(), episode)
+    (asked,) = [one for one in person.endpoint.asked if said in one.text]
+    assert set(asked.tools) <= _HARMLESS
+    assert "CANARY" not in asked.text
+    assert "new_facts" in asked.text
+    status = await admin.fetchval("SELECT consolidation_status FROM episodes")
+    assert status == "consolidated"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from clients.endpoint import Call
 from clients.programs import Person, finish
 from clients.toolbox import FRAMEWORKS
 from conftest import Connection
-from memory_butler.config import Settings
 from memory_butler.operations.registry import of_toolsets
 from surfaces.serving import Served
 
@@ -20,12 +19,14 @@ async def test_a_tool_makes_the_round_trip(
 ) -> None:
     fact = {"subject": "Ana", "predicate": "keeps", "content": "Ana keeps bees"}
     person.endpoint.script = [Call("memory_store_fact", fact), "Stored."]
-    provider, mcp = f"{person.endpoint.url}/v1", f"{served.url}/mcp"
+    # As docs/integrations.md says it: an agent has all its tools before the model.
+    provider, mcp = f"{person.endpoint.url}/v1", f"{served.url}/mcp/core"
     ran = await finish(await person.start(name, provider, mcp, "Ana keeps bees."))
 
     assert "Stored." in ran.out
     id = str(await admin.fetchval("SELECT id FROM facts WHERE content = 'Ana keeps bees'"))
     first, *_, last = person.endpoint.asked
-    assert set(first.tools) == {one.name for one in of_toolsets(Settings().toolsets)}
+    assert set(first.tools) == {one.name for one in of_toolsets(["core"])}
     assert id in last.text  # the answer has come back to the model
     matrix.note(name, first.tools, named=len(first.tools))
+    assert matrix.tokens(first.tools) <= 4_000

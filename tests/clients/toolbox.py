@@ -35,6 +35,11 @@ FRAMEWORKS: Final[Mapping[str, tuple[str, ...]]] = {
         "llama-index-tools-mcp==0.6.0",
     ),
 }
+# It takes memory as hooks and servers of the program that it starts, not by a way of its own.
+AGENT_SDK: Final = "claude_agent_sdk"
+_IN_PYTHON: Final = {**FRAMEWORKS, AGENT_SDK: ("claude-agent-sdk==0.2.184",)}
+# Built from its source: the wheel carries the program once more, 373 MB.
+_FROM_SOURCE: Final = ("--no-binary", "claude-agent-sdk")
 # What they bring with them is not newer than this.
 _AS_OF: Final = "2026-11-24"
 
@@ -46,7 +51,7 @@ def _folder(kind: str, what: bytes) -> Path:
 
 
 FOLDER: Final = _folder("clients", _LOCK.read_bytes())
-_ENVIRONMENTS: Final = _folder("frameworks", repr((FRAMEWORKS, _AS_OF, sys.version)).encode())
+_ENVIRONMENTS: Final = _folder("frameworks", repr((_IN_PYTHON, _AS_OF, sys.version)).encode())
 # Each program's package, and what starts it.
 # Of Cline the package for this machine alone: the one that names it brings 340 others, which the
 # program does not use.
@@ -80,18 +85,18 @@ def _install_frameworks() -> None:
     # Not our environment's Python, which would bring our packages with it.
     base = Path(sys.base_prefix) / "bin" / "python3"
     work = _ENVIRONMENTS.with_name(f"{_ENVIRONMENTS.name}.new")
-    for name, packages in FRAMEWORKS.items():
+    for name, packages in _IN_PYTHON.items():
         folder = work / name
         subprocess.run([uv, "venv", "--quiet", "--clear", "--python", base, folder], check=True)
         python = folder / "bin" / "python"
-        how = ["--quiet", "--python", str(python), "--exclude-newer", _AS_OF]
+        how = ["--quiet", "--python", str(python), "--exclude-newer", _AS_OF, *_FROM_SOURCE]
         subprocess.run([uv, "pip", "install", *how, *packages], check=True)
     work.rename(_ENVIRONMENTS)  # none of their scripts is used, in which the old name stands
 
 
 def command(name: str) -> tuple[str, ...]:
     """The words that start a program, or the agent of a framework."""
-    if name in FRAMEWORKS:
+    if name in _IN_PYTHON:
         agent = _HERE / "frameworks" / f"{name}_agent.py"
         return (str(_ENVIRONMENTS / name / "bin" / "python"), str(agent))
     package, file = PROGRAMS[name]
@@ -101,8 +106,8 @@ def command(name: str) -> tuple[str, ...]:
 
 def version(name: str) -> str:
     """The version that is installed."""
-    if name in FRAMEWORKS:
-        return FRAMEWORKS[name][0].partition("==")[2]
+    if name in _IN_PYTHON:
+        return _IN_PYTHON[name][0].partition("==")[2]
     package, _ = PROGRAMS[name]
     manifest = json.loads((FOLDER / "node_modules" / package / "package.json").read_text())
     return str(manifest["version"])

@@ -39,7 +39,7 @@ async def test_the_example_remembers_from_one_session_to_the_next(
 
     answer = await example("pydantic_ai_agent").main(served.url, FunctionModel(turn))
     assert "Takes tea without milk" in answer
-    assert offered == {one.name for one in of_toolsets({"memory"})}
+    assert offered == {one.name for one in of_toolsets({"core"})}
 
 
 async def test_an_agent_goes_on_while_memory_is_away() -> None:

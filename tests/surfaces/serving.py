@@ -117,14 +117,14 @@ class Served:
         return {} if self.token is None else {"authorization": f"Bearer {self.token}"}
 
     @asynccontextmanager
-    async def mcp(self) -> AsyncIterator[Client]:
+    async def mcp(self, path: str = "/mcp") -> AsyncIterator[Client]:
         """An initialised MCP session."""
         async with AsyncExitStack() as stack:
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(headers=self.headers, timeout=60, trust_env=False, verify=NO_TLS)
             )
             read, write = await stack.enter_async_context(
-                streamable_http_client(f"{self.url}/mcp", http_client=http)
+                streamable_http_client(f"{self.url}{path}", http_client=http)
             )
             session = await stack.enter_async_context(ClientSession(read, write))
             await session.initialize()

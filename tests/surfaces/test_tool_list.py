@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -245,8 +245,11 @@ def test_the_list_costs_little_of_a_context() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_core_is_six_tools_that_do_without_the_others(serve: Serve) -> None:
-    async with serve(toolsets=("core",)) as served, served.mcp() as client:
+@pytest.mark.parametrize(("toolset", "path"), [("core", "/mcp"), ("memory", "/mcp/core")])
+async def test_the_core_is_six_tools_that_do_without_the_others(
+    serve: Serve, toolset: Literal["core", "memory"], path: str
+) -> None:
+    async with serve(toolsets=(toolset,)) as served, served.mcp(path) as client:
         assert 0 < len(client.tools) <= 6
         assert _size(client.tools.values())[1] <= 1_200
         assert client.session.initialize_result is not None

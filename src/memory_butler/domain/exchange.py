@@ -1,13 +1,17 @@
-"""How two installations agree on facts that either changed: pure, and the same on both sides.
+"""How two installations agree on what either changed: pure, and the same on both sides.
 
 What a fact says never changes; one id with other words is another fact. What changes of it is one
 state, which the latest change decides; of two at the same time, or of one that the other led to,
 the higher rank. So the order in which installations meet does not matter, nor how often (a join
 semilattice). Of several facts that hold one key, the one that wins is the greatest of a total
 order.
+
+A rule keeps its id when it is edited: it has a text beside its state, the greatest of a total order
+too. A text that gives way to one that did not know of it is kept, as a rule that is switched off.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -18,14 +22,14 @@ from memory_butler.domain.facts import Validity
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, outranks
 
-# A mark in a fact's metadata: what an exchange has to know of it that no column has.
+# A mark in metadata: what an exchange has to know of a fact or rule that no column has.
 MARK: Final = "exchange"
 # Of two states since the same moment the later one here holds: the first leads to the others.
 _RANKS: Final[tuple[Validity, ...]] = ("active", "expired", "waiting", "superseded", "retracted")
 # A clock that is further ahead than this would decide every conflict.
 MOST_AHEAD_SECONDS: Final = 60.0
 
-# Scopes of facts, sorted; None: all.
+# Scopes of facts and rules, sorted; None: all.
 Scopes = tuple[str, ...] | None
 
 
@@ -47,12 +51,57 @@ def common(one: Scopes, other: Scopes) -> Scopes:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What can change of a fact; `since`: when it became so, wherever that was."""
+    """What can change of a fact; `since`: when it became so, wherever that was.
+
+    A rule is `waiting` where somebody switched it off, `expired` where the sweep forgot it, and
+    `retracted` where somebody did; `superseded` it never is.
+    """
 
     validity: Validity
     since: datetime
     valid_until: datetime | None = None
     confirmed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a rule says, on whose word, and since when; `warning`: it was turned around (MAT-12)."""
+
+    content: str
+    scope: str
+    tags: tuple[str, ...]
+    warning: bool
+    trust: Trust
+    since: datetime
+
+    @property
+    def says(self) -> tuple[str, str, tuple[str, ...], bool]:
+        """What makes two texts the same."""
+        return self.content, self.scope, self.tags, self.warning
+
+    @property
+    def words(self) -> str:
+        """A digest by which installations know a text that they had (`rule_words` in SQL)."""
+        return hashlib.sha256(f"{self.content}{chr(31)}{self.scope}".encode()).hexdigest()
+
+
+def text_is_later(theirs: RuleText, mine: RuleText) -> bool:
+    """Whether the other side's text of a rule takes the place of this one (C-210, C-427)."""
+    if theirs.says == mine.says or outranks(mine.trust, theirs.trust):
+        return False
+    if outranks(theirs.trust, mine.trust):
+        return True
+    return (theirs.since, theirs.says) > (mine.since, mine.says)
+
+
+def is_kept_beside(mine: RuleText, theirs: RuleText, former: Collection[str]) -> bool:
+    """Whether a text that gives way is kept: the other one was written without knowing of it.
+
+    `former`: the digests of what the other one replaced there. A warning comes of marks, and can
+    come of them again.
+    """
+    known = mine.words in former or mine.words == theirs.words
+    return not (known or mine.warning)
 
 
 @dataclass(frozen=True, slots=True)

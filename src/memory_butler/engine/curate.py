@@ -270,7 +270,8 @@ async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:
     if row["metadata"].get("forgotten") is not True:
         raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
     await versions.keep(tx, "rule", [id], memory.clock())
-    kept = {key: value for key, value in row["metadata"].items() if key != "forgotten"}
+    marks = ("forgotten", "swept")
+    kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
 
 

@@ -344,7 +344,7 @@ async def edit_rule(
         memory,
         changes.get("content", before["content"]),
         tags=changes.get("tags", before["tags"]),
-        metadata=_without_marks(before),
+        metadata=of_another_text(before),
     )
     brings = (given.content, given.tags) != (before["content"], before["tags"])
     if brings:  # otherwise a secret that was allowed before stays
@@ -370,7 +370,7 @@ async def edit_rule(
                 fitting,
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
                 tags=given.tags if "tags" in changes else row["tags"],
-                metadata=_without_marks(row) | ({NOTE: note} if note else {}),
+                metadata=of_another_text(row) | ({NOTE: note} if note else {}),
                 trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
                 now=now,
             )
@@ -380,9 +380,12 @@ async def edit_rule(
     return await shortened(embedded, write)
 
 
-def _without_marks(row: Row) -> dict[str, Any]:
-    """A rule's metadata for another text; the harm that the old one did is not held against it."""
-    kept = {name: value for name, value in row["metadata"].items() if name not in MARKS}
+def of_another_text(row: Row) -> dict[str, Any]:
+    """A rule's metadata for another text; the harm that the old one did is not held against it.
+
+    It is the same rule still: what exchanges noted of it stays.
+    """
+    kept = {name: value for name, value in row["metadata"].items() if name not in MARKS - {MARK}}
     harmful = row["maturity"] == "anti_pattern" or "needs_inversion" in row["metadata"]
     return kept | ({"needs_inversion": False} if harmful else {})
 

@@ -213,6 +213,7 @@ def _report(
         "episodes": [str(id) for id in scope.doomed.episodes],
         # So that an exchange does not bring them back; of a whole tenant, when it was is enough.
         "facts": [] if target.everything else [str(id) for id in scope.doomed.facts],
+        "rules": [] if target.everything else [str(id) for id in scope.doomed.rules],
     }
 
 

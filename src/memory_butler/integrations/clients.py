@@ -8,12 +8,14 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 
 NAME: Final = "memory"
+# `all`: whatever the server offers; `core`: six tools of it.
+Offer = Literal["all", "core"]
 # Claude Code's plugin has it; all hooks are this one script.
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
 
@@ -31,16 +33,22 @@ class Server:
     """How a client reaches memory: a URL, or a command that it starts (`command` not empty).
 
     `token_env` names the environment variable that holds the token; the token itself is written
-    into no file.
+    into no file. `offer`: the tools that the client gets.
     """
 
     url: str
     command: tuple[str, ...] = ()
     token_env: str | None = None
+    offer: Offer = "all"
 
     @property
     def mcp_url(self) -> str:
-        return f"{self.url}/mcp"
+        return f"{self.url}/mcp" if self.offer == "all" else f"{self.url}/mcp/{self.offer}"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command, told what to offer."""
+        return (*self.command, *(() if self.offer == "all" else ("--toolset", self.offer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class Client:
 
     It raises InvalidInput where the program cannot reach such a server.
     `starts_servers`: it reaches none over HTTP. `program`: what was tried of it, if anything was.
+    `offer`: the tools that it gets if nobody says otherwise: at most 4,000 tokens of them.
     """
 
     name: str
@@ -93,6 +102,7 @@ class Client:
     restart: str
     starts_servers: bool = False
     program: Program | None = None
+    offer: Offer = "all"
 
 
 def _bearer(server: Server, reference: str) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def _bearer(server: Server, reference: str) -> dict[str, Any]:
 
 
 def _command(server: Server) -> dict[str, Any]:
-    return {"command": server.command[0], "args": list(server.command[1:])}
+    return {"command": server.words[0], "args": list(server.words[1:])}
 
 
 def _claude_code(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
@@ -278,7 +288,7 @@ def _without_token(server: Server, title: str) -> None:
 def _opencode(home: Path, env: Mapping[str, str], server: Server) -> tuple[FileEdit, ...]:
     folder = _xdg(home, env) / "opencode"
     if server.command:
-        entry: dict[str, Any] = {"type": "local", "command": list(server.command)}
+        entry: dict[str, Any] = {"type": "local", "command": list(server.words)}
     else:
         entry = {"type": "remote", "url": server.mcp_url, **_bearer(server, "{{env:{}}}")}
         if server.token_env is not None:
@@ -318,6 +328,7 @@ CLIENTS: Final[tuple[Client, ...]] = (
         "Gemini CLI",
         _gemini,
         "Start Gemini CLI anew.",
+        offer="core",
         program=Program("gemini", "0.61.0", "npm install -g @google/gemini-cli@latest"),
     ),
     Client(

@@ -1,4 +1,4 @@
-"""Facts carried between installations: over REST, or as files that a file sync carries.
+"""Facts and rules carried between installations: over REST, or as files that a file sync carries.
 
 Over either way a statement is taken as it was signed; who may be believed decides the installation
 that takes it.
@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from memory_butler.client.endpoint import UNSET, Unset
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.exchange import Scopes, common
 from memory_butler.files import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from memory_butler.client import MemoryClient
+    from memory_butler.client import MemoryClient, shapes
 
 COUNTS: Final = ("new", "changed", "conflicts", "kept", "gone", "refused")
 _STATE: Final = "state.json"
@@ -59,30 +60,39 @@ PLAIN: Final = Sealing(lambda data: data, lambda data: data, lambda data: data[:
 
 
 async def carry(
-    giver: "MemoryClient", taker: "MemoryClient", scopes: Sequence[str] | None = None
+    giver: "MemoryClient",
+    taker: "MemoryClient",
+    scopes: Sequence[str] | None = None,
+    *,
+    giver_state: "shapes.Statement | None" = None,
+    taker_state: "shapes.Statement | None" = None,
 ) -> Report:
     """Let one installation take what another has and it has not.
 
     Args:
-        scopes: facts of these alone; None: of all that each lets the other have.
+        scopes: these alone; None: all that each lets the other have.
+        giver_state: what that side has just told, if it was asked already.
+        taker_state: likewise.
 
     Raises:
         PermissionDenied: the taker has not accepted the giver's key, or they agree on no scope.
     """
     report = Report()
-    state = await giver.exchange_state(scopes=_list(scopes))
-    given = _narrowed(_list(scopes), state.statement)
-    report.add(await taker.exchange_take(state.statement, state.signature, scopes=given))
-    mine = await taker.exchange_state(scopes=given)
+    state = _of_scopes(giver_state, scopes) or await giver.exchange_state(scopes=_named(scopes))
+    given = _narrowed(scopes, state.statement)
+    report.add(await taker.exchange_take(state.statement, state.signature, scopes=_named(given)))
+    mine = None if report.counts["gone"] else _of_scopes(taker_state, given)
+    mine = mine or await taker.exchange_state(scopes=_named(given))
     agreed = _narrowed(given, mine.statement)
     if agreed != given:
         # The taker takes less: digests are compared of the same scopes.
-        state = await giver.exchange_state(scopes=agreed)
+        state = await giver.exchange_state(scopes=_named(agreed))
     parts = _differing(mine.statement, state.statement)
     after: str | None = None
     while parts:
-        page = await giver.exchange_facts(parts, after=after, scopes=agreed)
-        report.add(await taker.exchange_take(page.statement, page.signature, scopes=agreed))
+        page = await giver.exchange_facts(parts, after=after, scopes=_named(agreed))
+        taken = await taker.exchange_take(page.statement, page.signature, scopes=_named(agreed))
+        report.add(taken)
         after = page.next
         if after is None:
             break
@@ -103,7 +113,7 @@ async def write_files(
     Raises:
         InvalidInput: the folder cannot be written.
     """
-    state = await here.exchange_state(scopes=_list(scopes))
+    state = await here.exchange_state(scopes=_named(scopes))
     own = folder / _owner(state.statement)
     parts = _parts(state.statement)
     wanted = {f"{part:03}-{digest[:32]}.facts": part for part, digest in parts.items()}
@@ -134,21 +144,25 @@ async def read_files(
     folder: Path,
     sealing: Sealing = PLAIN,
     scopes: Sequence[str] | None = None,
+    agreed: "Mapping[str, Scopes] | None" = None,
 ) -> Report:
     """Take what the other installations have written into a folder.
 
     Args:
-        scopes: facts of these alone; None: of all that was agreed with whoever wrote them.
+        scopes: these alone; None: all that was agreed with whoever wrote it.
+        agreed: by key, what was agreed; a folder may have more, which is left out.
 
     Raises:
         InvalidInput: the folder cannot be read.
     """
     report = Report()
     own = _owner((await here.exchange_state()).statement)
+    may_say = {key[:32]: known for key, known in (agreed or {}).items()}
     for owner in _owners(folder):
         if owner != own:
             try:
-                await _read(here, folder / owner, sealing, scopes, report)
+                asked = common(None if scopes is None else tuple(scopes), may_say.get(owner))
+                await _read(here, folder / owner, sealing, asked, report)
             except MemoryButlerError as error:
                 report.problems.append(f"{owner}: {error}")
     return report
@@ -158,7 +172,7 @@ async def _read(
     here: "MemoryClient",
     place: Path,
     sealing: Sealing,
-    scopes: Sequence[str] | None,
+    scopes: Scopes,
     report: Report,
 ) -> None:
     found = _bytes(place / _STATE)
@@ -166,10 +180,10 @@ async def _read(
         report.problems.append(f"{place.name}: it has no {_STATE} yet; pull again later")
         return
     state = _statement(sealing.unseal(found))
-    asked = _list(scopes)
+    asked = _named(scopes)
     report.add(await here.exchange_take(**state, scopes=asked))
     theirs = _parts(state["statement"])
-    mine = await here.exchange_state(scopes=_list(_scopes(state["statement"])))
+    mine = await here.exchange_state(scopes=_named(_scopes(state["statement"])))
     for part in _differing(mine.statement, state["statement"]):
         name = f"{part:03}-{theirs[part][:32]}.facts"
         try:
@@ -199,24 +213,33 @@ async def _lines(
 ) -> AsyncIterator[str]:
     after: str | None = None
     while True:
-        page = await here.exchange_facts([part], after=after, scopes=_list(scopes))
+        page = await here.exchange_facts([part], after=after, scopes=_named(scopes))
         yield json.dumps({"statement": page.statement, "signature": page.signature}) + "\n"
         after = page.next
         if after is None:
             return
 
 
-def _list(scopes: Sequence[str] | None) -> list[str] | None:
-    return None if scopes is None else list(scopes)
+def _named(scopes: Sequence[str] | None) -> list[str] | Unset:
+    """Scopes as a request has them, which says nothing of all."""
+    return UNSET if scopes is None else list(scopes)
 
 
-def _narrowed(own: list[str] | None, statement: str) -> list[str] | None:
+def _of_scopes(
+    state: "shapes.Statement | None", scopes: Sequence[str] | None
+) -> "shapes.Statement | None":
+    """A state that was told before, where it is of just these scopes."""
+    wanted = None if scopes is None else tuple(sorted(scopes))
+    return state if state is not None and _scopes(state.statement) == wanted else None
+
+
+def _narrowed(own: Sequence[str] | None, statement: str) -> Scopes:
     """Scopes that both sides name: what the other side says can take some away, and add none.
 
     Raises:
         PermissionDenied: there are none.
     """
-    return _list(common(None if own is None else tuple(own), _scopes(statement)))
+    return common(None if own is None else tuple(own), _scopes(statement))
 
 
 def _scopes(statement: str) -> Scopes:

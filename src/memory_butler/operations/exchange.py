@@ -17,16 +17,16 @@ def _scopes(what: str) -> Any:
 
 
 class ExchangeStateInput(Input):
-    """Of which facts, and who asks."""
+    """Of which scopes, and who asks."""
 
-    scopes: list[str] | None = _scopes("Of facts of these scopes; null: of all that you may have.")
+    scopes: list[str] | None = _scopes("Of these scopes; null: of all that you may have.")
     to: str | None = Field(
         None, pattern="^[0-9a-f]{64}$", description="The key of whoever asks; the statement has it."
     )
 
 
 class ExchangeFactsInput(Input):
-    """Which facts, and where to go on."""
+    """Which parts, and where to go on."""
 
     parts: list[int] = Field(
         min_length=1, max_length=PARTS, description=f"Numbers of parts, 0 to {PARTS - 1}."
@@ -34,7 +34,7 @@ class ExchangeFactsInput(Input):
     after: str | None = Field(
         None, max_length=200, description="`next` of the answer before; null: from the beginning."
     )
-    scopes: list[str] | None = _scopes("Facts of these scopes; null: of all that you may have.")
+    scopes: list[str] | None = _scopes("Of these scopes; null: all that you may have.")
 
 
 class Statement(Output):
@@ -45,7 +45,7 @@ class Statement(Output):
 
 
 class FactsStatement(Statement):
-    """Facts of some parts."""
+    """Facts or rules of some parts."""
 
     next: str | None = Field(description="Give it as `after` for what follows; null: that is all.")
 
@@ -55,19 +55,19 @@ class ExchangeTakeInput(Input):
 
     statement: str = Field(max_length=8_000_000, description="To the letter.")
     signature: str = Field(max_length=200, description="As it came with the statement.")
-    scopes: list[str] | None = _scopes("Leave facts of other scopes out; null: take all of it.")
+    scopes: list[str] | None = _scopes("Leave other scopes out; null: take all of it.")
 
 
 class ExchangeTakeOutput(Output):
     """What taking it did."""
 
-    new: int = Field(description="Facts that were not here.")
-    changed: int = Field(description="Facts that are in another state now.")
-    conflicts: int = Field(description="Facts that wait beside one that was said elsewhere.")
-    kept: int = Field(description="Facts that stay as they are: trusted more, or worded otherwise.")
-    gone: int = Field(description="Facts that were erased there, and are forgotten here.")
+    new: int = Field(description="Facts and rules that were not here.")
+    changed: int = Field(description="Those that are in another state now, or have another text.")
+    conflicts: int = Field(description="Those that wait beside what was said elsewhere.")
+    kept: int = Field(description="Those that stay as they are: trusted more, or worded otherwise.")
+    gone: int = Field(description="Those that were erased there, and are forgotten here.")
     refused: int = Field(
-        description="Facts that are erased, undone or not allowed here, or damaged."
+        description="Those that are erased, undone or not allowed here, or damaged."
     )
 
 
@@ -100,7 +100,7 @@ STATE = Operation(
     name="memory_exchange_state",
     title="Tell other installations what is here",
     description=(
-        "Digests of the parts of the facts, and the facts that are gone for good, signed: another "
+        "Digests of the parts of facts and rules, and ids of what is gone, signed: another "
         "installation asks for the parts that differ. `memory-butler pull` does all of it."
     ),
     input_model=ExchangeStateInput,
@@ -115,8 +115,8 @@ STATE = Operation(
 
 FACTS = Operation(
     name="memory_exchange_facts",
-    title="Give facts to another installation",
-    description="The facts of some parts, in every state, signed; page by page.",
+    title="Give facts and rules to another installation",
+    description="The facts of some parts, then their rules, in every state, signed; page by page.",
     input_model=ExchangeFactsInput,
     output_model=FactsStatement,
     handler=_facts,
@@ -129,7 +129,7 @@ FACTS = Operation(
 
 TAKE = Operation(
     name="memory_exchange_take",
-    title="Take facts of another installation",
+    title="Take facts and rules of another installation",
     description=(
         "Merge what another installation says, signed with a key that somebody accepted here "
         "(`memory-butler peers accept`); others are refused (403). Safe to repeat. What is trusted "

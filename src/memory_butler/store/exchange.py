@@ -23,9 +23,9 @@ class Place(NamedTuple):
 
 
 async def digests(tx: Transaction, scopes: Sequence[str] | None) -> dict[int, str]:
-    """By part, 0 to 255, a SHA-256 of its facts' ids, states and words; empty parts lack.
+    """By part, 0 to 255, a SHA-256 of its facts' and rules' ids, states and words; empty ones lack.
 
-    `scopes`: of facts of these alone; None: of all.
+    `scopes`: of these alone; None: of all.
     """
     found = await tx.connection.fetch(SQL["digests"], tx.tenant, _listed(scopes))
     return {row["part"]: row["digest"] for row in found}
@@ -48,6 +48,48 @@ async def page(
             SQL["page"], tx.tenant, list(parts), *place, limit, _listed(scopes)
         )
     )
+
+
+async def rules_page(
+    tx: Transaction,
+    parts: Sequence[int],
+    scopes: Sequence[str] | None,
+    after: UUID | None,
+    limit: int,
+) -> list[Row]:
+    """Rules of these parts of whatever state, by id; `former`: digests of what each said before.
+
+    `scopes`: rules of these alone, and what they said in these; None: of all.
+    """
+    found = await tx.connection.fetch(
+        SQL["rules_page"], tx.tenant, list(parts), after, limit, _listed(scopes)
+    )
+    return rows(found)
+
+
+async def rules_there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
+    """As `there`, of rules; `text_since`: since when they have their text."""
+    found = await tx.connection.fetch(SQL["rules_there"], tx.tenant, list(ids))
+    return {row["id"]: dict(row) for row in found}
+
+
+async def scopes_of_rules(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Of the rules that are here, whether forgotten or not, their scopes."""
+    found = await tx.connection.fetch(SQL["scopes_of_rules"], tx.tenant, list(ids))
+    return {row["id"]: row["scope"] for row in found}
+
+
+async def set_rule(
+    tx: Transaction,
+    id: UUID,
+    confirmed: datetime | None,
+    metadata: dict[str, Any],
+    trust: Trust,
+    *,
+    warning: bool = False,
+) -> None:
+    """Bring a rule into a state; `warning`: and make it one."""
+    await tx.connection.execute(SQL["set_rule"], tx.tenant, id, confirmed, metadata, trust, warning)
 
 
 async def there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
@@ -89,7 +131,7 @@ async def connect(tx: Transaction) -> None:
 
 
 async def taken_away(tx: Transaction) -> list[UUID]:
-    """The facts that were erased here, or stored here and undone, and are not here again."""
+    """Facts and rules that were erased here, or stored here and undone, and are not here again."""
     return [row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)]
 
 

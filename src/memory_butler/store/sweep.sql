@@ -104,7 +104,7 @@ WITH judged AS (
 ), changed AS (
     UPDATE rules
     SET metadata = CASE WHEN outcome = 'fade' THEN metadata || '{"status": "fading"}'
-                    WHEN outcome = 'expire' THEN {unmarked} || '{"forgotten": true}'
+                    WHEN outcome = 'expire' THEN {unmarked} || '{"forgotten": true, "swept": true}'
                     ELSE {unmarked} END
     FROM judged WHERE tenant_id = $1 AND id = judged_id
     RETURNING id, outcome, effective,

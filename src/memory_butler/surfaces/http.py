@@ -69,7 +69,8 @@ def served(
 ) -> Served:
     """Everything that one port serves: `/mcp`, `/api/…`, the dashboard, health, `/metrics`.
 
-    `server` is what stands at `/mcp`, where it is more than the memory's own tools.
+    `server` is what stands at `/mcp`, where it is more than the memory's own tools. At `/mcp/core`
+    stands the toolset `core`, whatever `/mcp` offers: some clients of a server load all tools.
     """
     live, turns = LiveEvents(memory), Turns(memory)
 
@@ -78,12 +79,13 @@ def served(
         turns.close()
 
     server = server or mcp.build_server(memory, principal_of, settings.toolsets)
-    mounted = mcp_routes(server)
+    core = mcp.build_server(memory, principal_of, ["core"])
+    mounted = [*mcp_routes(server), *mcp_routes(core, "/mcp/core")]
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The lifespan of the MCP application is not run with its routes.
-        async with server.session_manager.run():
+        async with server.session_manager.run(), core.session_manager.run():
             yield
         # Who has its own way to stop has done so already.
         turns.close()
@@ -124,10 +126,10 @@ def served(
     return Served(door, before_stopping)
 
 
-def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
+def mcp_routes(server: Server[Any] | MCPServer[Any], path: str = "/mcp") -> list[BaseRoute]:
     """An MCP server as routes; its session manager has to run beside them."""
     app = server.streamable_http_app(
-        streamable_http_path="/mcp",
+        streamable_http_path=path,
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY_BYTES,
@@ -141,7 +143,7 @@ def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
         for one in app.routes
         if isinstance(one, Route)
     }
-    return [Route(path, WholeCharacters(way)) for path, way in ways.items()]
+    return [Route(where, WholeCharacters(way)) for where, way in ways.items()]
 
 
 def behind_the_door(

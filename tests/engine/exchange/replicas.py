@@ -1,4 +1,4 @@
-"""Installations that share a tenant's facts: here tenants of one database, each with its keys."""
+"""Installations that share facts and rules: here tenants of one database, each with its keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import TrustName
 from memory_butler.engine.audit_keys import AuditKeys
 from memory_butler.engine.exchange import giving, packs, peers, taking
-from memory_butler.engine.exchange.taking import Taken
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
 
 ALL = range(packs.PARTS)
@@ -73,10 +73,24 @@ class Replica:
         )
         return {row["id"]: tuple(row)[1:] for row in rows}
 
+    async def rules(self, admin: Connection) -> dict[UUID, tuple[Any, ...]]:
+        """What every rule says, whether it warns, its state, when it was confirmed, its trust."""
+        rows = await admin.fetch(
+            "SELECT id, content, scope, tags, maturity = 'anti_pattern' AS warns,"
+            " CASE WHEN metadata->>'forgotten' = 'true'"
+            "      THEN CASE WHEN metadata ? 'swept' THEN 'expired' ELSE 'retracted' END"
+            "      WHEN metadata->>'disabled' = 'true' THEN 'waiting' ELSE 'active' END AS state,"
+            " last_confirmed_at, trust FROM rules WHERE tenant_id = $1",
+            self.principal.tenant,
+        )
+        return {row["id"]: tuple(row)[1:] for row in rows}
+
     async def scopes(self, admin: Connection) -> dict[UUID, str]:
-        """The scope of every fact."""
+        """The scope of every fact and rule."""
         found = await admin.fetch(
-            "SELECT id, scope FROM facts WHERE tenant_id = $1", self.principal.tenant
+            "SELECT id, scope FROM facts WHERE tenant_id = $1"
+            " UNION ALL SELECT id, scope FROM rules WHERE tenant_id = $1",
+            self.principal.tenant,
         )
         return {row["id"]: row["scope"] for row in found}
 

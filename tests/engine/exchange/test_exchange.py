@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,6 +15,7 @@ from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memo
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, peers, taking
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep, store_fact
 from memory_butler.engine.undo import undo_change
@@ -57,7 +58,7 @@ async def test_each_comes_to_have_what_the_other_has(
     assert await one.active(admin) == await other.active(admin) == expected
     assert await one.facts(admin) == await other.facts(admin)
     assert await one.parts() == await other.parts()
-    assert await one.pull(other) == taking.Taken()
+    assert await one.pull(other) == Taken()
 
 
 async def test_what_follows_elsewhere_replaces_here(
@@ -179,7 +180,7 @@ async def test_what_was_erased_or_undone_does_not_come_back(
     clock.advance(minutes=1)
     await restore_memory(other.memory, other.principal, "fact", undone)
     clock.advance(minutes=1)
-    assert await other.pull(one) == taking.Taken()
+    assert await other.pull(one) == Taken()
     assert await other.active(admin) == {("Ana", "pet"): "Has a dog"}
     await one.pull(other)
     assert await one.facts(admin) == {}
@@ -512,7 +513,7 @@ async def test_only_facts_of_agreed_scopes_leave(
     # What is equal is known as equal, although the rest differs.
     assert await one.parts(["work"]) == await other.parts(["work"])
     assert await one.parts() != await other.parts()
-    assert await one.pull(other) == await other.pull(one) == taking.Taken()
+    assert await one.pull(other) == await other.pull(one) == Taken()
     # An edit stays in its scope, and the same said in another is a fact of its own.
     (task,) = [id for id, row in (await one.facts(admin)).items() if row[1] == "task"]
     clock.advance(minutes=1)
@@ -521,7 +522,7 @@ async def test_only_facts_of_agreed_scopes_leave(
     clock.advance(minutes=1)
     done = await one.pull(other)
     assert (done.new, done.changed, done.conflicts) == (1, 1, 0)
-    assert (await other.pull(one)) == taking.Taken()
+    assert (await other.pull(one)) == Taken()
     held = [row[2] for row in (await one.facts(admin)).values() if row[1] == "task"]
     assert sorted(held) == ["Reports on Mondays", "Reports on Sundays", "Reports on Tuesdays"]
 
@@ -597,7 +598,7 @@ async def test_a_peer_touches_nothing_outside_the_agreed_scopes(
     ):
         given = packs.signed(other.memory, other.principal.tenant, said)
         done = await taking.take(one.memory, one.principal, given)
-        assert done == taking.Taken(refused=int(said["kind"] == "facts"))
+        assert done == Taken(refused=int(said["kind"] == "facts"))
         assert await one.facts(admin) == before
 
 
@@ -611,14 +612,64 @@ async def test_facts_of_other_scopes_than_asked_for_are_left_out(
     clock.advance(minutes=1)
     facts, _ = await giving.facts(other.memory, other.principal, ALL)
     done = await taking.take(one.memory, one.principal, facts, ["work"])
-    assert done == taking.Taken(new=1)
+    assert done == Taken(new=1)
     assert await one.active(admin) == {("Ana", "task"): "Reports on Mondays"}
     await taking.take(one.memory, one.principal, facts)
     gone = packs.signed(
         other.memory, other.principal.tenant, {"kind": "state", "parts": {}, "gone": [str(home)]}
     )
-    assert await taking.take(one.memory, one.principal, gone, ["work"]) == taking.Taken()
-    assert await taking.take(one.memory, one.principal, gone, ["global"]) == taking.Taken(gone=1)
+    assert await taking.take(one.memory, one.principal, gone, ["work"]) == Taken()
+    assert await taking.take(one.memory, one.principal, gone, ["global"]) == Taken(gone=1)
+
+
+class _Listening(MemoryClient):
+    """An installation, and what it was asked."""
+
+    asked: ClassVar[list[tuple[str, dict[str, Any]]]] = []
+
+    async def exchange_state(self, **given: Any) -> shapes.Statement:
+        self.asked.append(("state", given))
+        return await super().exchange_state(**given)
+
+    async def exchange_facts(self, parts: list[int], **given: Any) -> shapes.FactsStatement:
+        self.asked.append(("facts", given))
+        return await super().exchange_facts(parts, **given)
+
+    async def exchange_take(
+        self, statement: str, signature: str, **given: Any
+    ) -> shapes.ExchangeTakeOutput:
+        self.asked.append(("take", given))
+        return await super().exchange_take(statement, signature, **given)
+
+
+@pytest.mark.parametrize("scopes", [None, ["work"]])
+async def test_what_was_told_already_is_not_asked_again(
+    pair: tuple[Replica, Replica], clock: Clock, scopes: list[str] | None
+) -> None:
+    one, other = pair
+    await _say(clock, other, "Reports on Mondays", "task", scope="work")
+    clock.advance(minutes=1)
+    here = MemoryClient.of(one.memory, one.principal)
+    there = _Listening.of(other.memory, other.principal)
+    asked = _Listening.asked
+    asked.clear()
+    named = UNSET if scopes is None else scopes
+    told = await there.exchange_state(scopes=named)
+    asked.clear()
+    assert (await carry(there, here, scopes, giver_state=told)).counts["new"] == 1
+    assert [what for what, _ in asked] == ["facts"]
+    await _say(clock, one, "Sits in room 3", "room", scope="work")
+    clock.advance(minutes=1)
+    told = await there.exchange_state(scopes=named)
+    asked.clear()
+    assert (await carry(here, there, scopes, taker_state=told)).counts["new"] == 1
+    assert [what for what, _ in asked] == ["take", "take"]
+    # Of all scopes a request says nothing, so that a server that knows of none understands it.
+    assert all(given["scopes"] == named for _, given in asked)
+    # What was told of other scopes is of no use.
+    asked.clear()
+    await carry(there, here, ["global"], giver_state=told)
+    assert asked[0][0] == "state"
 
 
 class _Greedy(MemoryClient):

@@ -1,7 +1,7 @@
 """Installations that are apart, change what they have and meet in any order come to the same."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import TypeAlias
@@ -13,18 +13,23 @@ from hypothesis import strategies as st
 
 from conftest import HISTORIES, Clock, Connection
 from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.exchange import RuleText
+from memory_butler.domain.trust import Trust
 from memory_butler.engine.conflicts import list_conflicts, settle
 from memory_butler.engine.curate import accept_fact, confirm_memory, forget_memory, restore_memory
-from memory_butler.engine.edits import edit_fact
-from memory_butler.engine.exchange import giving, taking
+from memory_butler.engine.edits import edit_fact, edit_rule, move_rule
+from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.exchange.taken import Taken
+from memory_butler.engine.feedback import rule_helped
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import store_fact, store_rule
 
 from .replicas import ALL, Replica, replicas
 
 PLACES = 3
 SUBJECTS = ("Ana", "Ben")
 SAID = ("Lives in Porto", "Lives in Faro", "lives in porto.", "Rows a boat")
+RULES = ("Ask before booking", "Ask before booking a flight", "Never ask", "Answer in French")
 SCOPES = ("global", "work")
 TRUSTS = ("user_said", "agent_inferred", "imported")
 _worlds = count()
@@ -33,12 +38,13 @@ Act: TypeAlias = "Callable[[_Apart, Replica, int, int], Awaitable[None]]"
 
 
 class _Apart:
-    """Three installations, and every fact that was ever stored."""
+    """Three installations, and every fact and rule that was ever stored."""
 
     def __init__(self, places: list[Replica], admin: Connection) -> None:
         self.places = places
         self.admin = admin
         self.stored: dict[UUID, str] = {}
+        self.rules: set[UUID] = set()
         self.scopes: dict[UUID, str] = {}
         self.begun: dict[UUID, Replica] = {}
         self.confirmed: dict[UUID, datetime] = {}
@@ -48,6 +54,17 @@ class _Apart:
         self.stored[id] = said
         self.begun.setdefault(id, place)
         self.scopes |= await place.scopes(self.admin)
+
+    async def note_rule(self, place: Replica, id: UUID) -> None:
+        """A rule that was stored at a place."""
+        self.rules.add(id)
+        self.begun[id] = place
+        self.scopes |= await place.scopes(self.admin)
+
+    async def any_rule(self, place: Replica, choice: int) -> UUID | None:
+        """One of the rules that a place has."""
+        known = sorted(await place.rules(self.admin))
+        return known[choice % len(known)] if known else None
 
     async def any(self, place: Replica, choice: int) -> UUID | None:
         """One of the facts that a place has."""
@@ -111,6 +128,38 @@ async def _settle(world: _Apart, place: Replica, a: int, b: int) -> None:
         await settle(place.memory, place.principal, *ids, choice)  # type: ignore[arg-type]
 
 
+async def _store_rule(world: _Apart, place: Replica, a: int, b: int) -> None:
+    scope, trust = SCOPES[a % len(SCOPES)], TRUSTS[b % len(TRUSTS)]
+    said = RULES[a % len(RULES)]
+    id = await store_rule(place.memory, place.principal, said, scope=scope, trust=trust)
+    await world.note_rule(place, id)
+
+
+async def _edit_rule(world: _Apart, place: Replica, a: int, b: int) -> None:
+    id = await world.any_rule(place, a)
+    if id is not None:
+        said = {"content": RULES[b % len(RULES)]}
+        await edit_rule(place.memory, place.principal, id, said)
+
+
+async def _change_rule(world: _Apart, place: Replica, a: int, b: int) -> None:
+    id = await world.any_rule(place, a)
+    if id is None:
+        return
+    match b % 5:
+        case 0:
+            await forget_memory(place.memory, place.principal, "rule", id)
+        case 1:
+            await restore_memory(place.memory, place.principal, "rule", id)
+        case 2:
+            await move_rule(place.memory, place.principal, id, "disable")
+        case 3:
+            await move_rule(place.memory, place.principal, id, "enable")
+        case _:
+            row = await rule_helped(place.memory, place.principal, id)
+            world.confirmed[id] = row["last_confirmed_at"]
+
+
 async def _meet(world: _Apart, place: Replica, a: int, _b: int) -> None:
     other = world.places[a % PLACES]
     if other is not place:
@@ -122,9 +171,13 @@ async def _hear_late(world: _Apart, place: Replica, a: int, b: int) -> None:
     other = world.places[a % PLACES]
     if other is not place:
         caller = place.as_seen_by(other)
-        facts, _ = await giving.facts(other.memory, caller, [*ALL][b % 2 :: 2])
-        await taking.take(place.memory, place.principal, facts)
-        await taking.take(place.memory, place.principal, facts)
+        half, after = [*ALL][b % 2 :: 2], None
+        for _ in range(2):  # of a history there is a page of facts, and one of rules
+            said, after = await giving.facts(other.memory, caller, half, after)
+            await taking.take(place.memory, place.principal, said)
+            await taking.take(place.memory, place.principal, said)
+            if after is None:
+                break
 
 
 ACTS: tuple[Act, ...] = (
@@ -138,13 +191,39 @@ ACTS: tuple[Act, ...] = (
     _settle,
     _meet,
     _hear_late,
+    _store_rule,
+    _edit_rule,
+    _edit_rule,
+    _change_rule,
 )
 small = st.integers(0, 11)
 partitions = st.lists(
     st.tuples(st.integers(0, PLACES - 1), st.sampled_from(ACTS), small, small),
     min_size=4,
-    max_size=14,
+    max_size=18,
 )
+
+
+async def _no_text_is_lost(world: _Apart, texts: list[set[tuple[UUID, str, str]]]) -> None:
+    """A text that a rule had before they met stands, be it beside the rule and switched off, or was
+    replaced by somebody who had read it: then all know so.
+    """
+    former = [await _former(place) for place in world.places]
+    for place, had in zip(world.places, texts, strict=True):
+        standing = {(row[0], row[1]) for row in (await place.rules(world.admin)).values()}
+        for id, content, scope in had:
+            text = RuleText(content, scope, (), False, Trust.USER_SAID, datetime.now(UTC))
+            known = [text.words in one[id] for one in former if id in one]
+            assert (content, scope) in standing or all(known)
+
+
+async def _former(place: Replica) -> dict[UUID, set[str]]:
+    """The digests of what each rule of a place said before, as it tells others."""
+    said, after = await giving.facts(place.memory, place.principal, ALL)
+    if after is None:
+        return {}
+    said, _ = await giving.facts(place.memory, place.principal, ALL, after)
+    return {UUID(one["id"]): set(one["former"]) for one in packs.opened(said)["rules"]}
 
 
 # A thousand by night.
@@ -181,14 +260,19 @@ async def test_partitions_converge_and_nothing_is_lost(
         except MemoryButlerError:
             continue  # there was nothing to do it to
         event(act.__name__)
+    texts = [
+        {(id, row[0], row[1]) for id, row in (await one.rules(admin)).items()}
+        for one in world.places
+    ]
     for rounds in range(1, 6):
         for here, there in meetings:
             if here != there:
                 clock.advance(minutes=1)
                 await world.places[here].pull(world.places[there])
-        states = [await one.facts(admin) for one in world.places]
+        states = [await one.facts(admin) | await one.rules(admin) for one in world.places]
+        scopes = world.scopes | await world.places[0].scopes(admin) | await last.scopes(admin)
         shared = [
-            {id: row for id, row in known.items() if agreed is None or world.scopes[id] in agreed}
+            {id: row for id, row in known.items() if agreed is None or scopes[id] in agreed}
             for known in states
         ]
         if states[0] == states[1] and shared[0] == shared[2]:
@@ -208,12 +292,19 @@ async def test_partitions_converge_and_nothing_is_lost(
             or world.scopes[id] in agreed
             or (place is last) is (world.begun[id] is last)
         }
-        assert {id: row[2] for id, row in known.items()} == expected
-        assert all(
-            known[id][5] >= moment for id, moment in world.confirmed.items() if id in expected
-        )
+        facts = await place.facts(admin)
+        assert {id: row[2] for id, row in facts.items()} == expected
+        assert all(known[id][5] >= moment for id, moment in world.confirmed.items() if id in known)
+        assert known.keys() - facts.keys() >= {
+            id
+            for id in world.rules
+            if agreed is None
+            or world.scopes[id] in agreed
+            or (place is last) is (world.begun[id] is last)
+        }
+    await _no_text_is_lost(world, texts)
     # And nothing more happens.
     for here, there in meetings:
         if here != there:
             clock.advance(minutes=1)
-            assert await world.places[here].pull(world.places[there]) == taking.Taken()
+            assert await world.places[here].pull(world.places[there]) == Taken()

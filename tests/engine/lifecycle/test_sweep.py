@@ -152,20 +152,21 @@ async def test_a_status_of_somebody_else_survives_the_end(
     rule = await _rule(admin, 0.03, metadata={"status": "draft"})
     await run(memory, principal)
     assert (await row(admin, "facts", fact))["metadata"] == {"status": "draft"}
-    assert (await row(admin, "rules", rule))["metadata"] == {"status": "draft", "forgotten": True}
+    ended = {"status": "draft", "forgotten": True, "swept": True}
+    assert (await row(admin, "rules", rule))["metadata"] == ended
 
 
 @pytest.mark.requirement("DEC-08", "DEC-06")
 async def test_rules_fade_and_are_forgotten(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    forgotten = {"forgotten": True}
+    forgotten, swept = {"forgotten": True}, {"forgotten": True, "swept": True}
     expected = {
         await _rule(admin, 0.2): {},
         await _rule(admin, math.nextafter(0.2, 0)): FADING,
         await _rule(admin, 0.05): FADING,
-        await _rule(admin, math.nextafter(0.05, 0)): forgotten,
-        await _rule(admin, 0.03, metadata=FADING): forgotten,
+        await _rule(admin, math.nextafter(0.05, 0)): swept,
+        await _rule(admin, 0.03, metadata=FADING): swept,
         # Left out (C-26):
         await _rule(admin, 0.03, maturity="anti_pattern"): {},
         await _rule(admin, 0.1, metadata=forgotten): forgotten,

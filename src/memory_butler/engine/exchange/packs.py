@@ -1,8 +1,8 @@
 """What travels between installations: statements in JSON, signed with a key of the tenant's own.
 
-Two kinds. A `state` tells digests of the 256 parts of the facts, so that only parts that differ are
-asked for, and the ids of facts that are gone for good. `facts` are some of these parts' facts, of
-whatever validity. docs/sync.md has the format.
+Two kinds. A `state` tells digests of the 256 parts of the facts and rules, so that only parts that
+differ are asked for, and the ids of what is gone for good. `facts` are some of these parts' facts,
+or rules, of whatever state. docs/sync.md has the format.
 """
 
 import json
@@ -23,7 +23,7 @@ from memory_butler.store.rows import Row
 
 FORMAT: Final = 1
 PARTS: Final = 256
-# A page of facts ends with the fact that passes this; the door takes 8 MB.
+# A page ends with the fact or rule that passes this; the door takes 8 MB.
 PACK_BYTES: Final = 2_000_000
 PACK_FACTS: Final = 2_000
 
@@ -49,6 +49,11 @@ class Sent:
     entity: Mapping[str, Any] | None
     confidence: float
     says: Mapping[str, Any]
+
+    @property
+    def scope(self) -> object:
+        """Its scope, as it is said."""
+        return self.says["scope"]
 
 
 def own_key(memory: Memory, tenant: str) -> str:
@@ -110,7 +115,7 @@ def as_sent(row: Row, *, with_entity: bool) -> dict[str, Any]:
         "made": row["made"].isoformat(),
         "state": row["validity"],
         "since": changed_since(row["known_since"], row["created_at"], mark).isoformat(),
-        "confirmed": _text(row["last_confirmed_at"]),
+        "confirmed": text_of(row["last_confirmed_at"]),
         "supersedes": None if supersedes is None else str(supersedes),
         "waiting": noted.get("waiting") if row["validity"] == "waiting" else None,
         "subject": row["subject"],
@@ -122,7 +127,7 @@ def as_sent(row: Row, *, with_entity: bool) -> dict[str, Any]:
         "permanence": row["permanence"],
         "source_butler": row["source_butler"],
         "valid_from": row["valid_from"].isoformat(),
-        "valid_until": _text(row["valid_until"]),
+        "valid_until": text_of(row["valid_until"]),
         "tags": row["tags"],
         "metadata": {name: value for name, value in noted.items() if name not in MARKS},
         "trust": Trust(row["trust"]).label,
@@ -137,9 +142,9 @@ def read_fact(given: Any, most: Trust) -> Sent:
         InvalidInput: it is none.
     """
     try:
-        until = _moment(given["valid_until"])
+        until = moment(given["valid_until"])
         state = State(
-            _validity(given["state"]), _sure(given["since"]), until, _moment(given["confirmed"])
+            _validity(given["state"]), sure(given["since"]), until, moment(given["confirmed"])
         )
         says = {
             name: given[name]
@@ -156,12 +161,12 @@ def read_fact(given: Any, most: Trust) -> Sent:
         }
         # What these mean is for each installation to find out.
         own = {name: one for name, one in given["metadata"].items() if name not in MARKS}
-        begin = _sure(given["valid_from"])
+        begin = sure(given["valid_from"])
         if until is not None and until <= begin:
             raise InvalidInput("a fact in it ends before it begins")
         return Sent(
             UUID(given["id"]),
-            _sure(given["made"]),
+            sure(given["made"]),
             state,
             min(parse_trust(given["trust"]), most),
             None if given["supersedes"] is None else UUID(given["supersedes"]),
@@ -186,19 +191,22 @@ def _waiting(given: Any) -> dict[str, Any]:
     return clean
 
 
-def _sure(given: str) -> datetime:
-    moment = datetime.fromisoformat(given)
-    if moment.tzinfo is None:
+def sure(given: str) -> datetime:
+    """A date or time of a statement; a ValueError where it has no zone."""
+    found = datetime.fromisoformat(given)
+    if found.tzinfo is None:
         raise ValueError("a date or time without a zone")
-    return moment
+    return found
 
 
-def _moment(given: str | None) -> datetime | None:
-    return None if given is None else _sure(given)
+def moment(given: str | None) -> datetime | None:
+    """The same, where there may be none."""
+    return None if given is None else sure(given)
 
 
-def _text(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+def text_of(given: datetime | None) -> str | None:
+    """A date or time as a statement has it."""
+    return None if given is None else given.isoformat()
 
 
 def _signer(memory: Memory, tenant: str) -> Any:

@@ -66,7 +66,8 @@ def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
 def has_scopes(data_dir: Path, tenant: str) -> bool:
     """Whether any peer has agreed on scopes, or had before it was removed.
 
-    From then on nobody gets everything without being known: to remove a peer must not give more.
+    From then on nobody gets everything without being known: to remove a peer, or to accept another
+    key under its name, must not give more.
     """
     return any("scopes" in one for one in _read(data_dir / _PLACE).get(tenant, {}).values())
 
@@ -125,7 +126,7 @@ def accept(
         own = known.setdefault(tenant, {})
         same = [key for key, one in own.items() if one["name"] == name and not one.get("removed")]
         for other in same:
-            del own[other]
+            _take_out(own, other)
         own[key] = {"name": name, "trust": trust}
         if agreed is not None:
             own[key]["scopes"] = list(agreed)
@@ -146,10 +147,15 @@ def remove(data_dir: Path, tenant: str, name: str) -> None:
         if not keys:
             raise NotFound(f"there is no peer {name!r}; `memory-butler peers list` names them")
         for key in keys:
-            if "scopes" in own[key]:
-                own[key]["removed"] = True
-            else:
-                del own[key]
+            _take_out(own, key)
+
+
+def _take_out(own: dict[str, dict[str, Any]], key: str) -> None:
+    """Take a peer out; of one that had scopes that stays known (see `has_scopes`)."""
+    if "scopes" in own[key]:
+        own[key]["removed"] = True
+    else:
+        del own[key]
 
 
 def copy(source: Path, target: Path, tenant: str) -> None:

@@ -1,15 +1,15 @@
-"""Facts of another installation on their way in: merged one by one, as domain/exchange.py decides.
+"""What another installation has, on its way in: merged one by one, as domain/exchange.py decides.
 
-Whatever is taken twice, in parts or in another order comes to the same. An accepted peer changes
-nothing that is trusted more than the peer is (C-210).
+Here facts, in `rules.py` rules. Whatever is taken twice, in parts or in another order comes to the
+same. An accepted peer changes nothing that is trusted more than the peer is (C-210).
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID, uuid5
 
 from memory_butler.domain.errors import Conflict, InvalidInput, PermissionDenied
@@ -31,8 +31,11 @@ from memory_butler.domain.trust import Trust, outranks
 from memory_butler.engine import writing
 from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
 from memory_butler.engine.exchange import peers
+from memory_butler.engine.exchange import rules as exchanged_rules
 from memory_butler.engine.exchange.packs import PACK_FACTS, Sent, Signed, opened, own_key, read_fact
 from memory_butler.engine.exchange.peers import Peer
+from memory_butler.engine.exchange.rules import RuleBatch, SentRule, read_rule
+from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened
 from memory_butler.inference import languages
@@ -41,9 +44,11 @@ from memory_butler.store import exchange as store
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
+from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 BATCH: Final = 256
+One = TypeVar("One", Sent, SentRule)
 
 # What the log says of a fact that an exchange brought into a state.
 _EVENTS: Final[dict[Validity, EventType]] = {
@@ -56,34 +61,6 @@ _EVENTS: Final[dict[Validity, EventType]] = {
 _SAYS: Final = ("subject", "predicate", "content", "scope")
 # Marks in the metadata that go with a state, and are made anew for the next.
 _OF_STATE: Final = ("forgotten", "waiting", "status")
-
-
-@dataclass(slots=True)
-class Taken:
-    """What taking did.
-
-    Attributes:
-        new: facts that were not here.
-        changed: facts that are in another state now.
-        conflicts: facts that wait beside one that was said elsewhere at the same time.
-        kept: facts that stay as they are: they are trusted more than what came, or have the same id
-            and other words.
-        gone: facts that were erased there, and are forgotten here.
-        refused: facts that were not stored, since they were erased or undone here, are damaged, or
-            are refused by a setting of this installation.
-    """
-
-    new: int = 0
-    changed: int = 0
-    conflicts: int = 0
-    kept: int = 0
-    gone: int = 0
-    refused: int = 0
-
-    def add(self, other: "Taken") -> None:
-        """Count what else was taken."""
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
 async def take(
@@ -101,11 +78,13 @@ async def take(
     """
     done, asked = Taken(), peers.chosen(scopes)
     # In a thread: megabytes of JSON take tens of milliseconds, in which others want to be served.
-    peer, said, sent = await asyncio.to_thread(_read, memory, principal, given, done)
-    sent = [one for one in sent if asked is None or one.says["scope"] in asked]
+    reading = partial(_read, memory, principal, given, asked, done)
+    peer, said, sent, sent_rules = await asyncio.to_thread(reading)
     if said["kind"] == "state":
         return await _take_gone(memory, principal, peer, asked, _ids(said))
-    await _wait_for(memory, _latest(*(_newest(one) for one in sent)))
+    moments = [*map(_newest, sent), *map(_newest_of_rule, sent_rules)]
+    await _wait_for(memory, _latest(*moments))
+    await _take_rules(memory, principal, peer, sent_rules, done)
     wanted = await _wanted(memory, principal, peer, sent, done)
     for begin in range(0, len(wanted), BATCH):
         taking = _Batch(memory, principal, peer)
@@ -120,9 +99,9 @@ async def take(
 
 
 def _read(
-    memory: Memory, principal: Principal, given: Signed, done: Taken
-) -> tuple[Peer, dict[str, Any], list[Sent]]:
-    """Who says what; a fact that is damaged is left out, and the others are taken."""
+    memory: Memory, principal: Principal, given: Signed, asked: Scopes, done: Taken
+) -> tuple[Peer, dict[str, Any], list[Sent], list[SentRule]]:
+    """Who says what; what is damaged is left out, and the others are taken."""
     said = opened(given, lambda key: _peer(memory, principal, key))
     peer = _peer(memory, principal, said["key"])
     caller = peers.of_caller(memory.data_dir, principal)
@@ -131,23 +110,67 @@ def _read(
             f"this token is for the peer {caller.name!r}, and {peer.name!r} signed this"
         )
     if said.get("kind") == "state":
-        return peer, said, []
-    given_facts = said.get("facts")
-    if said.get("kind") != "facts" or not isinstance(given_facts, list):
+        return peer, said, [], []
+    given_facts, given_rules = said.get("facts"), said.get("rules", [])
+    if said.get("kind") != "facts":
         raise InvalidInput("it is no statement of an exchange")
-    if len(given_facts) > PACK_FACTS:
-        raise InvalidInput(f"it has {len(given_facts):,} facts, at most {PACK_FACTS:,} are taken")
-    read: dict[UUID, Sent] = {}
-    for one in given_facts:
+    if not isinstance(given_facts, list) or not isinstance(given_rules, list):
+        raise InvalidInput("it is no statement of an exchange")
+    count = len(given_facts) + len(given_rules)
+    if count > PACK_FACTS:
+        raise InvalidInput(f"it has {count:,} facts and rules, at most {PACK_FACTS:,} are taken")
+    wanted = partial(_wanted_of, peer, asked, done)
+    return peer, said, wanted(given_facts, read_fact), wanted(given_rules, read_rule)
+
+
+def _wanted_of(
+    peer: Peer,
+    asked: Scopes,
+    done: Taken,
+    given: Sequence[object],
+    read: Callable[[Any, Trust], One],
+) -> list[One]:
+    """Those that can be read, were asked for and may be taken of a peer; each once."""
+    found: dict[UUID, One] = {}
+    for said in given:
         try:
-            fact = read_fact(one, peer.trust)
-            if _is_agreed(peer, fact.says["scope"]):
-                read[fact.id] = fact
-            else:
-                done.refused += 1
+            one = read(said, peer.trust)
         except InvalidInput:
             done.refused += 1
-    return peer, said, list(read.values())
+            continue
+        if asked is not None and one.scope not in asked:
+            continue
+        if _is_agreed(peer, one.scope):
+            found[one.id] = one
+        else:
+            done.refused += 1
+    return list(found.values())
+
+
+async def _take_rules(
+    memory: Memory, principal: Principal, peer: Peer, sent: Sequence[SentRule], done: Taken
+) -> None:
+    if not sent:
+        return
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        there = await store.scopes_of_rules(tx, [one.id for one in sent])
+        away = set(await store.taken_away(tx))
+        emptied = await store.emptied(tx)
+    wanted: list[tuple[SentRule, NewRule]] = []
+    for one in sorted(sent, key=lambda one: one.id):
+        if one.id in there:
+            refused = not _is_agreed(peer, there[one.id])  # an id of which the peer may not speak
+        else:
+            refused = one.id in away or (emptied is not None and one.made <= emptied)
+        made = None if refused else await exchanged_rules.made(memory, principal, peer, one)
+        done.refused += made is None
+        wanted += [] if made is None else [made]
+    for begin in range(0, len(wanted), BATCH):
+        taking = RuleBatch(memory, principal, peer)
+        async with transaction(memory.pool, principal.tenant) as tx:
+            await one_bulk_writer(tx)
+            await taking.write(tx, wanted[begin : begin + BATCH])
+        done.add(taking.done)
 
 
 async def _wanted(
@@ -202,6 +225,10 @@ def _words(says: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _newest(sent: Sent) -> datetime | None:
     return _latest(sent.made, sent.state.since, sent.state.confirmed)
+
+
+def _newest_of_rule(sent: SentRule) -> datetime | None:
+    return _latest(sent.made, sent.text.since, sent.state.since, sent.state.confirmed)
 
 
 def _latest(*moments: datetime | None) -> datetime | None:
@@ -542,10 +569,11 @@ async def _take_gone(
     done = Taken()
     for begin in range(0, len(ids), BATCH):
         async with transaction(memory.pool, principal.tenant) as tx:
-            there = await store.there(tx, ids[begin : begin + BATCH])
+            batch = ids[begin : begin + BATCH]
+            there, rules_there = await store.there(tx, batch), await store.rules_there(tx, batch)
             happened: list[events.Event] = []
             now = memory.clock()
-            for row in there.values():
+            for row in (*there.values(), *rules_there.values()):
                 mark = mark_of(row["metadata"]) or {}
                 left_out = asked is not None and row["scope"] not in asked
                 if "gone" in mark or left_out or not _is_agreed(peer, row["scope"]):
@@ -554,6 +582,10 @@ async def _take_gone(
                     done.kept += 1
                     continue
                 at = max(now, row["touched"] + timedelta(microseconds=1))
+                done.gone += 1
+                if row["id"] in rules_there:
+                    happened.append(await exchanged_rules.forget_gone(tx, row, peer, at))
+                    continue
                 await versions.keep(tx, "fact", [row["id"]], at)
                 kept = {key: one for key, one in row["metadata"].items() if key not in _OF_STATE}
                 since = {"at": at.isoformat(), "since": at.isoformat(), "gone": peer.key}
@@ -566,6 +598,5 @@ async def _take_gone(
                     "exchange": peer.key,
                 }
                 happened.append(("fact_retracted", payload))
-                done.gone += 1
             await events.record(tx, principal.actor, happened, now)
     return done

@@ -1,11 +1,12 @@
 """Connecting the programs of agents: their configuration, edited and given back."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, get_args
 from urllib.parse import urlsplit
 
 import typer
 
+from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place
@@ -53,6 +54,14 @@ def connect(
             help="The environment variable that holds the token, if one is needed.",
         ),
     ] = None,
+    toolset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="`core`: the six tools that a memory needs most; `all`: what the server offers. "
+            "Without: `core` for gemini, which makes each tool longer, `all` for others.",
+        ),
+    ] = None,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -61,12 +70,18 @@ def connect(
     Claude Code, Codex and Gemini CLI get hooks too: memory in each session from the start, an
     episode of it at the end.
     """
-    from memory_butler.integrations.clients import Server, client_named, current_environment
+    from memory_butler.integrations.clients import (
+        Offer,
+        Server,
+        client_named,
+        current_environment,
+    )
 
     chosen = client_named(client)
     # One that reaches no server starts memory itself, without being told to.
     stdio = stdio or (chosen.starts_servers and url == URL and token_env is None)
-    server = Server(_checked(url), _own_command(place) if stdio else (), token_env)
+    offer = chosen.offer if toolset is None else choose(toolset, get_args(Offer), "toolset")
+    server = Server(_checked(url), _own_command(place) if stdio else (), token_env, offer)
     connections = connections_of(place.settings())
     changes = connections.plan(chosen, chosen.edits(*current_environment(), server))
     if not changes:

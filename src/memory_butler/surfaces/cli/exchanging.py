@@ -1,4 +1,4 @@
-"""Sharing facts with other installations: pull, push, and whose facts are taken."""
+"""Sharing facts and rules with other installations: pull, push, and whose facts are taken."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from memory_butler.surfaces.cli.problems import complain
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from memory_butler.client import MemoryClient
+    from memory_butler.client import MemoryClient, shapes
     from memory_butler.domain.exchange import Scopes as Agreed
     from memory_butler.engine.exchange.peers import Peer
     from memory_butler.engine.memory import Memory
@@ -57,7 +57,7 @@ Scopes = Annotated[
     typer.Option(
         "--scope",
         metavar="SCOPE",
-        help="Exchange facts of this scope alone, such as global, or a butler's name; repeatable.",
+        help="Exchange this scope alone, such as global, or a butler's name; repeatable.",
     ),
 ]
 PlainFiles = Annotated[
@@ -73,22 +73,26 @@ def pull(
     scope: Scopes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take the facts of other installations that are not here yet, and what changed of the others.
+    """Take facts and rules of other installations that are not here yet, and changes of the others.
 
     Only what is signed with an accepted key is taken (`memory-butler peers accept`). What both
     sides said meanwhile is shown as a conflict. Safe to repeat, for example by a timer.
     """
+    from memory_butler.engine.exchange import peers
     from memory_butler.integrations import exchange
 
     async def use(memory: "Memory") -> "Report":
         here = _client(memory, place)
         if not _is_url(where):
-            report = await exchange.read_files(here, Path(where), _sealing(place), scope or None)
+            data_dir, tenant = place.settings().data_dir, place.principal().tenant
+            agreed = {key: one.scopes for key, one in peers.accepted(data_dir, tenant).items()}
+            sealing = _sealing(place)
+            report = await exchange.read_files(here, Path(where), sealing, scope or None, agreed)
         else:
             async with _there(where, token_env) as there:
-                agreed = await _agreed(memory, place, there, scope)
-                report = await exchange.carry(there, here, agreed)
-        if report.counts["new"]:
+                scopes, told = await _agreed(memory, place, there, scope)
+                report = await exchange.carry(there, here, scopes, giver_state=told)
+        if report.counts["new"] or report.counts["changed"]:  # a rule's text is changed in place
             await embed(memory)
         return report
 
@@ -103,7 +107,7 @@ def push(
     plain: PlainFiles = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give the facts of this installation to another one, or write them into a folder.
+    """Give the facts and rules of this installation to another one, or write them into a folder.
 
     The other installation must have accepted the key of this one (`memory-butler peers list` prints
     it). Files in a folder are encrypted where keys are set up; others then need the same keyring.
@@ -114,8 +118,8 @@ def push(
 
         async def write(memory: "Memory") -> int:
             sealing = exchange.PLAIN if plain else _sealing(place)
-            agreed = await _agreed(memory, place, None, scope)
-            return await exchange.write_files(_client(memory, place), Path(where), sealing, agreed)
+            scopes, _ = await _agreed(memory, place, None, scope)
+            return await exchange.write_files(_client(memory, place), Path(where), sealing, scopes)
 
         changed = with_memory(place, write)
         print(json.dumps({"files": changed}) if as_json else f"{counted(changed, 'file')} written.")
@@ -123,8 +127,9 @@ def push(
 
     async def use(memory: "Memory") -> "Report":
         async with _there(where, token_env) as there:
-            agreed = await _agreed(memory, place, there, scope)
-            return await exchange.carry(_client(memory, place), there, agreed)
+            scopes, told = await _agreed(memory, place, there, scope)
+            here = _client(memory, place)
+            return await exchange.carry(here, there, scopes, taker_state=told)
 
     _show(with_memory(place, use), as_json)
 
@@ -170,7 +175,7 @@ def accept(
     ],
     scope: Scopes = None,
 ) -> None:
-    """Take the facts of another installation from now on.
+    """Take the facts and rules of another installation from now on.
 
     With `--scope`, facts of other scopes are neither taken from it nor given to it. For its pulls,
     make a token of its name: `memory-butler token create --name NAME --scope exchange`.
@@ -179,7 +184,8 @@ def accept(
 
     tenant = place.principal().tenant
     level = parse_trust(trust).label
-    before = peers.accepted(place.settings().data_dir, tenant).get(key)
+    known = peers.accepted(place.settings().data_dir, tenant)
+    before = known.get(key) or next((one for one in known.values() if one.name == name), None)
     peer = peers.accept(place.settings().data_dir, tenant, name, key, level, scope)
     print(f"Facts of {peer.name} are taken, trusted as {peer.trust.label} at most{_only(peer)}.")
     if before is not None and before.scopes is not None and peer.scopes is None:
@@ -202,19 +208,22 @@ def _only(peer: "Peer") -> str:
 
 async def _agreed(
     memory: "Memory", place: Place, there: "MemoryClient | None", asked: Sequence[str] | None
-) -> "Agreed":
+) -> "tuple[Agreed, shapes.Statement | None]":
     """What is exchanged with another installation, or with a folder: what was agreed of it.
+
+    With it that installation's state, where it was asked for.
 
     Raises:
         PermissionDenied: it is not known who that is, or nothing was agreed.
     """
+    from memory_butler.client import UNSET
     from memory_butler.domain.exchange import common
     from memory_butler.engine.exchange import packs, peers
 
     tenant, named = place.principal().tenant, peers.chosen(asked)
     data_dir = place.settings().data_dir
     if not peers.has_scopes(data_dir, tenant):
-        return named
+        return named, None
     known = peers.accepted(data_dir, tenant)
     if there is None:
         if named is None:
@@ -222,14 +231,14 @@ async def _agreed(
                 "peers have scopes here, and a folder is for everybody who can read it: name with "
                 "--scope what goes there"
             )
-        return named
+        return named, None
     own = packs.own_key(memory, tenant)
-    answer = await there.exchange_state(scopes=None if named is None else list(named), to=own)
+    answer = await there.exchange_state(scopes=UNSET if named is None else list(named), to=own)
     said = packs.opened(packs.Signed(answer.statement, answer.signature))
     peer, is_for_us = known.get(said["key"]), said.get("to") == own
     # A statement that somebody else was given shows nothing of who this is: it may only narrow.
     if peer is not None and (is_for_us or peer.scopes is not None):
-        return common(named, peer.scopes)
+        return common(named, peer.scopes), answer
     if peer is not None and named is None:
         raise PermissionDenied(
             f"the token that is used there is of another peer, and so {peer.name} cannot be told "
@@ -241,7 +250,7 @@ async def _agreed(
             f"peers have scopes here, and nobody has accepted the key {said['key']}: name with "
             "--scope what is exchanged, or accept it (memory-butler peers accept)"
         )
-    return named
+    return named, answer
 
 
 def _is_url(where: str) -> bool:
@@ -306,10 +315,13 @@ def _show(report: "Report", as_json: bool) -> None:
             (counts["refused"], "refused, because erased, undone, damaged or not allowed there"),
         ]
         said = ", ".join(f"{count:,} {what}" for count, what in told if count)
-        print(f"Facts: {said}." if said else "Up to date.")
+        print(f"Facts and rules: {said}." if said else "Up to date.")
         if counts["conflicts"]:
             waiting = counted(counts["conflicts"], "conflict", "wait")
-            complain(f"{waiting} for you where it was taken: memory-butler conflicts")
+            complain(
+                f"{waiting} for you where it was taken: memory-butler conflicts, or, of rules, "
+                "memory-butler rules list --state disabled"
+            )
     for one in report.problems:
         complain(one)
     if report.problems:
