@@ -30,6 +30,8 @@ _VALUES: Final = 24
 _CHARS: Final = 32
 # Of two names: whether they are spellings of one.
 _SPELT: Final = 0.75
+# And of two words: whether one is an inflection of the other.
+_SAME_SPELT: Final = 0.8
 
 # Letters that stand for a word, which is stemming enough for any language with suffixes.
 _STEM: Final = 5
@@ -101,9 +103,10 @@ _SINGLE: Final = frozenset(
 _SEVERAL: Final = frozenset(
     word[:_STEM]
     for word in """
-    alergia allergie allergy award brother certificate child children cat condition daughter degree
-    diagnosis disease dog fear friend hijo hija hund illness injury intolerance katze kind krankheit
-    language medication operation perro pet phobia sibling sister son surgery tochter sohn
+    alergia allergie allergy award brother cat cats certificate child children condition cousin
+    daughter degree diagnosis disease dog dogs fear friend grandchild granddaughter grandson hija
+    hijo hund illness injury intolerance katze kid kids kind krankheit language medication nephew
+    niece operation perro pet pets phobia sibling sister sohn son sons surgery tochter
     unvertraglichkeit vaccination
     """.split()
 )
@@ -252,34 +255,57 @@ def adds_nothing(known: Statement, other: Statement) -> bool:
     Strict, because what it says of is hidden: "allergic to nuts" adds to "allergic to latex", and a
     password to another, however near they are in meaning.
     """
-    return known.is_former == other.is_former and has_all_of(known, other)
-
-
-def has_all_of(known: Statement, other: Statement) -> bool:
-    """Whether another statement on the same has no word, name or number that the known one lacks.
-
-    As `adds_nothing`, and whether either speaks of what was does not matter: "once a shock in 2019"
-    does not make an allergy a former one.
-    """
     return (
         about_one(known, other)
         and known.is_negated == other.is_negated
+        and known.is_former == other.is_former
         and other.values <= known.values
         and other.terms <= known.terms
     )
 
 
 def one_more(known: Statement, stated: Statement, nearness: float) -> bool:
-    """Whether two facts of one key are two of a kind: both may be true, and neither has both.
+    """Whether two facts of one key are two of a kind: both may be true, and the newer lacks
+    something of the other.
 
     `nearness` as in `compare`. Two allergies are, and two operations in two years; a birthday and
     its correction are not. What differs in a negation or a number alone is about the same.
     """
     if known.asked & _SINGLE and not is_of_several(known):
         return False
-    if known.terms <= stated.terms or stated.terms <= known.terms or _opposed(known, stated):
+    lost, new = _unlike(known, stated), _unlike(stated, known)
+    if not lost or (new and _opposed(known, stated)):
         return False
-    return compare(known, stated, nearness) != "duplicate"
+    # "hydrocortisone" for "hydrochlorothiazide": no inflection of one word.
+    another = not {word[:_STEM] for word in lost}.isdisjoint(word[:_STEM] for word in new)
+    return another or not new or compare(known, stated, nearness) != "duplicate"
+
+
+def says_less(known: Statement, stated: Statement) -> bool:
+    """Whether every word of a statement is one of the known one's, which has more."""
+    return bool(_unlike(known, stated)) and not _unlike(stated, known)
+
+
+def _unlike(one: Statement, other: Statement) -> list[str]:
+    """The telling words of one that the other has in no spelling or inflection."""
+    words = [word for word in _telling(one) if word not in _telling(other)][:_VALUES]
+    known = _telling(other)[: 2 * _VALUES]
+    return [word for word in words if not any(_same_word(word, like) for like in known)]
+
+
+def _same_word(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one[:_CHARS], other[:_CHARS]).ratio() >= _SAME_SPELT
+
+
+def _telling(one: Statement) -> list[str]:
+    """The words of a content, letters in pairs where a script parts no words."""
+    parts = [
+        part
+        for word in _WORD.findall(one.text)
+        if word not in _FILLERS | _NEGATIONS and word not in one.names
+        for part in (_terms(word) if _UNPARTED.search(word) else [word])
+    ]
+    return list(dict.fromkeys(parts))
 
 
 def is_of_several(statement: Statement) -> bool:
@@ -287,11 +313,16 @@ def is_of_several(statement: Statement) -> bool:
     return bool(statement.asked & _SEVERAL)
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case."""
+    return _WORD.findall(text.casefold())
+
+
 def telling_words(known: Statement, stated: Statement) -> list[str]:
     """The words of a statement that another lacks, in lower case, in their order."""
-    new = stated.terms - known.terms
-    words = dict.fromkeys(_WORD.findall(stated.content.casefold()))
-    return [word for word in words if not new.isdisjoint(_terms(_folded(word)))]
+    new = set(_unlike(stated, known))
+    words = dict.fromkeys(words_of(stated.content))
+    return [word for word in words if not new.isdisjoint((_folded(word), *_terms(_folded(word))))]
 
 
 def _says_again(earlier: Statement, later: Statement, nearness: float) -> bool:

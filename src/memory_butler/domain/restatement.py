@@ -29,6 +29,12 @@ def same_words(statement: str, known: str) -> bool:
     return _telling(statement) == _telling(known)
 
 
+def begins(statement: str, known: str) -> bool:
+    """Whether a text says the first words of a known one, and nothing else, fillers apart."""
+    words = _telling(statement)
+    return bool(words) and _telling(known)[: len(words)] == words
+
+
 def _telling(text: str) -> list[str]:
     """The words in their order; a sign within one counts, as in C++ and -5."""
     words = (word.strip(_PUNCTUATION) for word in text.casefold().split())

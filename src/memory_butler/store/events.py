@@ -90,6 +90,14 @@ async def moment_of(tx: Transaction, id: UUID) -> datetime | None:
     return moment
 
 
+async def last_of(tx: Transaction, memory_id: UUID, type: EventType) -> datetime | None:
+    """When this happened to a memory last; None: it never did."""
+    moment: datetime | None = await tx.connection.fetchval(
+        SQL["last_of"], tx.tenant, str(memory_id), type
+    )
+    return moment
+
+
 async def by_day(tx: Transaction, since: datetime, types: Sequence[EventType]) -> list[Row]:
     """How many events of each type there were on each UTC day."""
     return rows(await tx.connection.fetch(SQL["by_day"], tx.tenant, since, list(types)))

@@ -70,3 +70,7 @@ SELECT date_trunc('day', created_at, 'UTC') AS day, event_type, count(*)::intege
 FROM memory_events
 WHERE tenant_id = $1 AND created_at >= $2 AND event_type = ANY($3)
 GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: last_of
+SELECT max(created_at) FROM memory_events
+WHERE tenant_id = $1 AND memory_id = $2 AND event_type = $3

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memory_butler.domain.facts import FactKey, FactPeriod, Validity
+from memory_butler.domain.facts import FactKey, FactPeriod, Validity, key_of
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store import listing
 from memory_butler.store.embeddings import Embedded
@@ -85,6 +85,12 @@ async def lock_key(tx: Transaction, key: FactKey) -> None:
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
 
 
+async def try_lock_key(tx: Transaction, key: FactKey) -> bool:
+    """Lock a key if nobody else works on it: for who holds another, and so must not wait."""
+    locked: bool = await tx.connection.fetchval(SQL["try_lock_key"], key.lock_id(tx.tenant))
+    return locked
+
+
 async def lock_many(tx: Transaction, ids: list[UUID]) -> None:
     """Lock facts in id order, as everyone who locks several does; held until commit."""
     await tx.connection.execute(SQL["lock_many"], tx.tenant, ids)
@@ -111,8 +117,9 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
 async def forgotten_since(
     tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded, since: datetime
 ) -> list[Row]:
-    """The facts on a subject that were forgotten since then, the 100 last: `id`, `predicate`,
-    `content`, and `nearness`: the cosine to what is embedded, 0.0 where either has no vector."""
+    """The facts on a subject that were forgotten since then, at most 100: `id`, `scope`,
+    `predicate`, `content`, and `nearness`: the cosine to what is embedded, 0.0 where either has no
+    vector."""
     found = await tx.connection.fetch(
         SQL["forgotten_since"],
         tx.tenant,
@@ -126,12 +133,12 @@ async def forgotten_since(
 
 
 async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded) -> list[Row]:
-    """The permanent facts under a new one's key, and then those under predicates that go on from
-    its own with "_": `id`, `predicate`, `content`, `trust`, and `nearness` as above."""
+    """The permanent facts under a new one's key, and then those whose predicate goes on from its
+    own, at most 100: `id`, `predicate`, `content`, `trust`, and `nearness` as above."""
     found = await tx.connection.fetch(
         SQL["lasting_of"],
         tx.tenant,
-        new.predicate,
+        key_of(new.predicate),
         new.subject,
         new.entity_id,
         embedded.vector,

@@ -11,6 +11,9 @@ content, {all_but_content}
 -- C-21. One writer a key at a time: 64 writers at once all succeed, where row locks alone fail most.
 SELECT pg_advisory_xact_lock($1)
 
+-- name: try_lock_key
+SELECT pg_try_advisory_xact_lock($1)
+
 -- name: lock_many
 SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE
 
@@ -49,33 +52,38 @@ WHERE tenant_id = $1 AND validity = 'waiting'
 FOR UPDATE
 
 -- name: forgotten_since
--- What was forgotten of a subject since $6, in whatever scope, the newest first. What had waited is
--- retired from the moment it was stored: there the event tells when it was forgotten.
-SELECT id, predicate, content,
-       coalesce(CASE WHEN embedding_version_id = $5 THEN 1 - (embedding <=> $4) END, 0) AS nearness
-FROM (
-    SELECT f.*, CASE WHEN f.metadata ? 'waiting' THEN (
-               SELECT max(e.created_at) FROM memory_events e
-               WHERE e.tenant_id = $1 AND e.memory_id = f.id::text AND e.event_type = 'fact_retracted')
-           ELSE f.retired_at END AS forgotten_at
-    FROM facts f
-    WHERE f.tenant_id = $1 AND f.validity = 'retracted'
-      AND (f.entity_id = $3 OR f.subject_key IN (
-          key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
-) f
-WHERE forgotten_at > $6
-ORDER BY forgotten_at DESC, id LIMIT 100
+-- What was forgotten of a subject since $6, in whatever scope, the newest first. The events tell when:
+-- a fact that had waited, or was superseded before, is retired from an earlier moment.
+SELECT f.id, f.scope, f.predicate, f.content,
+       coalesce(CASE WHEN f.embedding_version_id = $5 THEN 1 - (f.embedding <=> $4) END, 0) AS nearness
+FROM facts f
+WHERE f.tenant_id = $1 AND f.validity = 'retracted'
+  AND f.id::text = ANY (ARRAY(
+      SELECT e.memory_id FROM memory_events e
+      WHERE e.tenant_id = $1 AND e.event_type = 'fact_retracted' AND e.created_at > $6))
+  AND (f.entity_id = $3 OR f.entity_id IS NULL AND f.subject_key IN (
+      key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
+ORDER BY f.created_at DESC, f.id LIMIT 100
 
 -- name: lasting_of
--- The permanent facts of a subject under a predicate, and under those that begin with it and "_", with
--- how near each is to a vector; the one of the predicate itself first.
+-- The permanent facts of a subject under predicates that begin with $2 (a key), with how near each is to
+-- a vector. Of an entity also what stands under one of its names since before it was registered.
 SELECT id, predicate, content, trust,
        coalesce(CASE WHEN embedding_version_id = $6 THEN 1 - (embedding <=> $5) END, 0) AS nearness
 FROM facts
-WHERE tenant_id = $1 AND validity = 'active' AND permanence = 'permanent' AND scope = $7
-  AND (predicate_key = key_of($2) OR starts_with(predicate_key, key_of($2) || '_'))
-  AND (subject_key = key_of($3) OR entity_id = $4)
-ORDER BY predicate_key = key_of($2) DESC, created_at, id LIMIT 100
+WHERE tenant_id = $1 AND validity = 'active' AND id = ANY (ARRAY(
+    SELECT f.id FROM facts f
+    WHERE f.tenant_id = $1 AND f.scope = $7 AND f.entity_id = $4 AND f.validity = 'active'
+      AND f.permanence = 'permanent' AND starts_with(f.predicate_key, $2)
+    UNION ALL
+    SELECT f.id FROM facts f
+    WHERE f.tenant_id = $1 AND f.scope = $7 AND f.entity_id IS NULL AND f.validity = 'active'
+      AND f.permanence = 'permanent' AND starts_with(f.predicate_key, $2)
+      AND f.subject_key = ANY (ARRAY(
+          SELECT key_of(n) FROM entities e, unnest(e.aliases || e.canonical_name) n
+          WHERE e.tenant_id = $1 AND e.id = $4
+          UNION ALL SELECT key_of($3)))))
+ORDER BY predicate_key = $2 DESC, created_at, id LIMIT 100
 
 -- name: witness
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2

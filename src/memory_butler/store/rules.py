@@ -131,8 +131,8 @@ async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> N
 
 
 async def given_up(tx: Transaction, scope: str) -> list[Row]:
-    """The rules of a scope that became warnings or were forgotten: `id`, the `content` they had,
-    whether `forgotten`, and since when, `given_up_at`."""
+    """The rules of a scope that became warnings or were forgotten: `id`, the `content` that they
+    had, and whether `forgotten`."""
     return rows(await tx.connection.fetch(SQL["given_up"], tx.tenant, scope))
 
 

@@ -59,16 +59,11 @@ RETURNING {columns}
 
 -- name: given_up
 -- Of a scope and the global one: what became a warning, as it was worded before, and what was forgotten.
-SELECT r.id, coalesce(r.metadata->>'original_content', r.content) AS content,
-       r.metadata->>'forgotten' = 'true' IS TRUE AS forgotten,
-       CASE WHEN r.metadata->>'forgotten' = 'true' THEN (
-           SELECT max(e.created_at) FROM memory_events e
-           WHERE e.tenant_id = $1 AND e.memory_id = r.id::text AND e.event_type = 'rule_forgotten')
-       ELSE r.last_evaluated_at END AS given_up_at
-FROM rules r
-WHERE r.tenant_id = $1 AND r.scope IN ('global', $2)
-  AND (r.metadata->>'forgotten' = 'true'
-       OR r.maturity = 'anti_pattern' AND r.metadata ? 'original_content')
+SELECT id, coalesce(metadata->>'original_content', content) AS content,
+       metadata->>'forgotten' = 'true' IS TRUE AS forgotten
+FROM rules
+WHERE tenant_id = $1 AND scope IN ('global', $2)
+  AND (metadata->>'forgotten' = 'true' OR maturity = 'anti_pattern' AND metadata ? 'original_content')
 
 -- name: set_metadata
 UPDATE rules SET metadata = $3 WHERE tenant_id = $1 AND id = $2

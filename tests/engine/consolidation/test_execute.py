@@ -452,7 +452,7 @@ async def _active(admin: Connection) -> list[tuple[str, str]]:
 
 
 async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
-    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+    memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     await _learn(memory, principal, PEANUTS)
     await _learn(memory, principal, PENICILLIN)
@@ -464,15 +464,6 @@ async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
         ("allergy_latex", "Is allergic to latex gloves"),
     ]
     assert await links(admin, "contradicts") == set()
-
-    # Its key is free again, and what stands beside it is still known.
-    await forget_memory(memory, principal, "fact", (await facts(admin))[0]["id"])
-    clock.advance(days=2)
-    await _learn(memory, principal, "Has an allergy to penicillin")
-    assert [predicate for predicate, _ in await _active(admin)] == [
-        "allergy_penicillin",
-        "allergy_latex",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -488,6 +479,11 @@ async def test_what_never_changes_is_not_replaced_by_one_more_of_its_kind(
         ("allergy", "사용자는 땅콩 알레르기가 있다", "사용자는 페니실린 알레르기가 있다"),
         ("allergy", "ユーザーは卵アレルギー", "ユーザーは蕎麦アレルギー"),
         ("child", "用户的女儿叫小美", "用户的女儿叫小丽"),
+        # One has all of the other's words, and says something else.
+        ("allergy", "Is allergic to peanuts but tolerates almonds", "Is allergic to almonds"),
+        ("daughter", "Has a daughter called Anna Maria", "Has a daughter called Maria"),
+        ("medication", "Takes hydrochlorothiazide", "Takes hydrocortisone"),
+        ("grandchild_name", "Has a granddaughter called Ida", "Has a grandson called Ole"),
     ],
 )
 async def test_two_of_a_kind_stand_beside_each_other_in_any_language(
@@ -508,10 +504,10 @@ async def test_two_of_a_kind_stand_beside_each_other_in_any_language(
     [
         ("Is allergic to peanuts and walnuts", PEANUTS),
         (
-            "Is allergic to penicillin, which gives a rash and once gave a shock, in 2019",
+            "Is allergic to penicillin, which gives a rash; a test in 2019 showed it",
             PENICILLIN,
         ),
-        ("Speaks Dutch, French and Twi", "Speaks French"),
+        ("Speaks French and Twi", "Speaks French."),
     ],
 )
 async def test_what_says_less_confirms_what_never_changes(
@@ -522,6 +518,71 @@ async def test_what_says_less_confirms_what_never_changes(
     (known,) = await facts(admin)
     assert (known["content"], known["validity"]) == (whole, "active")
     assert known["last_confirmed_at"] > known["created_at"]
+
+
+@pytest.mark.parametrize(
+    ("beside", "content"),
+    [
+        ("allergy_test_date", "2019-05-03"),
+        ("allergy_severity", "severe"),
+        ("allergy_of_mother", "Mother is allergic to penicillin, which gives a rash"),
+    ],
+)
+async def test_a_predicate_that_begins_alike_is_another_matter(
+    memory: Memory, principal: Principal, admin: Connection, beside: str, content: str
+) -> None:
+    await _learn(memory, principal, content, beside)
+    await _learn(memory, principal, PEANUTS)
+    await _learn(memory, principal, PENICILLIN)
+    assert await _active(admin) == [
+        (beside, content),
+        ("allergy", PEANUTS),
+        ("allergy_penicillin", PENICILLIN),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "known", "now"),
+    [
+        ("dose", "Takes 0.5 mg of clonazepam", "Takes 5 mg of clonazepam"),
+        ("birthday", "Born on 1987-03-12", "Born on 1987-12-03"),
+        ("blood_type", "Blood type A+", "Blood type A-"),
+        ("order", "Call Anna before Ben", "Call Ben before Anna"),
+    ],
+)
+async def test_a_correction_in_the_same_words_is_no_repetition(
+    memory: Memory, principal: Principal, admin: Connection, predicate: str, known: str, now: str
+) -> None:
+    await _learn(memory, principal, known, predicate)
+    await _learn(memory, principal, now, predicate)
+    assert await _active(admin) == [(predicate, now)]
+
+
+async def test_what_an_entity_was_told_under_its_alias_is_kept_too(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for subject in ("Lena", "Lena Berg"):
+        content = PEANUTS if subject == "Lena" else PENICILLIN
+        if subject == "Lena Berg":
+            await create_entity(memory, principal, "Lena Berg", "person", aliases=["Lena"])
+        await tell(memory, principal, f"User: {subject}: {content}")
+        stated = fact(content, "E1", subject=subject, predicate="allergy", permanence="permanent")
+        await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert [content for _, content in await _active(admin)] == [PEANUTS, PENICILLIN]
+
+
+async def test_a_letter_that_says_less_changes_nothing(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    shock = "Is allergic to penicillin, had a shock in 2019"
+    await store_fact(
+        memory, principal, "user", "allergy", shock, permanence="permanent", trust="user_said"
+    )
+    await tell(memory, principal, "Letter: is allergic to penicillin", trust="tool_output")
+    stated = fact("Is allergic to penicillin", "E1", predicate="allergy", permanence="permanent")
+    await consolidate(memory, principal, answer(new_facts=[stated]))
+    (known,) = await facts(admin)
+    assert (known["content"], known["validity"]) == (shock, "active")
 
 
 async def test_what_may_contradict_what_never_changes_is_shown_as_a_conflict(
@@ -580,7 +641,7 @@ PORTO = "Lives in Porto since the spring"
     ("again", "predicate"),
     [
         (PORTO, "home_city"),
-        ("The user lives in Porto since the spring.", "place"),
+        ("The user lives in Porto since the spring.", "home_city"),
     ],
 )
 async def test_what_was_forgotten_is_not_learned_again_from_what_told_it(
@@ -626,6 +687,7 @@ async def test_what_was_forgotten_is_learned_when_it_is_said_later(
         (("drink", "用户喜欢喝绿茶"), ("drink", "用户喜欢喝咖啡"), "active"),
         # The same, or a correction: a person decides.
         (("home_city", PORTO), ("residence", "Lives in Porto"), "waiting"),
+        (("home_city", PORTO), ("place", PORTO), "waiting"),
         (("allergy", "Is allergic to peanuts and walnuts"), ("allergy", PEANUTS), "waiting"),
         (("pets", "Likes dogs more than cats"), ("pets", "Likes cats more than dogs"), "waiting"),
         (("diet", "Non mangia carne"), ("diet", "Mangia carne"), "waiting"),
@@ -733,6 +795,7 @@ async def test_a_warning_holds_in_its_scope_and_later_a_person_decides(
         await rule_harmed(memory, principal, id, reason="nobody understood it")
     assert await invert_rule(memory, principal, id)
     clock.advance(days=200)
+    await rule_harmed(memory, principal, id, reason="a mark on the warning")
     await tell(memory, principal, "User: from now on answer in French", butler=scope)
     stated = {"content": "Answer in French", "scope": scope, "source_episode_ids": ["E1"]}
     report, _ = await consolidate(memory, principal, answer(new_rules=[stated]))

@@ -169,6 +169,8 @@ async def _weighed(
             if place.beside is not None:
                 _require_touchable(new.trust, *place.beside)
         except _Outweighed as outweighed:
+            if place.says_again is not None:
+                return _Weighed(draft, place.says_again)  # known, by a better source
             outcome.errors.append(str(outweighed))
             draft = _held(draft, "outweighed")
     # First whether it is refused altogether.

@@ -1,6 +1,5 @@
 """What memory knows already, or knew once, of what a model calls new."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -8,20 +7,22 @@ from typing import Final
 from uuid import UUID
 
 from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import FactKey, key_of
 from memory_butler.domain.likeness import (
     Statement,
     adds_nothing,
     compare,
-    has_all_of,
     is_of_several,
     one_more,
+    says_less,
     telling_words,
+    words_of,
 )
-from memory_butler.domain.restatement import same_words
+from memory_butler.domain.restatement import begins, same_words
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.prepare import Draft
-from memory_butler.store import episodes, facts, rules
+from memory_butler.store import episodes, events, facts, rules
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -39,7 +40,6 @@ class GivenUp(MemoryButlerError):
 _STILL_GIVEN_UP: Final = timedelta(days=1)
 # From so many on, the words of a content say by themselves what it is about.
 _WHOLE: Final = 2
-_SENTENCE: Final = 3
 _LONGEST_WORD: Final = 24
 _LONGEST_PREDICATE: Final = 200
 
@@ -60,51 +60,71 @@ class Placed:
 
 
 async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
-    """A new fact among the permanent ones of its kind (C-407); locks the keys that it looks at.
+    """A new fact among the permanent ones of its kind (C-407); locks the key that it gets.
 
     A model calls new what is one more allergy, and gives it the predicate of the first; or what is
     part of a fact that it does not see.
     """
-    await _lock(tx, new)
-    lasting = await facts.lasting_of(tx, new, embedded)
+    await facts.lock_key(tx, _key(new))
     stated = _stated(new, new.content)
-    for row in lasting:
-        own = row["predicate"] == new.predicate
-        if (own or len(stated.terms) >= _WHOLE) and has_all_of(_known(new, row), stated):
-            return Placed(replace(new, predicate=row["predicate"]), says_again=row["id"])
-    first = next((row for row in lasting if _has_key(new, row)), None)
+    kind = [row for row in await facts.lasting_of(tx, new, embedded) if _is_of_kind(new, row)]
+    for row in kind:
+        # Its first words, not just some of them: "peanuts, ruled out in 2020" says the opposite.
+        known = _known(new, row)
+        if (
+            row["trust"] >= new.trust
+            and begins(new.content, row["content"])
+            and known.is_negated == stated.is_negated
+            and known.is_former == stated.is_former
+        ):
+            return Placed(new, says_again=row["id"])
+    first = next((row for row in kind if _has_key(new, row)), None)
     if first is None or not _is_one_more(new, first):
         return Placed(new)
-    for row in lasting:
+    for row in kind:
         if not _has_key(new, row) and not _is_one_more(new, row):
             # It says more than another of the kind, or corrects it.
             return Placed(replace(new, predicate=row["predicate"]))
-    own_key = await _key_of_its_own(tx, new, first)
     beside = (first["id"], Trust(first["trust"]))
-    return Placed(own_key, beside=beside, doubtful=not is_of_several(stated))
+    known = _known(new, first)
+    doubtful = not is_of_several(stated) or says_less(known, stated)
+    return Placed(await _under_its_own_key(tx, new, first), beside=beside, doubtful=doubtful)
 
 
-async def _key_of_its_own(tx: Transaction, new: NewFact, first: Row) -> NewFact:
-    """The fact under a free predicate made of its own words, which other installations make too."""
-    for suffix in _suffixes(new, first):
-        named = replace(new, predicate=f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}")
-        if not await facts.active_of(tx, await _lock(tx, named)):
+async def _under_its_own_key(tx: Transaction, new: NewFact, first: Row) -> NewFact:
+    """The fact under a predicate made of its own words, which other installations make too."""
+    words = [
+        word
+        for word in telling_words(_known(new, first), _stated(new, new.content))
+        if len(word) <= _LONGEST_WORD
+    ]
+    for word in words:
+        named = _named(new, word)
+        # Whoever holds one key must not wait for another.
+        if await facts.try_lock_key(tx, _key(named)) and not await facts.active_of(tx, _key(named)):
             return named
-    raise AssertionError  # the last suffix is of the whole content, which adds_nothing has met
+    return _named(new, _hash(new.content))
 
 
-def _suffixes(new: NewFact, first: Row) -> Iterator[str]:
-    for word in telling_words(_known(new, first), _stated(new, new.content)):
-        if len(word) <= _LONGEST_WORD:
-            yield word
-    folded = " ".join(new.content.casefold().split())
-    yield blake2b(folded.encode(), digest_size=8).hexdigest()
+def _is_of_kind(new: NewFact, row: Row) -> bool:
+    """Whether a fact has the key of the new one, or one that was made of words that both have."""
+    if _has_key(new, row):
+        return True
+    suffixes = {*words_of(new.content), _hash(new.content)}
+    return key_of(row["predicate"]) in {key_of(_named(new, one).predicate) for one in suffixes}
 
 
-async def _lock(tx: Transaction, new: NewFact) -> FactKey:
-    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    await facts.lock_key(tx, key)
-    return key
+def _named(new: NewFact, suffix: str) -> NewFact:
+    return replace(new, predicate=f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}")
+
+
+def _hash(content: str) -> str:
+    folded = " ".join(content.casefold().split())
+    return blake2b(folded.encode(), digest_size=8).hexdigest()
+
+
+def _key(new: NewFact) -> FactKey:
+    return FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
 
 
 def _has_key(new: NewFact, row: Row) -> bool:
@@ -143,16 +163,12 @@ async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Em
     for row in forgotten:
         known = Statement(new.subject, row["predicate"], row["content"])
         same_kind = known.asked == stated.asked
-        if same_words(row["content"], new.content):
-            if same_kind or len(stated.terms) >= _SENTENCE:
-                raise GivenUp(f"refused: fact {row['id']}, which says the same, was forgotten")
-            alike = alike or len(stated.terms) >= _WHOLE
-        elif same_kind or len(stated.terms) >= _WHOLE:
-            alike = (
-                alike
-                or adds_nothing(known, stated)
-                or compare(known, stated, row["nearness"]) == "duplicate"
-            )
+        same = same_words(row["content"], new.content)
+        if same and same_kind and row["scope"] == new.scope:
+            raise GivenUp(f"refused: fact {row['id']}, which says the same, was forgotten")
+        if same_kind or len(stated.terms) >= _WHOLE:
+            alike |= same or adds_nothing(known, stated)
+            alike |= compare(known, stated, row["nearness"]) == "duplicate"
     return alike
 
 
@@ -167,7 +183,8 @@ async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule) -> bool:
     for row in await rules.given_up(tx, new.scope):
         if not same_words(row["content"], new.content):
             continue
-        since: datetime | None = row["given_up_at"]
+        happened: EventType = "rule_forgotten" if row["forgotten"] else "rule_inverted"
+        since = await events.last_of(tx, row["id"], happened)
         if said is None or since is None or said < since + _STILL_GIVEN_UP:
             became = "was forgotten" if row["forgotten"] else "became a warning"
             raise GivenUp(f"refused: rule {row['id']}, which said the same, {became}")
