@@ -357,10 +357,10 @@ class Clones:
             pool = await open_pool(database.runtime_dsn)
         else:
             await _plan_anew(pool)
-        new = {**vars(pool), "to_seal": set()}
+        as_opened = {**vars(pool), "to_seal": set()}  # not the set that a test may fill
         yield pool
         idle = not pool.is_closing() and pool.get_idle_size() == pool.get_size()
-        if clone and idle and vars(pool) == new:
+        if clone and idle and vars(pool) == as_opened:
             clone.pool = pool
             return
         if clone:
