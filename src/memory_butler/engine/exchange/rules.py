@@ -59,6 +59,7 @@ _EVENTS: Final[dict[Validity, EventType]] = {
     "retracted": "rule_forgotten",
 }
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+# Of a rule with more, some edits look as if they had not known of each other.
 _MOST_FORMER: Final = 1_000
 
 
@@ -95,7 +96,7 @@ def as_sent(row: Row) -> dict[str, Any]:
         "tags": list(text.tags),
         "warning": text.warning,
         "written": text.since.isoformat(),
-        "former": sorted({*row["former"], *_noted_former(row)}),
+        "former": sorted({*row["former"], *_noted_former(row)})[:_MOST_FORMER],
         "state": state.validity,
         "since": state.since.isoformat(),
         "confirmed": text_of(state.confirmed),
