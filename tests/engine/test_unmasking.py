@@ -196,11 +196,22 @@ async def test_nothing_in_the_database_opens_it(
     for table in _TABLES.split():
         said += str(await admin.fetchval(f"SELECT string_agg(t::text, ' ') FROM {table} t"))
     secret = UnmaskKey.of(key).secret
-    encoded = (base64.b64encode(secret).decode(), secret.hex(), key, key.upper(), TOKEN)
+    code = key.removeprefix("unmask_")
+    encoded = (base64.b64encode(secret).decode(), secret.hex(), code, code.upper(), TOKEN)
     assert not [one for one in encoded if one in said]
     sealed = await admin.fetchval("SELECT sealed FROM masked_texts")
     assert TOKEN.encode() not in sealed
     assert secret not in sealed
+
+
+async def test_an_agent_that_tells_the_key_does_not_store_it(
+    memory: Memory, principal: Principal
+) -> None:
+    kept, key = await stored(memory, principal, new_fact(memory, "ci", "login", f"Uses {TOKEN}"))
+    said = f"I told Ana: {told(kept.new.metadata, key=key)}"
+    retold = await keep(memory, principal, new_episode(memory, said, "general"))
+    assert key not in retold.new.content
+    assert "[masked: unmask key" in retold.new.content
 
 
 @pytest.mark.parametrize("given", ["", "x", "a" * 25, "a" * 27, "1" * 26, "é" * 26, "-" * 26])

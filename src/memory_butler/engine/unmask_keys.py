@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 KEPT_FOR: Final = timedelta(hours=1)
 
+# By it an agent's account of what was masked is found to hold a key (`domain/secret_shapes.py`).
+_PREFIX: Final = "unmask_"
 _BYTES: Final = 16
 _NONCE_BYTES: Final = 12
 
@@ -59,20 +61,21 @@ class UnmaskKey:
             InvalidInput: it is none.
         """
         try:
-            secret = base64.b32decode(f"{text.strip().upper()}======")
+            code = text.strip().lower().removeprefix(_PREFIX)
+            secret = base64.b32decode(f"{code.upper()}======")
         except (binascii.Error, ValueError):
             secret = b""
         if len(secret) != _BYTES:
             raise InvalidInput(
-                "this is not an unmask key: it has 26 letters and digits, as in the answer that "
-                "said what was masked"
+                f"this is not an unmask key: it is {_PREFIX} and 26 letters and digits, as in the "
+                "answer that said what was masked"
             )
         return cls(secret)
 
     @property
     def text(self) -> str:
-        """As people copy it: 26 characters."""
-        return base64.b32encode(self.secret).decode().rstrip("=").lower()
+        """As people copy it."""
+        return _PREFIX + base64.b32encode(self.secret).decode().rstrip("=").lower()
 
     @property
     def told(self) -> str | None:

@@ -477,6 +477,7 @@ CREATE TABLE masked_texts (
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, key_id, memory_id)
 );
+CREATE INDEX idx_masked_texts_expires ON masked_texts (tenant_id, expires_at);
 
 -- Two walls between tenants: each query says its tenant, and the policies hold it to that.
 -- One policy a role: under one shared policy the owner's functions would lose their indexes too.

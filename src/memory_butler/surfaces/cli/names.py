@@ -278,7 +278,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "unmasking.memory_unmask",
         CURATE,
         "Restore what was masked within the last hour, with the key that was shown then.",
-        ("memory-butler unmask 4h2k…",),
+        ("memory-butler unmask unmask_4h2k…",),
     ),
     Named(
         "inbox",

@@ -12,6 +12,7 @@ CREATE TABLE masked_texts (
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, key_id, memory_id)
 );
+CREATE INDEX idx_masked_texts_expires ON masked_texts (tenant_id, expires_at);
 
 ALTER TABLE masked_texts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY masked_texts_of_tenant ON masked_texts TO {runtime}
