@@ -243,6 +243,12 @@ async def test_another_tenant_opens_nothing_and_a_seal_gives_no_trust(
 ) -> None:
     said = {"content": "Ana moved", "butler": "x", "trust": "untrusted_web"}
     letter = _sealed(place.ring, "default", said, tmp_path)
+    own = letters.address_of(place.ring.key_of("default", NOW))
+    for tenant, same in (("default", True), ("theirs", False)):
+        token = await place.served.make_token(tenant, "write")
+        async with place.served.bearing(token).rest() as client:
+            address = (await client.get("/api/memory/letters/address")).json()["address"]
+        assert (address == own) is same
     no_episode = _sealed(place.ring, "default", {"content": "canary", "x": 1}, tmp_path)
     for tenant, scopes, given, status in (
         ("theirs", ("write",), letter, 422),

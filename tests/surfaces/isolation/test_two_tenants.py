@@ -234,6 +234,7 @@ FIGURES: Final = {
 }
 # What a household has nothing of, and where another's is tried.
 EMPTY: Final = {
+    "episode_address": "no keys are set up; tests/integrations/test_sealed_hooks.py",
     "dead_letters_list": "no run has failed; tests/engine/consolidation/test_retries.py",
     "memory_calibration": "no time has passed; tests/engine/test_calibration.py",
     "memory_jobs": "no job has run; tests/engine/jobs/test_ticks.py",
