@@ -23,6 +23,7 @@ EXCEPTIONS: Final = {
         ("memory_exchange_state", "memory_exchange_facts", "memory_exchange_take"),
         "`pull` and `push` carry what these say between two installations",
     ),
+    **dict.fromkeys(("episode_address", "episode_deliver"), "hooks ask it, and hand in letters"),
     "facts_rename": "a folder of the memory tool; `facts edit --subject` renames one",
     "memory_find": "the dashboard's search while somebody types; `search` is the command",
     "memory_map": "a picture; `entities list` and `entities show` have what is on it",

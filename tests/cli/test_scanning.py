@@ -24,12 +24,33 @@ def test_a_secret_is_told_kept_on_demand_found_and_masked(
     assert (found["kinds"], found["left"]) == ({"GitHub token": 1}, None)
     assert found["id"] in allowed
     shown = installation.inside("scan-secrets", *of).out
-    assert "--mask masks them, for good" in shown
+    assert "--mask masks them" in shown
     masked = installation.inside("scan-secrets", "--mask", *of).out
     assert "Masked: 1." in masked
     assert TOKEN not in stored + allowed + shown + masked
     assert "[masked: GitHub token" in installation.inside("get", "fact", found["id"], *of).out
     assert "none with secrets" in installation.inside("scan-secrets", *of).out
+    assert f"Restored fact {found['id']}." in installation.inside(*_unmask(masked), *of).out
+    assert TOKEN in installation.inside("get", "fact", found["id"], *of).out
+
+
+def test_what_was_masked_comes_back_by_the_line_that_said_so(
+    installation: Installation, tenant: str
+) -> None:
+    of = ("--tenant", tenant)
+    for said in (("store-fact", "ci", "login", f"Uses {TOKEN}"), ("store-rule", f"Use {TOKEN}")):
+        stored = installation.inside(*said, *of).out
+        restored = installation.inside(*_unmask(stored), *of).out
+        assert restored.startswith(f"Restored {said[0].removeprefix('store-')} ")
+    again = installation.inside(*_unmask(stored), *of, code=4)
+    assert "restored already, or its hour is over" in again.err
+    assert installation.inside("unmask", "nonsense", *of, code=3).code == 3
+
+
+def _unmask(said: str) -> tuple[str, ...]:
+    """The command in an answer that said what was masked."""
+    command = said.partition("`memory-butler ")[2].partition("`")[0]
+    return tuple(command.split())
 
 
 def test_a_refusal_says_what_to_do_and_names_no_secret(

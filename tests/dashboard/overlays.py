@@ -130,6 +130,16 @@ def _shortcuts(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
+def unmask(page: Page) -> None:
+    """The dialog for a key, from wherever one is."""
+    page.goto("/memory")
+    expect(page.get_by_text("Facts over time")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_placeholder("Search facts, rules, episodes").fill("restore what")
+    page.get_by_role("option", name="Restore what was masked").click()
+    expect(page.get_by_role("dialog", name="Restore what was masked")).to_be_visible()
+
+
 def _new_fact(page: Page) -> None:
     page.goto("/memory/ask?q=asdf+qwer")
     page.get_by_role("button", name="Add the fact").click()
@@ -178,6 +188,7 @@ OVERLAYS = (
     Overlay("shortcuts", _shortcuts),
     Overlay("token-new", _new_token),
     Overlay("fact-new", _new_fact),
+    Overlay("unmask", unmask),
     Overlay("undo", _undo, pictured=True),
     Overlay("missing", _missing),
 )

@@ -27,6 +27,7 @@ def without(text: str) -> str:
     ("text", "kind", "level"),
     [
         (f"push with {GITHUB}", "GitHub token", "mask"),
+        ("it said: unmask_mfrggzdfmztwq2lknnwg23tpoa", "unmask key", "mask"),
         ("postgres://app:Kettle77blue@db/orders", "password", "mask"),
         ("my Netflix password is Tr0ub4dor&3", "password", "mask"),
         ("The network admin's login is root, password Tr0ub4dor&3", "password", "mask"),

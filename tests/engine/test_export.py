@@ -140,8 +140,8 @@ async def test_out_and_in_again_is_the_same_in_every_table(
     await store_fact(memory, other_tenant, "theirs", "secret", "Nobody else's")
     before = await contents(admin, principal.tenant)
     empty = {table for table, rows in before.items() if not rows}
-    # Receipts of contexts, records of erasures and seals tell of this store, and stay with it.
-    stay = {"context_receipts", "erasures", "event_seals", "audit_checkpoints"}
+    # Receipts of contexts, records of erasures, seals and what was masked stay with this store.
+    stay = {"context_receipts", "erasures", "event_seals", "audit_checkpoints", "masked_texts"}
     assert empty <= {"consolidation_runs", "butler_state"} | stay
     data = await exported(memory, principal)
     assert b"Nobody else" not in data

@@ -24,6 +24,7 @@ from memory_butler.engine.remember import keep, store_episode, store_fact, store
 from memory_butler.engine.screening import screened, told
 from memory_butler.engine.secret_scan import scan_secrets
 from memory_butler.engine.undo import undo_change
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_episode, new_fact, new_rule
 from memory_butler.trust_config import SecretsMode, TrustConfig
 
@@ -233,7 +234,7 @@ async def test_a_scan_tells_what_is_there_and_changes_nothing(
     assert await everything(admin) == before
 
 
-async def test_a_scan_masks_in_place_for_good(
+async def test_a_scan_masks_in_place(
     memory: Memory,
     principal: Principal,
     other_tenant: Principal,
@@ -244,7 +245,7 @@ async def test_a_scan_masks_in_place_for_good(
     theirs = await store_rule(under(memory, "off"), other_tenant, f"Use {TOKEN}")
     await build_context(under(memory, "off"), principal, f"Log in: {PASSWORD}", "general")
     clock.now += timedelta(minutes=1)
-    report = await scan_secrets(memory, principal, mask=True)
+    report = await scan_secrets(memory, principal, UnmaskKey())
     assert report.masked == 3
     assert {one.id: one.left for one in report.found if one.left} == {
         ids["subject"]: "in its subject or predicate"
@@ -265,9 +266,9 @@ async def test_a_scan_masks_in_place_for_good(
     (hit,) = await search(memory, principal, "Use a token for the docs", types=["rule"], limit=1)
     assert hit.row["content"] == f"Use {MASK} for the docs"
     assert TOKEN in await admin.fetchval("SELECT content FROM rules WHERE id = $1", theirs)
-    with pytest.raises(Conflict, match="masking cannot be undone"):
+    with pytest.raises(Conflict, match="masking and unmasking cannot be undone"):
         await undo_change(memory, principal)
-    again = await scan_secrets(memory, principal, mask=True)
+    again = await scan_secrets(memory, principal, UnmaskKey())
     assert (again.masked, [one.id for one in again.found]) == (0, [ids["subject"]])
 
 
@@ -278,7 +279,7 @@ async def test_a_scan_tells_of_past_states(
     rule = await store_rule(open_memory, principal, f"Use {TOKEN}")
     clock.now += timedelta(minutes=1)
     await edit_rule(open_memory, principal, rule, {"content": "Use the key ring"})
-    report = await scan_secrets(memory, principal, mask=True)
+    report = await scan_secrets(memory, principal, UnmaskKey())
     assert [(one.id, one.left, one.text) for one in report.found] == [
         (rule, "in a past state", f"Use {MASK}")
     ]
@@ -288,7 +289,7 @@ async def test_a_scan_tells_of_entities(memory: Memory, principal: Principal) ->
     entity = await create_entity(
         memory, principal, "Backup server", "other", metadata={"password": PASSWORD}
     )
-    report = await scan_secrets(memory, principal, mask=True)
+    report = await scan_secrets(memory, principal, UnmaskKey())
     assert [(one.memory_type, one.id, one.left) for one in report.found] == [
         ("entity", entity["id"], "update it")
     ]

@@ -28,6 +28,8 @@ ROWS = {
     " sha256) VALUES ($1, 'b', '{}', '{}', sha256('t'))",
     "event_seals": "INSERT INTO event_seals (tenant_id, event_id, content, mac)"
     " VALUES ($1, gen_random_uuid(), sha256('c'), sha256('m'))",
+    "masked_texts": "INSERT INTO masked_texts (tenant_id, key_id, memory_type, memory_id, sealed,"
+    " expires_at) VALUES ($1, sha256('k'), 'fact', gen_random_uuid(), '\\x00', now())",
     "audit_checkpoints": "INSERT INTO audit_checkpoints (tenant_id, statement, signature)"
     " VALUES ($1, '{}', sha256('s'))",
 }

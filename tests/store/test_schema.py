@@ -34,6 +34,7 @@ _MADE = {
     "mem_036": "c894474b6edc04ee",
     "mem_037": "758817f7ec390aaa",
     "mem_038": "a59bef4a1f8ddbde",
+    "mem_039": "6194bce72e38449a",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -1,5 +1,6 @@
 import { answer, api } from "@/api/client";
 import { undoing } from "@/memory/undo";
+import { maskedPart } from "@/memory/unmask";
 import type { Change } from "@/shell/change";
 import type { MemoryType, Permanence } from "@/shell/vocabulary";
 import { plural } from "@/ui/format";
@@ -83,7 +84,7 @@ export interface NewFact {
 /** Store what the user says; it supersedes the fact of the same subject and predicate. */
 export function addFact(fact: NewFact): Change {
   return async () => {
-    const { id, superseded, alike } = await answer(
+    const { id, superseded, alike, unmask_key } = await answer(
       api.POST("/api/memory/facts", {
         body: { ...fact, importance: 5, scope: "global", trust: "user_said", allow_secrets: false },
       }),
@@ -93,7 +94,8 @@ export function addFact(fact: NewFact): Change {
       ? ` ${plural(alike.length, "known fact")} may repeat or contradict it.`
       : "";
     return {
-      said: `Added.${replaced}${like}`,
+      said: `Added${unmask_key ? ", and what looks like a secret was masked" : ""}.${replaced}${like}`,
+      ...maskedPart(unmask_key),
       undo: undoing(async () => {
         const { items } = await answer(EVENTS.fact(id));
         return items.find((one) => one.event_type === "fact_created");

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
 import {
   Keyboard,
+  KeyRound,
   MessageCircleQuestionMark,
   MessageSquare,
   Moon,
@@ -31,6 +32,7 @@ import { useFocusReturn } from "@/ui/focus";
 interface PaletteProps {
   onClose: () => void;
   onHelp: () => void;
+  onUnmask: () => void;
   /** What was typed while this was loading. */
   typedBefore: RefObject<string>;
 }
@@ -57,7 +59,7 @@ function everything(words: string) {
 }
 
 /** ⌘K: pages and commands, and whatever memory finds for the words. */
-export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) {
+export default function Palette({ onClose, onHelp, onUnmask, typedBefore }: PaletteProps) {
   const returnFocus = useFocusReturn();
   const navigate = useNavigate();
   const [typed, setTyped] = useState(() => typedBefore.current);
@@ -88,6 +90,7 @@ export default function Palette({ onClose, onHelp, typedBefore }: PaletteProps) 
       icon: Plus,
       act: () => void navigate({ to: "/memory/facts", search: { add: "yes" } }),
     },
+    { title: "Restore what was masked", icon: KeyRound, act: onUnmask },
     { title: "Use the light theme", icon: Sun, act: () => setTheme("light") },
     { title: "Use the dark theme", icon: Moon, act: () => setTheme("dark") },
     { title: "Show the keyboard shortcuts", icon: Keyboard, act: onHelp },

@@ -21,12 +21,14 @@ const Palette = lazy(() => import("@/shell/Palette"));
 const PhoneMenu = lazy(() => import("@/shell/PhoneMenu"));
 const ShortcutsHelp = lazy(() => import("@/shell/ShortcutsHelp"));
 const Tour = lazy(() => import("@/shell/Tour"));
+const UnmaskDialog = lazy(() => import("@/memory/UnmaskDialog"));
 const Toasts = lazy(() => import("@/ui/Toasts"));
 
 /** What surrounds every page. */
 export function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
+  const [unmasking, setUnmasking] = useState(false);
   const [palette, setPalette] = useState(false);
   // What is typed while the palette is still loading.
   const early = useRef("");
@@ -82,11 +84,17 @@ export function Shell() {
       <Suspense>
         {menu && <PhoneMenu onClose={() => setMenu(false)} onHelp={showHelp} />}
         {help && <ShortcutsHelp onClose={() => setHelp(false)} />}
+        {unmasking && <UnmaskDialog onClose={() => setUnmasking(false)} />}
         {toasted && <Toasts />}
       </Suspense>
       {palette && (
         <Suspense fallback={<EarlyKeys typed={early} />}>
-          <Palette onClose={() => setPalette(false)} onHelp={showHelp} typedBefore={early} />
+          <Palette
+            onClose={() => setPalette(false)}
+            onHelp={showHelp}
+            onUnmask={() => setUnmasking(true)}
+            typedBefore={early}
+          />
         </Suspense>
       )}
     </>

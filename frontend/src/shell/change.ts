@@ -11,6 +11,8 @@ export interface Done {
   said: string;
   /** Takes it back, where the API can. */
   undo?: Change;
+  /** Keeps what was typed, where some of it was masked. */
+  keep?: Change;
   /** What the open drawer should show from now on: an edited fact is another fact. */
   shown?: Opened;
 }
@@ -26,8 +28,8 @@ export function useChange(
   const navigate = useNavigate();
   const change: UseMutationResult<Done, Error, Change> = useMutation({
     mutationFn: (make: Change) => make(),
-    onSuccess: ({ said, undo, shown }) => {
-      toast(said, undo && (() => change.mutate(undo)));
+    onSuccess: ({ said, undo, keep, shown }) => {
+      toast(said, undo && (() => change.mutate(undo)), keep && (() => change.mutate(keep)));
       if (shown)
         void navigate({
           to: ".",

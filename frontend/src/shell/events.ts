@@ -13,6 +13,7 @@ const WARN = /_(fading|demoted|needs_inversion|retry_scheduled)$/;
 const NO_WAY_BACK: ReadonlySet<EventType> = new Set([
   "change_undone",
   "memory_masked",
+  "memory_unmasked",
   "memories_erased",
   "episodes_cleaned",
   "decay_sweep_completed",

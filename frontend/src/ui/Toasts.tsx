@@ -23,6 +23,11 @@ export default function Toasts() {
           )}
         >
           <Radix.Title className="min-w-0 flex-1 break-words">{one.text}</Radix.Title>
+          {one.keep && (
+            <Radix.Action asChild altText="Keep it as typed" onClick={one.keep}>
+              <Button small>Keep it as typed</Button>
+            </Radix.Action>
+          )}
           {one.undo && (
             <Radix.Action asChild altText="Undo" onClick={one.undo}>
               <Button small>Undo</Button>

@@ -6,6 +6,8 @@ export interface ToastMessage {
   tone: "plain" | "bad";
   /** Takes back what the toast reports. */
   undo?: () => void;
+  /** Keeps what was typed, where some of it was masked. */
+  keep?: () => void;
 }
 
 let messages: readonly ToastMessage[] = [];
@@ -25,8 +27,9 @@ function newest(): readonly ToastMessage[] {
 }
 
 /** Say that something was done; with `undo` wherever it can be taken back. */
-export function toast(text: string, undo?: () => void): void {
-  publish([...newest(), { id: ++latest, text, tone: "plain", ...(undo && { undo }) }]);
+export function toast(text: string, undo?: () => void, keep?: () => void): void {
+  const actions = { ...(undo && { undo }), ...(keep && { keep }) };
+  publish([...newest(), { id: ++latest, text, tone: "plain", ...actions }]);
 }
 
 /** Say that something could not be done, in the server's words where it has some. */

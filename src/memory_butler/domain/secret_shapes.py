@@ -32,6 +32,7 @@ def _token(kind: str, hint: str, body: str) -> Shape:
 
 
 SHAPES: Final[tuple[Shape, ...]] = (
+    _token("unmask key", "unmask_", r"unmask_[a-z2-7]{26}"),
     _token("AWS key", "A", r"A(?:KIA|SIA)[A-Z2-7]{16}"),
     _token("GitHub token", "gh", r"gh[oprsu]_[A-Za-z0-9]{36,251}"),
     _token("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),

@@ -30,6 +30,7 @@ from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, apart, screened
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_fact, new_rule, replace_fact, searchable, shortened
 from memory_butler.store import events, facts, rules, versions
 from memory_butler.store.embeddings import Embedded
@@ -84,12 +85,14 @@ async def edit_fact(
     expected_revision: str | None = None,
     *,
     allow_secrets: bool = False,
+    key: UnmaskKey | None = None,
 ) -> Row:
     """Correct an active fact by one that supersedes it; the new fact's row (C-81, DASH-05).
 
-    `changes` has keys of `INHERITED`, and `trust`, on whose word it says something else; what it
-    leaves out is inherited. The moment since which the fact is true is among that: an edit corrects
-    what was said. Give `valid_from` where the world has changed.
+    `changes` has keys of `INHERITED`, `trust`, on whose word it says something else, and
+    `metadata`, members to be set; what it leaves out is inherited. The moment since which the fact
+    is true is among that: an edit corrects what was said. Give `valid_from` where the world has
+    changed. What is masked is kept under `key` for an hour.
 
     Raises:
         NotFound: there is no such fact.
@@ -104,7 +107,11 @@ async def edit_fact(
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
-            return await _replace(memory, principal, tx, edit, fitting, expected_revision)
+            row = await _replace(memory, principal, tx, edit, fitting, expected_revision)
+            if key is not None:
+                clean = replace(edit.clean, id=row["id"])
+                await key.keep_new(tx, edit.given, clean, memory.clock())
+            return row
 
     return await shortened(edit.embedded, write)
 
@@ -145,10 +152,13 @@ async def _replace_within(
 class _Edit:
     """An edit whose text was searched and embedded, so that nothing of that is done under a lock.
 
-    `edited` makes the new fact of the row as it is then.
+    `given` to the search, it came out `clean`. `edited` makes the new fact of the row as it is
+    then.
     """
 
     id: UUID
+    given: NewFact
+    clean: NewFact
     keys: set[FactKey]
     edited: Callable[[Row], NewFact]
     embedded: Embedded
@@ -176,7 +186,7 @@ async def _prepared(
     def edited(row: Row) -> NewFact:
         return _as_screened(id, _edited(memory, row, changes), given, clean)
 
-    return _Edit(id, keys, edited, embedded)
+    return _Edit(id, given, clean, keys, edited, embedded)
 
 
 async def _lock(tx: Transaction, keys: Collection[FactKey]) -> None:
@@ -229,7 +239,8 @@ def _require_some(changes: Mapping[str, Any]) -> None:
 
 def _brings(row: Row, changes: Mapping[str, Any]) -> bool:
     """Whether an edit brings in words: if not, a secret that was allowed before stays."""
-    return any(changes.get(name, row[name]) != row[name] for name in (*_SAYS, "tags"))
+    says = any(changes.get(name, row[name]) != row[name] for name in (*_SAYS, "tags"))
+    return says or "metadata" in changes
 
 
 def _as_screened(id: UUID, now: NewFact, given: NewFact, clean: NewFact) -> NewFact:
@@ -249,6 +260,7 @@ def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
         # A fact may be known a microsecond later than the clock says: see `writing`.
         given["valid_from"] = min(row["valid_from"], memory.clock())
     kept = {name: value for name, value in row["metadata"].items() if name not in MARKS}
+    kept |= changes.get("metadata", {})
     trust = _trust("fact", row, changes, _SAYS).label
     if not _brings(row, changes):
         kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
@@ -325,8 +337,11 @@ async def edit_rule(
     expected_revision: str | None = None,
     *,
     allow_secrets: bool = False,
+    key: UnmaskKey | None = None,
 ) -> Row:
     """Give a rule another text, scope or tags: it is a candidate again, its counters kept (C-37).
+
+    What is masked is kept under `key` for an hour.
 
     Raises:
         NotFound: there is no such rule.
@@ -347,12 +362,13 @@ async def edit_rule(
         metadata=of_another_text(before),
     )
     brings = (given.content, given.tags) != (before["content"], before["tags"])
+    clean = given
     if brings:  # otherwise a secret that was allowed before stays
         screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
-        given = await apart(screen, given.content)
+        clean = await apart(screen, given.content)
     content, note = (
-        given.content,
-        given.metadata.get(NOTE) if brings else before["metadata"].get(NOTE),
+        clean.content,
+        clean.metadata.get(NOTE) if brings else before["metadata"].get(NOTE),
     )
     embedded = await memory.embedded(content, preprocess_text(content))
 
@@ -369,12 +385,15 @@ async def edit_rule(
                 content,
                 fitting,
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
-                tags=given.tags if "tags" in changes else row["tags"],
+                tags=clean.tags if "tags" in changes else row["tags"],
                 metadata=of_another_text(row) | ({NOTE: note} if note else {}),
                 trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
                 now=now,
             )
             await _tell(tx, principal, "rule_edited", edited, memory)
+            if key is not None and brings:
+                said = replace(given, id=id), replace(clean, id=id)
+                await key.keep_new(tx, *said, now)
             return edited
 
     return await shortened(embedded, write)

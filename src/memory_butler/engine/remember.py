@@ -10,6 +10,7 @@ from memory_butler.domain.permanence import DEFAULT_PERMANENCE
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import (
     NewMemory,
     Written,
@@ -40,12 +41,14 @@ async def keep(
     *,
     allow_secrets: bool = False,
     once: bool = False,
+    key: UnmaskKey | None = None,
 ) -> Kept:
     """Store what `new_episode`, `new_fact` or `new_rule` made.
 
     Args:
         allow_secrets: secrets in it are stored as they are, unless the setting refuses them.
         once: not again, where its id is stored already.
+        key: what is masked is kept under it for an hour; without a key it is kept nowhere.
 
     Raises:
         InvalidInput: a value that cannot be stored, or a secret where they are refused.
@@ -55,7 +58,7 @@ async def keep(
         return Kept(new, Written())
     screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
     clean = await apart(screen, new.content)
-    return Kept(clean, await _store(memory, principal, clean))
+    return Kept(clean, await _store(memory, principal, new, clean, key))
 
 
 async def store_episode(
@@ -187,11 +190,16 @@ async def _is_stored(memory: Memory, principal: Principal, id: UUID) -> bool:
         return id in await imports.existing(tx, [id])
 
 
-async def _store(memory: Memory, principal: Principal, new: NewMemory) -> Written:
-    embedded = await memory.embedded(*searchable(new))
+async def _store(
+    memory: Memory, principal: Principal, given: NewMemory, clean: NewMemory, key: UnmaskKey | None
+) -> Written:
+    embedded = await memory.embedded(*searchable(clean))
 
     async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:
-            return await insert(tx, principal, new, fitting)
+            written = await insert(tx, principal, clean, fitting)
+            if key is not None:
+                await key.keep_new(tx, given, clean, memory.clock())
+            return written
 
     return await shortened(embedded, write)

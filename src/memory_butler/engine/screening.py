@@ -1,7 +1,8 @@
 """What is about to be stored, without its secrets and without what nobody sees (C-145).
 
 Whatever enters memory passes here, before it is embedded or written. What was found is noted in the
-memory's metadata under `secrets`, by kind and count; the secrets themselves are kept nowhere.
+memory's metadata under `secrets`, by kind and count; what was masked is kept for an hour, encrypted
+under a key that is told to whoever stored it (`unmask_keys`).
 """
 
 import asyncio
@@ -10,12 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.invisible import visible
+from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.facts import NewFact
+from memory_butler.store.masking import Said
+from memory_butler.store.rows import Row
 from memory_butler.store.rules import NewRule
 from memory_butler.trust_config import TrustConfig
 
@@ -138,10 +144,13 @@ def screened_text(
     return clean, told({NOTE: sieve.note}, keep_it)
 
 
-def told(metadata: Mapping[str, Any], keep_it: str = KEEP_IT) -> str | None:
+def told(
+    metadata: Mapping[str, Any], keep_it: str = KEEP_IT, *, key: str | None = None
+) -> str | None:
     """What was found in a memory, for whoever stored it; None where nothing was.
 
-    `metadata` is that of the memory; `keep_it` says how to store what was masked.
+    `metadata` is that of the memory; `keep_it` says how to store what was masked, and `key` is the
+    one that restores it.
     """
     note = metadata.get(NOTE)
     if not isinstance(note, Mapping):
@@ -149,11 +158,36 @@ def told(metadata: Mapping[str, Any], keep_it: str = KEEP_IT) -> str | None:
     said = []
     if note.get("masked"):
         said.append(f"Masked before it was stored: {listed(note['masked'])}. {keep_it}".rstrip())
+        if key is not None:
+            said.append(
+                f"For an hour, `memory-butler unmask {key}` restores it, or this key on the "
+                "dashboard."
+            )
     if note.get("kept"):
         said.append(f"Stored as it is, and marked: {listed(note['kept'])}.")
     if note.get("invisible"):
         said.append(f"Dropped invisible characters: {note['invisible']}.")
     return " ".join(said) or None
+
+
+def sieved(sieve: Sieve, row: Row, before: str) -> Said:
+    """What a stored memory says, through a sieve; a fact says `before` before its content."""
+    return Said(
+        sieve.text(row["content"], before),
+        sieve.json({name: one for name, one in row["metadata"].items() if name != NOTE}),
+        [sieve.text(one) for one in row.get("tags") or ()],
+    )
+
+
+def searchable_row(kind: MemoryType, row: Row, content: str) -> str:
+    """The text by which a memory that is there is found, with this content."""
+    match kind:
+        case "episode":
+            return episode_text(content, row["speaker"], row["occurred_at"])
+        case "fact":
+            return fact_text(row["subject"], row["predicate"], content)
+        case _:
+            return content
 
 
 def is_masked(metadata: Mapping[str, Any]) -> bool:

@@ -1,27 +1,27 @@
 """Looking for secrets in what is stored already, and masking them in place (C-147).
 
-Masking writes over: no past state keeps what was masked, and undoing it cannot bring it back. What
-lies elsewhere is only told, or not looked at: see `NOT_SCANNED`.
+Masking writes over: no past state keeps what was masked. The key of the run restores it for an hour
+(`unmasking`). What lies elsewhere is only told, or not looked at: see `NOT_SCANNED`.
 """
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from memory_butler.domain.episodes import search_text as episode_text
-from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.steps import ItemKind
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import NOTE, Sieve, said_of
+from memory_butler.engine.screening import NOTE, Sieve, said_of, searchable_row, sieved
+from memory_butler.engine.unmask_keys import UnmaskKey, compared
 from memory_butler.engine.writing import shortened
 from memory_butler.store import events, masking, receipts
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.masking import Said
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
@@ -57,21 +57,14 @@ class ScanReport:
     private: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class _Clean:
-    """A memory as it would be written."""
-
-    content: str
-    metadata: dict[str, Any]
-    tags: list[str]
-
-
-async def scan_secrets(memory: Memory, principal: Principal, *, mask: bool = False) -> ScanReport:
+async def scan_secrets(
+    memory: Memory, principal: Principal, key: UnmaskKey | None = None
+) -> ScanReport:
     """Read every episode, fact and rule of a tenant for secrets, whatever its state.
 
     Args:
-        mask: write them over, with their embeddings and words. A memory that somebody changes
-            meanwhile is left to the next scan.
+        key: write them over, with their embeddings and words, and keep under this key for an hour
+            what was masked. A memory that somebody changes meanwhile is left to the next scan.
 
     Raises:
         Unavailable: the database went away; what was masked stays so. Run it again.
@@ -81,10 +74,10 @@ async def scan_secrets(memory: Memory, principal: Principal, *, mask: bool = Fal
         async for rows in _pages(memory, principal, kind):
             report.scanned += len(rows)
             for row in rows:
-                await _look(memory, principal, kind, row, report, mask=mask)
+                await _look(memory, principal, kind, row, report, key)
         await _look_back(memory, principal, kind, report)
     await _look_at_entities(memory, principal, report)
-    if mask:  # what their beginnings hold was searched by the patterns of their day
+    if key is not None:  # what their beginnings hold was searched by the patterns of their day
         async with transaction(memory.pool, principal.tenant) as tx:
             await receipts.forget_prompts(tx)
     return report
@@ -109,19 +102,14 @@ async def _look(
     kind: MemoryType,
     row: Row,
     report: ScanReport,
-    *,
-    mask: bool,
+    key: UnmaskKey | None,
 ) -> None:
     head, sieve = Sieve(mask=True), Sieve(mask=True)
     before = ""
     if kind == "fact":
         subject, predicate = head.text(row["subject"]), head.text(row["predicate"])
         before = said_of(subject, predicate)
-    clean = _Clean(
-        sieve.text(row["content"], before),
-        sieve.json({name: one for name, one in row["metadata"].items() if name != NOTE}),
-        [sieve.text(one) for one in row.get("tags") or ()],
-    )
+    clean = sieved(sieve, row, before)
     report.private += sieve.private
     kinds = dict(head.secrets + sieve.secrets)
     invisible = head.invisible + sieve.invisible
@@ -131,21 +119,21 @@ async def _look(
         return
     left = "in its subject or predicate" if head.secrets or head.invisible else None
     report.found.append(Holding(kind, row["id"], kinds, before + clean.content, left))
-    if mask and (sieve.secrets or sieve.invisible):
-        report.masked += await _mask(memory, principal, kind, row, clean, sieve)
+    if key is not None and (sieve.secrets or sieve.invisible):
+        clean.metadata[NOTE] = sieve.note
+        report.masked += await _mask(memory, principal, kind, row, clean, key)
 
 
 async def _mask(
-    memory: Memory, principal: Principal, kind: MemoryType, row: Row, clean: _Clean, sieve: Sieve
+    memory: Memory, principal: Principal, kind: MemoryType, row: Row, clean: Said, key: UnmaskKey
 ) -> bool:
-    metadata = clean.metadata | {NOTE: sieve.note}
-    text = _searchable(kind, row, clean.content)
+    text = searchable_row(kind, row, clean.content)
     embedded = await memory.embedded(text, preprocess_text(text))
 
     async def write(fitting: Embedded) -> bool:
         async with transaction(memory.pool, principal.tenant) as tx:
             await one_bulk_writer(tx)
-            return await _write(memory, principal, tx, kind, row, clean, metadata, fitting)
+            return await _write(memory, principal, tx, kind, row, clean, key, fitting)
 
     return await shortened(embedded, write)
 
@@ -156,25 +144,17 @@ async def _write(
     tx: Transaction,
     kind: MemoryType,
     row: Row,
-    clean: _Clean,
-    metadata: dict[str, Any],
+    clean: Said,
+    key: UnmaskKey,
     embedded: Embedded,
 ) -> bool:
-    done = await masking.mask(tx, kind, row, clean.content, metadata, clean.tags, embedded)
+    done = await masking.write_over(tx, kind, row, clean, embedded)
     if done:
-        payload = {"memory_type": kind, "memory_id": str(row["id"]), NOTE: metadata[NOTE]}
-        await events.record(tx, principal.actor, [("memory_masked", payload)], memory.clock())
+        id, now = row["id"], memory.clock()
+        await key.keep(tx, (kind, id), compared(row, asdict(clean), in_place=True), now)
+        payload = {"memory_type": kind, "memory_id": str(id), NOTE: clean.metadata[NOTE]}
+        await events.record(tx, principal.actor, [("memory_masked", payload)], now)
     return done
-
-
-def _searchable(kind: MemoryType, row: Row, content: str) -> str:
-    match kind:
-        case "episode":
-            return episode_text(content, row["speaker"], row["occurred_at"])
-        case "fact":
-            return fact_text(row["subject"], row["predicate"], content)
-        case _:
-            return content
 
 
 async def _look_back(

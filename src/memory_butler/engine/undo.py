@@ -200,8 +200,11 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
     types = {row["event_type"] for row in told}
     if "change_undone" in types:
         raise Conflict("undoing cannot be undone; repeat the change instead")
-    if "memory_masked" in types:
-        raise Conflict("masking cannot be undone: what was masked is kept nowhere")
+    if types & {"memory_masked", "memory_unmasked"}:
+        raise Conflict(
+            "masking and unmasking cannot be undone; `memory-butler unmask` restores what was "
+            "masked within the last hour, with the key that was shown then"
+        )
     if any("erased" in row["payload"] for row in told):
         raise Conflict("part of it was erased for good; what is left cannot be undone as one")
     if "episodes_cleaned" in types:

@@ -21,11 +21,12 @@ HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memo
 
 
 def waiting_in_hooks() -> list[Path]:
-    """The episodes that the hooks of this user have on disk, as readable files."""
+    """The episodes that the hooks of this user have on disk; `.json` are readable."""
     named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")  # as the script's `home` has it
     state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
     folders = [Path(named)] if named else (state / "memory-butler").glob("*")
-    return sorted(file for folder in folders for file in folder.glob("spool/**/*.json"))
+    found = (file for folder in folders for file in folder.glob("spool/**/*"))
+    return sorted(file for file in found if file.suffix in (".json", ".sealed"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.screening import told
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_episode
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
@@ -30,6 +31,7 @@ from memory_butler.operations.views import (
     FoundSecrets,
     GivenMoment,
     GivenTrust,
+    GivenUnmaskKey,
     Importance,
     Input,
     KnownAt,
@@ -70,6 +72,7 @@ class StoredEpisode(Output):
 
     id: UUID | None = None
     secrets: FoundSecrets = None
+    unmask_key: GivenUnmaskKey = None
     error: str | None = None
 
 
@@ -87,14 +90,17 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
         metadata=given.metadata,
         trust=given.trust,
     )
+    key = UnmaskKey()
     kept = await keep(
         memory,
         principal,
         episode,
         allow_secrets=given.allow_secrets,
         once=given.episode_id is not None,
+        key=key,
     )
-    return StoredEpisode(id=kept.new.id, secrets=told(kept.new.metadata))
+    found = told(kept.new.metadata, key=key.told)
+    return StoredEpisode(id=kept.new.id, secrets=found, unmask_key=key.told)
 
 
 def _not_stored(_given: StoreEpisodeInput, error: Unavailable) -> StoredEpisode:

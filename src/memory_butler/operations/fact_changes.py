@@ -18,6 +18,7 @@ from memory_butler.engine.edits import edit_fact, rename_facts
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.screening import told
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_fact
 from memory_butler.operations.facts import FactReference
 from memory_butler.operations.operation import Operation, Route
@@ -28,6 +29,7 @@ from memory_butler.operations.views import (
     FoundSecrets,
     GivenMoment,
     GivenTrust,
+    GivenUnmaskKey,
     Importance,
     Input,
     OfRevision,
@@ -102,6 +104,7 @@ class StoredFact(Output):
         ),
     )
     secrets: FoundSecrets = None
+    unmask_key: GivenUnmaskKey = None
 
 
 def _beginning(text: str | None) -> str | None:
@@ -111,13 +114,15 @@ def _beginning(text: str | None) -> str | None:
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
     stated = {name: one for name, one in given if name != "allow_secrets"}
     fact = new_fact(memory, **stated)
-    kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets)
+    key = UnmaskKey()
+    kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets, key=key)
     return StoredFact(
         id=fact.id,
         supersedes_id=kept.written.supersedes_id,
         superseded=_beginning(kept.written.superseded),
         alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
-        secrets=told(kept.new.metadata),
+        secrets=told(kept.new.metadata, key=key.told),
+        unmask_key=key.told,
     )
 
 
@@ -174,12 +179,14 @@ class EditedFact(Revised):
     fact: Fact
     supersedes_id: UUID | None
     secrets: FoundSecrets = None
+    unmask_key: GivenUnmaskKey = None
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
     about = {"fact_id", "expected_revision", "allow_secrets"}
     named = given.model_dump(exclude_unset=True, exclude=about)
     changes = {name: one for name, one in named.items() if one is not None or name in _NULLABLE}
+    key = UnmaskKey()
     row = await edit_fact(
         memory,
         principal,
@@ -187,6 +194,7 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         changes,
         given.expected_revision,
         allow_secrets=given.allow_secrets,
+        key=key,
     )
     revision = revision_of(row)
     row = {name: value for name, value in row.items() if name != "superseded_by"}
@@ -195,7 +203,8 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         revision=revision,
         fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
         supersedes_id=given.fact_id,
-        secrets=told(row["metadata"]),
+        secrets=told(row["metadata"], key=key.told),
+        unmask_key=key.told,
     )
 
 

@@ -24,6 +24,7 @@ from memory_butler.operations import (
     jobs,
     journal,
     journal_corrections,
+    letters,
     links,
     receipts,
     retrieval,
@@ -34,6 +35,7 @@ from memory_butler.operations import (
     timeline,
     tokens,
     undo,
+    unmasking,
     without,
 )
 from memory_butler.operations.operation import Operation, Toolset
@@ -65,6 +67,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     consolidation.BEGIN,
     consolidation.SUBMIT,
     undo.UNDO,
+    unmasking.UNMASK,
+    letters.ADDRESS,
+    letters.DELIVER,
     calibration.CALIBRATION,
     without.CONTEXT_WITHOUT,
     journal.COMPANIONS,

@@ -13,6 +13,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.screening import told
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_rule
 from memory_butler.operations.lean import line
 from memory_butler.operations.operation import Operation, Route
@@ -21,6 +22,7 @@ from memory_butler.operations.views import (
     EditedTrust,
     FoundSecrets,
     GivenTrust,
+    GivenUnmaskKey,
     Input,
     OfRevision,
     Output,
@@ -46,12 +48,16 @@ class StoredRule(Output):
 
     id: UUID
     secrets: FoundSecrets = None
+    unmask_key: GivenUnmaskKey = None
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
     rule = new_rule(memory, given.content, scope=given.scope, tags=given.tags, trust=given.trust)
-    kept = await keep(memory, principal, rule, allow_secrets=given.allow_secrets)
-    return StoredRule(id=rule.id, secrets=told(kept.new.metadata))
+    key = UnmaskKey()
+    kept = await keep(memory, principal, rule, allow_secrets=given.allow_secrets, key=key)
+    return StoredRule(
+        id=rule.id, secrets=told(kept.new.metadata, key=key.told), unmask_key=key.told
+    )
 
 
 STORE_RULE = Operation(
@@ -150,6 +156,7 @@ class EditedRule(Revised):
 
     rule: StatedRule
     secrets: FoundSecrets = None
+    unmask_key: GivenUnmaskKey = None
 
 
 def _edited(memory: Memory, row: Row) -> EditedRule:
@@ -159,6 +166,7 @@ def _edited(memory: Memory, row: Row) -> EditedRule:
 
 async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
     about = {"rule_id", "expected_revision", "allow_secrets"}
+    key = UnmaskKey()
     row = await edit_rule(
         memory,
         principal,
@@ -166,8 +174,10 @@ async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> E
         given.model_dump(exclude_none=True, exclude=about),
         given.expected_revision,
         allow_secrets=given.allow_secrets,
+        key=key,
     )
-    return _edited(memory, row).model_copy(update={"secrets": told(row["metadata"])})
+    found = {"secrets": told(row["metadata"], key=key.told), "unmask_key": key.told}
+    return _edited(memory, row).model_copy(update=found)
 
 
 EDIT = Operation(

@@ -103,6 +103,10 @@ FoundSecrets = Annotated[
         "nothing."
     ),
 ]
+GivenUnmaskKey = Annotated[
+    str | None,
+    Field(description="The key that restores for an hour what was masked; null: nothing was."),
+]
 
 
 # Checked by the engine, whose refusal names the whole range.

@@ -1,16 +1,26 @@
-"""What is stored, read for its secrets, and written without them."""
+"""What is stored, read for its secrets and written over; what was masked, kept encrypted."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory_butler.domain.links import MemoryType
+from memory_butler.domain.links import Item, MemoryType
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.queries import load
-from memory_butler.store.rows import Row, rows
+from memory_butler.store.rows import Row, optional, rows
 from memory_butler.store.transaction import Transaction
 
 SQL = load("masking")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a memory says: what masking may change of one that is there. An episode has no tags."""
+
+    content: str
+    metadata: dict[str, Any]
+    tags: list[str]
 
 
 async def page(tx: Transaction, kind: MemoryType, after: UUID, limit: int) -> list[Row]:
@@ -30,21 +40,47 @@ async def former(
     return rows(await tx.connection.fetch(SQL["former"], tx.tenant, kind, *after, limit))
 
 
-async def mask(
+async def locked(tx: Transaction, kind: MemoryType, id: UUID) -> Row | None:
+    """What a memory says, locked until commit."""
+    return optional(await tx.connection.fetchrow(SQL[f"locked_{kind}"], tx.tenant, id))
+
+
+async def write_over(
     tx: Transaction,
     kind: MemoryType,
     row: Row,
-    content: str,
-    metadata: dict[str, Any],
-    tags: list[str],
+    said: Said,
     embedded: Embedded,
 ) -> bool:
     """Write a memory over; False where its text has changed since `row` was read."""
-    values: list[object] = [content, metadata, embedded.vector, embedded.search_text]
+    values: list[object] = [said.content, said.metadata, embedded.vector, embedded.search_text]
     values.append(embedded.version_id)
     if kind != "episode":
-        values.append(tags)
+        values.append(said.tags)
     done: str = await tx.connection.execute(
-        SQL[f"mask_{kind}s"], tx.tenant, row["id"], row["content"], *values
+        SQL[f"write_{kind}s"], tx.tenant, row["id"], row["content"], *values
     )
     return done != "UPDATE 0"
+
+
+async def keep(
+    tx: Transaction, key_id: bytes, item: Item, sealed: bytes, now: datetime, until: datetime
+) -> None:
+    """Keep what was masked in a memory, encrypted; what is past its time goes."""
+    await tx.connection.execute(SQL["drop_expired"], tx.tenant, now)
+    await tx.connection.execute(SQL["keep"], tx.tenant, key_id, *item, sealed, until)
+
+
+async def kept(tx: Transaction, key_id: bytes, now: datetime) -> list[Row]:
+    """What a key opens and is not past its time: `memory_type`, `memory_id`, `sealed`."""
+    return rows(await tx.connection.fetch(SQL["kept"], tx.tenant, key_id, now))
+
+
+async def drop(tx: Transaction, key_id: bytes, memory_id: UUID) -> None:
+    """Drop what was masked in a memory: it is restored."""
+    await tx.connection.execute(SQL["drop"], tx.tenant, key_id, memory_id)
+
+
+async def drop_expired(tx: Transaction, now: datetime) -> None:
+    """Drop what is past its time."""
+    await tx.connection.execute(SQL["drop_expired"], tx.tenant, now)

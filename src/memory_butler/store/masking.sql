@@ -1,4 +1,5 @@
--- What is stored, page by page in the order of the ids, and as it is after its secrets are masked.
+-- What is stored, page by page in the order of the ids; as it is after its secrets are masked; and what was
+-- masked, encrypted, for as long as it can be restored.
 
 -- name: episodes
 SELECT id, content, metadata, speaker, occurred_at FROM episodes
@@ -25,20 +26,43 @@ FROM memory_versions
 WHERE tenant_id = $1 AND kind = $2 AND (id, known_from) > ($3, $4)
 ORDER BY id, known_from LIMIT $5
 
--- name: mask_episodes
+-- name: locked_episode
+SELECT content, metadata FROM episodes WHERE tenant_id = $1 AND id = $2 FOR UPDATE
+
+-- name: locked_fact
+SELECT content, metadata, tags, subject, predicate FROM facts WHERE tenant_id = $1 AND id = $2 FOR UPDATE
+
+-- name: locked_rule
+SELECT content, metadata, tags FROM rules WHERE tenant_id = $1 AND id = $2 FOR UPDATE
+
+-- name: write_episodes
 UPDATE episodes
 SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8
 WHERE tenant_id = $1 AND id = $2 AND content = $3
 
--- name: mask_facts
+-- name: write_facts
 UPDATE facts
 SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8, tags = $9
 WHERE tenant_id = $1 AND id = $2 AND content = $3
 
--- name: mask_rules
+-- name: write_rules
 UPDATE rules
 SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
     embedding_version_id = $8, tags = $9
 WHERE tenant_id = $1 AND id = $2 AND content = $3
+
+-- name: keep
+INSERT INTO masked_texts (tenant_id, key_id, memory_type, memory_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: kept
+SELECT memory_type, memory_id, sealed FROM masked_texts
+WHERE tenant_id = $1 AND key_id = $2 AND expires_at > $3 ORDER BY memory_type, memory_id
+
+-- name: drop
+DELETE FROM masked_texts WHERE tenant_id = $1 AND key_id = $2 AND memory_id = $3
+
+-- name: drop_expired
+DELETE FROM masked_texts WHERE tenant_id = $1 AND expires_at <= $2

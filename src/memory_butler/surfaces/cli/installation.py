@@ -119,7 +119,7 @@ def _upkeep(settings: "Settings") -> "Finding":
 
 
 def _hooks() -> "list[Finding]":
-    """What waits in the spools of the hooks, which have no key to encrypt it."""
+    """What waits in the spools of the hooks, and whether it is encrypted."""
     from memory_butler.engine.diagnosis import Finding
     from memory_butler.integrations.clients import waiting_in_hooks
     from memory_butler.surfaces.cli.counting import counted
@@ -128,7 +128,10 @@ def _hooks() -> "list[Finding]":
     if not waiting:
         return []
     folders = ", ".join(sorted({str(one.parent) for one in waiting}))
-    said = f"{counted(len(waiting), 'episode', 'wait')} in {folders}, not encrypted"
+    plain = sum(one.suffix == ".json" for one in waiting)
+    readable = f"{plain if plain < len(waiting) else ''} not encrypted".strip()
+    said = f"{counted(len(waiting), 'episode', 'wait')} in {folders}, "
+    said += readable if plain else "encrypted"
     return [Finding("hooks", "warning", said, "memory-butler serve; the next session sends them")]
 
 

@@ -274,6 +274,13 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ("memory-butler undo --dry-run", "memory-butler undo --run-id 6f1c…"),
     ),
     Named(
+        "unmask",
+        "unmasking.memory_unmask",
+        CURATE,
+        "Restore what was masked within the last hour, with the key that was shown then.",
+        ("memory-butler unmask unmask_4h2k…",),
+    ),
+    Named(
         "inbox",
         "inbox.inbox_list",
         CURATE,

@@ -1,7 +1,8 @@
 """Looking for secrets that memory took in."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -11,6 +12,7 @@ from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 
 if TYPE_CHECKING:
     from memory_butler.engine.secret_scan import ScanReport
+    from memory_butler.engine.unmask_keys import UnmaskKey
 
 EXAMPLES = epilog("memory-butler scan-secrets", "memory-butler scan-secrets --mask")
 
@@ -19,7 +21,7 @@ def scan_secrets(
     place: Place,
     mask: Annotated[
         bool,
-        typer.Option("--mask", help="Mask what is found. It cannot be undone; look at it first."),
+        typer.Option("--mask", help="Mask what is found; for an hour it can be restored."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -29,16 +31,23 @@ def scan_secrets(
     and entities. Shows each text with its secrets masked.
     """
     from memory_butler.engine.secret_scan import NOT_SCANNED, scan_secrets
+    from memory_butler.engine.unmask_keys import UnmaskKey
 
-    report = with_memory(place, lambda memory: scan_secrets(memory, place.principal(), mask=mask))
+    key = UnmaskKey() if mask else None
+    try:
+        report = with_memory(place, lambda memory: scan_secrets(memory, place.principal(), key))
+    except BaseException:
+        _tell_key(key, sys.stderr)  # of what was masked until then
+        raise
     if as_json:
-        _print_json(report)
+        _print_json(report, key)
         return
     _print(report)
     if report.masked:
         print(f"Masked: {report.masked:,}.")
+        _tell_key(key, sys.stdout)
     elif report.found and not mask:
-        print("Nothing was changed; --mask masks them, for good.")
+        print("Nothing was changed; --mask masks them.")
     if any(one.left for one in report.found):
         print(
             "What says where it stands, masking leaves: edit the fact, or use memory-butler erase."
@@ -46,7 +55,13 @@ def scan_secrets(
     print(f"Not scanned: {NOT_SCANNED}.")
 
 
-def _print_json(report: "ScanReport") -> None:
+def _tell_key(key: "UnmaskKey | None", file: TextIO) -> None:
+    if key is not None and key.used:
+        said = f"For an hour, `memory-butler unmask {key.text}` restores what was masked."
+        print(said, file=file)
+
+
+def _print_json(report: "ScanReport", key: "UnmaskKey | None") -> None:
     found = [
         {
             "memory_type": one.memory_type,
@@ -62,6 +77,7 @@ def _print_json(report: "ScanReport") -> None:
         "masked": report.masked,
         "found": found,
         "private": dict(report.private),
+        "unmask_key": None if key is None else key.told,
     }
     print(json.dumps(answer, indent=2, ensure_ascii=False))
 

@@ -172,11 +172,20 @@ def _undone(output: Any) -> None:
         print(f"In the way: {one.kind} {one.id}: {clean(one.why)}{first}")
 
 
+def _unmasked(output: Any) -> None:
+    for one in output.restored:
+        now = "" if one.id == one.masked_id else f"; it supersedes {one.masked_id}"
+        print(f"Restored {one.memory_type} {one.id}{now}.")
+    for one in output.left:
+        print(f"Still masked: {one.memory_type} {one.id}: {clean(one.why)}")
+
+
 SHOWN: Final[dict[str, Callable[[Any], None]]] = {
     "conflicts_list": _conflicts,
     "inbox_list": _inbox,
     "conflict_settle": _settled,
     "memory_undo": _undone,
+    "memory_unmask": _unmasked,
     "memory_diff": _diff,
     "memory_explain": _explained,
     "memory_replay": _replayed,

@@ -21,12 +21,14 @@ TOKEN: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a07"  # noqa: S105 -- the id of
 RECEIPT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a08"
 LIKE_FACT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a09"
 WAITING_FACT: Final = "5d0f4c7e-1c1e-4a51-9a5e-6f0a3f6f1a21"
+UNMASK_KEY: Final = "unmask_mfrggzdfmztwq2lknnwg23tpoa"
 BUTLER: Final = "travel"
 COMPANION: Final = "ada"
 FRAGMENT: Final = "garden"
 
 _SAMPLES: Final[Mapping[str, Any]] = {
     "actor": "token:dashboard",
+    "address": "0c6d2f0f2a5e4d1b.3p7bfXt9wbTTW2HC7OQ1Nz-DQ8hbeGdNrfx-FG-IK08=",
     "aliases": ["Ana"],
     "at": "2026-03-01T12:00:00+00:00",
     "butler": BUTLER,
@@ -52,6 +54,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "keys": [FRAGMENT],
     "label": "user · favorite_color: Prefers dark green",
     "later_id": LIKE_FACT,
+    "letter": "AQxtLw8qXk0b…",
     "limit": 50,
     "memory_id": FACT,
     "metadata": {},
@@ -88,6 +91,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "token_id": TOKEN,
     "topic": "painting the kitchen",
     "trigger_prompt": "Which colour for the kitchen?",
+    "unmask_key": UNMASK_KEY,
     "without": [FACT],
 }
 

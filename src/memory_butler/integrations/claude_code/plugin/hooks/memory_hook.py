@@ -11,6 +11,11 @@ is 0, and at most one line stands on standard error.
 An episode is on disk before it is sent, and there until memory has it. Its id follows from the
 session and from where in the transcript it begins: sent again, it is not stored twice. A session
 that ended without a word, because it was killed, is told when a later one starts.
+
+Where the server has keys, an episode is on disk as a letter to its tenant, which this script can
+write and only the server can open. That takes the package `cryptography` for the Python that runs
+the script, as where `memory-butler connect` has written the command; without it episodes are
+readable.
 """
 
 from __future__ import annotations
@@ -44,6 +49,9 @@ MAX_SHOWN = 500
 # Folders: episodes that memory has not got yet, and sessions that have not ended.
 SPOOL = "spool"
 OPEN = "open"
+# The file that says to whom letters are sealed, and how the name of a letter ends.
+ADDRESS = "address"
+LETTER = ".sealed"
 NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
 BARE = "# Memory Context"
 # Set in the sessions that a butler of ours runs.
@@ -71,6 +79,10 @@ class NotNow(Exception):
 
 class Refused(Exception):
     """Memory will never take this."""
+
+
+class Locked(NotNow):
+    """The server has not the key of a letter: it was sealed for another, or its keys are away."""
 
 
 def main(arguments: list[str]) -> None:
@@ -113,10 +125,7 @@ class Memory:
         meta = {"memory-butler/structured": True}
         params = {"name": tool, "arguments": arguments, "_meta": meta}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        try:
-            status, data = self.post(json.dumps(body).encode())
-        except (OSError, ValueError) as error:
-            raise NotNow(f"{self.url} does not answer: {error}") from error
+        status, data = self.ask("POST", "mcp", body)
         if status != 200:
             raise NotNow(f"{self.url} answers {status}")
         try:
@@ -130,14 +139,36 @@ class Memory:
         structured: dict[str, Any] = result["structuredContent"]
         return structured
 
-    def post(self, body: bytes) -> tuple[int, bytes]:
+    def deliver(self, letter: str) -> dict[str, Any]:
+        """Hand in a letter, which the server opens."""
+        status, data = self.ask("POST", "api/memory/letters", {"letter": letter})
+        try:
+            answer: dict[str, Any] = json.loads(data)
+        except ValueError as error:
+            raise NotNow(f"{self.url} answers {status}") from error
+        if status in (400, 413, 422):
+            raise Refused(str(answer.get("detail"))[:200])
+        if status == 404 or answer.get("code") == "configuration":
+            raise Locked(f"{self.url} cannot open it")
+        if status != 201:
+            raise NotNow(f"{self.url} answers {status}")
+        return answer
+
+    def ask(self, method: str, where: str, value: dict[str, Any] | None) -> tuple[int, bytes]:
+        body = b"" if value is None else json.dumps(value).encode()
+        try:
+            return self.exchange(method, where, body)
+        except (OSError, ValueError) as error:
+            raise NotNow(f"{self.url} does not answer: {error}") from error
+
+    def exchange(self, method: str, where: str, body: bytes) -> tuple[int, bytes]:
         """The status and the body of the answer, which ends with the connection."""
         import socket
 
         scheme, _, rest = self.url.partition("://")
         host, _, path = rest.partition("/")
         headers = [
-            f"POST /{path}{'/' if path else ''}mcp HTTP/1.1",
+            f"{method} /{path}{'/' if path else ''}{where} HTTP/1.1",
             f"Host: {host}",
             "Content-Type: application/json",
             "Accept: application/json, text/event-stream",
@@ -180,6 +211,7 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
         state.data["shown"] = []  # what was told is no longer before the model
     if waiting(SPOOL) or left_behind():
         flush_apart()
+    learn_address(memory)
     folder = given.get("cwd") or ""
     topic = f"Working on {os.path.basename(folder.rstrip('/'))} in {folder}"
     if compacted and state.data.get("prompt"):
@@ -238,6 +270,61 @@ def only(block: str, included: list[str], fresh: list[str]) -> str:
 # Memory out
 
 
+def learn_address(memory: Memory) -> None:
+    """Note to whom letters are to be sealed, for when the server is away."""
+    status, data = memory.ask("GET", "api/memory/letters/address", None)
+    if status != 200:
+        return  # a server of before, or a token that may not store
+    path = os.path.join(home(), ADDRESS)
+    address = json.loads(data)["address"]
+    if address is None:
+        remove(path)
+    elif address != known_address():
+        write(path, address, durable=False)
+
+
+def known_address() -> str | None:
+    try:
+        with open(os.path.join(home(), ADDRESS), encoding="utf-8") as file:
+            found: str | None = json.load(file)
+            return found
+    except (OSError, ValueError):
+        return None
+
+
+def sealed(episode: dict[str, Any]) -> str | None:
+    """The episode as a letter (see `vault/letters.py`); None: it cannot be sealed here."""
+    address = known_address()
+    if address is None:
+        return None
+    try:
+        import base64
+        import site
+
+        site.main()  # -S has left out where packages are
+        from cryptography.hazmat.primitives.asymmetric.x25519 import (
+            X25519PrivateKey,
+            X25519PublicKey,
+        )
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        key_id, _, public = address.partition(".")
+        to = base64.urlsafe_b64decode(public)
+        own = X25519PrivateKey.generate()
+        head = b"\x01" + bytes.fromhex(key_id) + own.public_key().public_bytes_raw()
+        shared = own.exchange(X25519PublicKey.from_public_bytes(to))
+        key = HKDF(SHA256(), 32, None, b"memory-butler letter" + head + to).derive(shared)
+        # The key is of this letter alone, and so is its nonce.
+        text = ChaCha20Poly1305(key).encrypt(bytes(12), json.dumps(episode).encode(), head)
+        return base64.b64encode(head + text).decode()
+    except TimeoutError:
+        raise
+    except Exception:  # no package, or none that works: a readable episode is better than none
+        return None
+
+
 def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
     """Keep what happened since the last time: before it is compacted away, and at the end."""
     note_episode(given)
@@ -265,7 +352,10 @@ def note_episode(given: dict[str, Any]) -> None:
             **session(given),
         }
         name = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        write(os.path.join(home(), SPOOL, f"{name}-{episode['episode_id']}.json"), episode)
+        letter = sealed(episode)
+        ending = ".json" if letter is None else LETTER
+        path = os.path.join(home(), SPOOL, f"{name}-{episode['episode_id']}{ending}")
+        write(path, letter or episode)
         state.data["kept_to"] = end
         state.save(durable=True)
     if given["hook_event_name"] == "SessionEnd":
@@ -402,9 +492,15 @@ def flush(memory: Memory, _given: dict[str, Any]) -> None:
         try:
             with open(path, encoding="utf-8") as file:
                 episode = json.load(file)
-            answer = memory.call("memory_store_episode", **episode)
+            if path.endswith(LETTER):
+                answer = memory.deliver(episode)
+            else:
+                answer = memory.call("memory_store_episode", **episode)
         except FileNotFoundError:
             continue  # another process has sent it
+        except Locked as error:
+            print(f"memory: a letter waits: {error}", file=sys.stderr)
+            continue  # it holds up no other
         except (Refused, ValueError) as error:
             folder, name = os.path.split(path)
             aside = os.path.join(folder, "refused")
@@ -458,7 +554,7 @@ def waiting(kind: str) -> list[str]:
     return [
         os.path.join(folder, name)
         for name in sorted(names)
-        if name.endswith(".json") and not name.startswith(".")
+        if name.endswith((".json", LETTER)) and not name.startswith(".")
     ]
 
 

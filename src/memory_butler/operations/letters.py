@@ -1,0 +1,92 @@
+"""Episodes that come sealed: from hooks, which keep them on disk while the server is away."""
+
+import asyncio
+
+from pydantic import Field, ValidationError
+
+from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.complaints import complaints
+from memory_butler.engine.memory import Memory
+from memory_butler.operations.episodes import STORE_EPISODE, StoredEpisode, StoreEpisodeInput
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output
+from memory_butler.vault import letters
+
+
+class AddressInput(Input):
+    """Nothing: the caller's tenant is known."""
+
+
+class AddressOutput(Output):
+    """To whom letters are to be sealed."""
+
+    address: str | None = Field(
+        description="The id of the tenant's key and a public key; null: no keys are set up."
+    )
+
+
+async def _address(memory: Memory, principal: Principal, _given: AddressInput) -> AddressOutput:
+    def find() -> str | None:
+        keys = memory.keys()
+        if keys is None:
+            return None
+        return letters.address_of(keys.key_of(principal.tenant, memory.clock()))
+
+    return AddressOutput(address=await asyncio.to_thread(find))
+
+
+ADDRESS = Operation(
+    name="episode_address",
+    title="Get the address for sealed episodes",
+    description=(
+        "For programs that keep episodes on disk while the server is away: the public key to which "
+        "they seal them. Only the server can open them, until the tenant is erased."
+    ),
+    input_model=AddressInput,
+    output_model=AddressOutput,
+    handler=_address,
+    needs="write",
+    toolset=None,
+    read_only=True,
+    idempotent=True,
+    routes=(Route("GET", "/api/memory/letters/address"),),
+)
+
+
+class DeliverInput(Input):
+    """An episode, sealed."""
+
+    letter: str = Field(description="Base64: see vault/letters.py for the form.")
+
+
+async def _deliver(memory: Memory, principal: Principal, given: DeliverInput) -> StoredEpisode:
+    def read() -> bytes:
+        keys = memory.keys()
+        if keys is None:
+            raise ConfigurationError("no keys are set up here, so no letter can be opened")
+        return letters.opened(given.letter, principal.tenant, keys)
+
+    said = await asyncio.to_thread(read)
+    try:
+        episode = StoreEpisodeInput.model_validate_json(said)
+    except ValidationError as error:
+        raise InvalidInput(f"the letter holds no episode: {complaints(error, 'it')}") from None
+    return await STORE_EPISODE.handler(memory, principal, episode)
+
+
+DELIVER = Operation(
+    name="episode_deliver",
+    title="Deliver a sealed episode",
+    description=(
+        "Store an episode that a program has sealed to the address of its tenant. It is stored as "
+        "by memory_store_episode, and trusted no more."
+    ),
+    input_model=DeliverInput,
+    output_model=StoredEpisode,
+    handler=_deliver,
+    needs="write",
+    toolset=None,
+    when_unavailable=lambda _given, error: StoredEpisode(error=f"not stored: {error}"),
+    routes=(Route("POST", "/api/memory/letters", status=201),),
+)

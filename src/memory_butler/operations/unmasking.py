@@ -1,0 +1,69 @@
+"""Restoring what was masked before it was stored."""
+
+from dataclasses import asdict
+from uuid import UUID
+
+from pydantic import Field
+
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.unmasking import unmask
+from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.views import Input, Output
+
+
+class UnmaskInput(Input):
+    """The key that was told when something was masked."""
+
+    unmask_key: str = Field(
+        description="The key in the answer that said what was masked.", repr=False
+    )
+
+
+class Unmasked(Output):
+    """A memory that says again what was masked."""
+
+    memory_type: MemoryType
+    id: UUID
+    masked_id: UUID = Field(description="The masked memory; a fact is superseded by a new one.")
+
+
+class LeftMasked(Output):
+    """A memory that stays masked."""
+
+    memory_type: MemoryType
+    id: UUID
+    why: str
+
+
+class UnmaskOutput(Output):
+    """What was restored, and what stays masked."""
+
+    restored: list[Unmasked]
+    left: list[LeftMasked]
+
+
+async def _unmask(memory: Memory, principal: Principal, given: UnmaskInput) -> UnmaskOutput:
+    done, left = await unmask(memory, principal, given.unmask_key)
+    return UnmaskOutput(
+        restored=[Unmasked(**asdict(one)) for one in done],
+        left=[LeftMasked(**asdict(one)) for one in left],
+    )
+
+
+UNMASK = Operation(
+    name="memory_unmask",
+    title="Restore what was masked",
+    description=(
+        "Restore what was masked, within an hour and with the key that was told then; without it "
+        "nobody can. A fact is superseded by one with the words as they were given; an episode or "
+        "a rule is written over. What was changed since stays as it is."
+    ),
+    input_model=UnmaskInput,
+    output_model=UnmaskOutput,
+    handler=_unmask,
+    needs="write",
+    toolset=None,
+    routes=(Route("POST", "/api/memory/unmask"),),
+)
