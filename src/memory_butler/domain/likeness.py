@@ -53,8 +53,11 @@ _FILLERS: Final = frozenset(
     """.split()
 )
 _NEGATIONS: Final = frozenset(
-    "no not none never nothing nobody cannot neither kein keine keinen nicht nie jamais aucun pas"
-    " sin nunca".split()
+    """
+    no not none never nothing nobody cannot neither without kein keine keinen keinem keiner keines
+    nicht nichts nie niemals niemand weder ohne jamais aucun aucune pas rien sans sin nunca nada
+    nadie ningun ninguna tampoco non mai nessuno niente senza nao nenhum nenhuma sem
+    """.split()
 )
 # What a subject is called after what it is: "Windrose" and "the Windrose app" are one.
 _KINDS: Final = frozenset(
@@ -81,6 +84,11 @@ _OPPOSITES: Final = tuple(
     clean/dirty up/down inside/outside above/below north/south east/west sweet/savoury
     indoor/outdoor mild/spicy tidy/messy shy/outgoing introvert/extrovert vegetarian/meat vegan/meat
     online/offline manual/automatic paid/free paid/unpaid owns/rents buy/sell win/lose
+    links/rechts geoffnet/geschlossen weich/hart liebt/hasst fruh/spat erlaubt/verboten
+    aktiv/inaktiv heiss/kalt gross/klein offentlich/privat morgens/abends vormittags/nachmittags
+    tagsuber/nachts ledig/verheiratet geschieden/verheiratet hoch/niedrig schnell/langsam
+    billig/teuer voll/leer alt/neu lang/kurz hell/dunkel trocken/nass oben/unten drinnen/draussen
+    mild/scharf suss/salzig bezahlt/unbezahlt mietet/besitzt
     """.split()
 )
 # Properties of which there is one at a time.
@@ -92,7 +100,8 @@ _SINGLE: Final = frozenset(
     husband wife job kept language launch leader licence license length limit lives location
     maintainer manager marital married minimum maximum name nationality owner phone port price rent
     reports residence residencia salary school size speed spouse status surname time timezone title
-    venue version weight boss line wohnort ciudad ville domicile geburtstag alter
+    venue version weight boss line wohnort ciudad ville domicile geburtstag alter arbeitgeber beruf
+    blutgruppe ehefrau ehemann farbe frist gewicht miete preis telefon vermieter
     """.split()
 )
 _FORMER: Final = re.compile(
@@ -139,7 +148,8 @@ class Statement:
     @cached_property
     def is_negated(self) -> bool:
         """Whether it says that something is not."""
-        words = _WORD.findall(self.text.replace("n't", " not").replace("n’t", " not"))
+        text = self.text.replace("n't", " not").replace("n’t", " not").replace("non-", "non")
+        words = _WORD.findall(text)
         return any(word in _NEGATIONS for word in words)
 
     @cached_property
