@@ -1,6 +1,7 @@
 """Are facts found by their words in other languages than English? Any@5 of the keyword search.
 
     python bench/languages.py [--half made | held-out] [--missed]
+    python bench/languages.py --gate
 
 The 450 facts of `languages.jsonl` were written before the code was: thirty in each of fifteen
 languages, each with a question in the same language that has its words in other forms. Half of them
@@ -10,17 +11,23 @@ keyword: is its fact among the first five? No language model is involved.
 """
 
 import argparse
+import asyncio
 import json
 import sys
 import time
 from collections import defaultdict
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.server import Client, machine, running_server
+from bench.server import Client, data_folder, machine, running_server
+from memory_butler.config import Settings
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.opening import open_memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
 from memory_butler.inference.languages import configurations
 
 JUDGED = Path(__file__).parent / "languages.jsonl"
@@ -38,9 +45,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("made", "held-out"), help="questions of one half alone")
     parser.add_argument("--missed", action="store_true", help="print what was not found")
+    parser.add_argument("--gate", action="store_true", help="what memory_recall lets through")
     given = parser.parse_args()
     rows = judged()
     print(f"Machine: {machine()}\n")
+    if given.gate:
+        asyncio.run(_gate(rows))
+        return
     hits: dict[str, dict[str, list[bool]]] = defaultdict(lambda: {way: [] for way in WAYS})
     took = []
     with running_server() as (url, _):
@@ -70,6 +81,40 @@ def main() -> None:
         configurations(text)
     each = 1000 * (time.perf_counter() - loaded) / len(texts)
     print(f"Detecting a language: {each:.2f} ms; loading its model: {loaded - began:.1f} s")
+
+
+async def _gate(rows: list[dict[str, Any]]) -> None:
+    """Print a table: of each language, what is told where memory knows, and where it does not."""
+    by_language: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_language[row["language"]].append(row)
+    print("| language | told, % | lines | without it: nothing told, % | lines |")
+    print("|---|---|---|---|---|")
+    every: list[tuple[bool, int, int]] = []
+    with data_folder() as folder:
+        async with open_memory(Settings(data_dir=folder)) as memory:
+            for language, some in by_language.items():
+                who = Principal(language, "bench")  # a tenant is a store of its own
+                ids = [
+                    (await store_fact(memory, who, "household", f"note {n}", row["fact"]))[0]
+                    for n, row in enumerate(some)
+                ]
+                asked = []
+                for id, row in zip(ids, some, strict=True):
+                    known = await recall(memory, who, row["question"], limit=20)
+                    unknown = await recall(memory, who, row["question"], limit=20, without=[id])
+                    told = id in [hit.row["id"] for hit in known]
+                    asked.append((told, len(known), len(unknown)))
+                print(_gate_line(language, asked))
+                every += asked
+    print(_gate_line("all", every))
+
+
+def _gate_line(name: str, asked: list[tuple[bool, int, int]]) -> str:
+    told = 100 * mean(hit for hit, _, _ in asked)
+    silent = 100 * mean(not unknown for _, _, unknown in asked)
+    lines = [mean(known for _, known, _ in asked), mean(unknown for _, _, unknown in asked)]
+    return f"| {name} | {told:.1f} | {lines[0]:.1f} | {silent:.1f} | {lines[1]:.1f} |"
 
 
 def _line(name: str, found_by: dict[str, list[bool]]) -> str:

@@ -216,6 +216,23 @@ def test_a_particle_is_no_word_of_a_value() -> None:
     assert not user_says(account(text, (), known=known), swollen)
 
 
+def test_small_words_of_another_language_are_no_words_of_a_value() -> None:
+    served = "Der Schlüssel von der Laube ist in der roten Dose"
+    key = Statement("Laube", "Schlüssel", served)
+    text = "User: Wo ist der Schlüssel?\nAssistant: {}.\nUser: {}"
+    thanks = text.format(served, "Ist gut, danke, die Laube war von der Familie")
+    again = text.format(served, "Ja, in der roten Dose")
+    assert not user_says(account(thanks, shingle_hashes(served)), key)
+    assert user_says(account(again, shingle_hashes(served)), key)
+
+
+@pytest.mark.parametrize("text", ["Nutzerin: {0}\nAssistent: Gut.", "Usuario: {0}\nAsistente: Sí."])
+def test_labels_of_other_languages_tell_who_speaks(text: str) -> None:
+    heard = account(text.format(SERVED), SERVED_HASHES)
+    assert heard.labelled
+    assert not heard.echoes
+
+
 def test_what_takes_the_user_two_sentences_is_first_hand() -> None:
     known = shingle_hashes("Noemi has a peanut allergy since childhood")
     text = (
@@ -239,6 +256,11 @@ def test_what_takes_the_user_two_sentences_is_first_hand() -> None:
         ("is Noemi picked up today", True),
         ("have dinner ready at six", False),
         ("how many eggs do we need", True),
+        ("wann kommt der Klempner", True),
+        ("was hat Noemi bestellt", True),
+        ("welche Größe hat das Regal", True),
+        ("wie besprochen: der Schlüssel liegt im Regal", False),
+        ("muss ich morgens nehmen", False),
     ],
 )
 def test_a_question_is_told_from_a_clause_and_a_request(sentence: str, asks: bool) -> None:

@@ -26,6 +26,11 @@ NEAR = 0.85
         ("2027-03-09", "9 march 2027"),
         ("march 9, 2027", "am 9. marz 2027"),
         ("three kids", "3 children"),
+        ("0,5 g", "500 mg"),
+        ("75 mikrogramm", "75 μg"),
+        ("um 8 uhr", "at 8:00"),
+        ("um 14.30 uhr", "at 14:30"),
+        ("in 2 wochen", "14 tage"),
     ],
 )
 def test_one_amount_is_known_in_two_notations(first: str, second: str) -> None:
@@ -43,6 +48,8 @@ def test_one_amount_is_known_in_two_notations(first: str, second: str) -> None:
         ("at 14:15", "at 15:14"),
         ("python 3.9", "python 3.11"),
         ("34 years", "41 years"),
+        ("2,5 mg", "5 mg"),
+        ("um 8 uhr", "um 9 uhr"),
     ],
 )
 def test_two_amounts_of_a_kind_disagree(first: str, second: str) -> None:
@@ -99,12 +106,27 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("home", "lived in Porto until 2019"), ("lives_in", "lives in Oslo"), None),
         (("job", "nurse"), ("work", "nurse at the harbour clinic on the night shift"), None),
         (("deadline", "no later than 3 May"), ("due", "due on 3 May"), "duplicate"),
+        (
+            ("drink", "Drinks tea with lemon"),
+            ("drink", "Drinks tea without lemon"),
+            "contradiction",
+        ),
+        (("Tee", "trinkt Tee mit Zucker"), ("Tee", "trinkt Tee ohne Zucker"), "contradiction"),
+        (("Besuch", "hat Zeit"), ("Besuch", "hat niemals Zeit"), "contradiction"),
+        (("Dosis", "nimmt 47,5 mg"), ("dose", "47.5 mg"), "duplicate"),
+        (("Ofen", "heizt den Ofen morgens"), ("Ofen", "heizt den Ofen abends"), "contradiction"),
+        (("Beruf", "arbeitet als Bäcker"), ("Beruf", "ist Tischler"), "contradiction"),
     ],
 )
 def test_what_two_facts_of_one_subject_are_to_each_other(
     first: tuple[str, str], second: tuple[str, str], kind: Likeness | None
 ) -> None:
     assert compare(Statement("user", *first), Statement("user", *second), NEAR) == kind
+
+
+def test_a_compound_with_non_is_no_negation() -> None:
+    assert not Statement("pan", "coat", "a non-stick pan").is_negated
+    assert Statement("padella", "manico", "non ha il manico").is_negated
 
 
 def test_what_is_not_near_or_of_another_subject_is_not_compared() -> None:

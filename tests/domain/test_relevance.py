@@ -148,13 +148,39 @@ def test_without_candidates_nothing_is_relevant() -> None:
     assert relevances(ASKED, {}) == {}
 
 
-@pytest.mark.parametrize("text", ["thanks", "Hi there!", "good night", "merci beaucoup", "???", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks",
+        "Hi there!",
+        "good night",
+        "merci beaucoup",
+        "Danke schön!",
+        "Guten Morgen",
+        "Alles klar, tschüss",
+        "In Ordnung, vielen Dank",
+        "muchas gracias, hasta luego",
+        "va bene, grazie mille",
+        "???",
+        "",
+    ],
+)
 def test_pleasantries(text: str) -> None:
     assert is_pleasantry(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks, and when is the dentist?", "good restaurants", "what is it?", "birds", "Mo"]
+    "text",
+    [
+        "thanks, and when is the dentist?",
+        "good restaurants",
+        "what is it?",
+        "birds",
+        "Mo",
+        "Danke, und wann kommt der Klempner?",
+        "gute Hotels",
+        "heute",
+    ],
 )
 def test_no_pleasantries(text: str) -> None:
     assert not is_pleasantry(text)
@@ -185,3 +211,6 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert not is_personal("What did Marta paint with her kids?")
     assert is_task("Translate 'good day'")
     assert not is_task("what does translate mean")
+    assert is_task("Übersetze 'guten Tag'")
+    assert is_personal("Welche Größe hat unser Enkel?")
+    assert not is_personal("Schreib mir ein Gedicht")

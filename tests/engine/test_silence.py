@@ -58,6 +58,60 @@ async def test_what_memory_cannot_help_with_gets_nothing_and_leaves_no_trace(
         assert (await row(admin, "facts", id))["reference_count"] == 0
 
 
+SHED = (
+    "Die Schaufel hängt links neben der Tür",
+    "Der Schlauch liegt zusammengerollt unter der Bank",
+    "Die Gießkanne hat ein Loch und tropft",
+    "Der Rechen gehört dem Verein",
+    "Die Blumentöpfe stehen im obersten Regal",
+    "Der Dünger wird im Frühjahr nachgekauft",
+    "Die Handschuhe sind in Größe neun",
+    "Das Vorhängeschloss klemmt bei Frost",
+    "Die Schubkarre braucht einen neuen Reifen",
+    "Der Rasen wird samstags gemäht",
+    "Die Samen liegen trocken in einer Blechdose",
+    "Das Fenster geht nach Norden",
+)
+
+
+async def _shed(memory: Memory, principal: Principal) -> list[UUID]:
+    return [
+        (await store_fact(memory, principal, "Schuppen", f"Notiz {n}", text))[0]
+        for n, text in enumerate(SHED)
+    ]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Danke schön!",
+        "In Ordnung, bis morgen",
+        "Warum ist der Himmel blau?",
+        "Wie entsteht ein Regenbogen?",
+        "Was ist die Hauptstadt von Kanada?",
+        "Erkläre mir die Entstehung von Gewittern",
+    ],
+)
+async def test_in_another_language_it_keeps_silent_too(
+    memory: Memory, principal: Principal, prompt: str
+) -> None:
+    await _shed(memory, principal)
+    assert await recall(memory, principal, prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [("Wo hängt die Schaufel?", 0), ("Wann wird der Rasen gemäht?", 9)],
+)
+async def test_in_another_language_it_does_not_tell_all_it_has(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    shed = await _shed(memory, principal)
+    hits = await recall(memory, principal, prompt)
+    assert shed[place] == hits[0].row["id"]
+    assert len(hits) <= len(SHED) / 2
+
+
 @pytest.mark.parametrize(
     ("prompt", "place"),
     [

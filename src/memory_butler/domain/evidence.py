@@ -52,8 +52,10 @@ MEANT: Final = 0.5
 Voice = Literal["user", "assistant", "tool", "unknown"]
 
 _LABEL = re.compile(
-    r"^[ \t]{0,8}[*_\[#]{0,4}(?:(?P<user>user|human|customer)|(?P<assistant>assistant|ai|agent|bot|"
-    r"butler|model|outcome)|(?P<tool>tool|tool output|tool result|function|system|web page))"
+    r"^[ \t]{0,8}[*_\[#]{0,4}(?:(?P<user>user|human|customer|nutzer|nutzerin|benutzer|benutzerin|"
+    r"utilisateur|utilisatrice|usuario|usuaria|utente)|(?P<assistant>assistant|ai|agent|bot|butler|"
+    r"model|outcome|assistent|assistentin|assistante|asistente|assistente)|"
+    r"(?P<tool>tool|tool output|tool result|function|system|web page|werkzeug|outil|herramienta))"
     r"[*_\]]{0,4}[ \t]{0,4}:[*_]{0,4}",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -61,13 +63,25 @@ _LABEL = re.compile(
 _ASKED = re.compile(r"^The user (?:asked|said):", re.IGNORECASE | re.MULTILINE)
 _ASSISTANTS: Final = frozenset({"assistant", "ai", "agent", "bot", "butler", "model"})
 _TOOLS: Final = frozenset({"tool", "function", "system"})
-_ASKS: Final = frozenset("what who whom whose why which how".split())
+_ASKS: Final = frozenset(
+    """
+    what who whom whose why which how wer wen wem wessen warum wieso weshalb welche welchen welchem
+    welcher welches woher wohin
+    """.split()
+)
 # These begin a question before a verb, and a clause before anything else: "When you book trains …".
-_MAY_ASK: Final = frozenset("when where".split())
+_MAY_ASK: Final = frozenset("when where wann wo wie was".split())
 # These begin a question before whom it is about, and a request before anything else: "Do water …".
 _VERBS: Final = frozenset(
     """
     is are was were am do does did can could will would shall should may might has have had
+    """.split()
+)
+# So do these, after such a word alone: German begins requests and short statements with them, too.
+_GERMAN_VERBS: Final = frozenset(
+    """
+    ist sind war waren bin hat habe haben hatte kann können darf dürfen soll sollen muss müssen wird
+    werden wurde geht gibt heißt kommt kommen macht
     """.split()
 )
 _ABOUT: Final = frozenset(
@@ -85,6 +99,16 @@ _EMPTY_WORDS: Final = frozenset(
     a about an and are as at be been but by do does down for from had has have he her here his i if
     in into is it its me my no not of off on or our out over s she so t that the their them then
     there they this to up was we were what when which who will with you your user users
+    aber als am auch auf aus bei bin bist bitte da dann das dass dein deine dem den der des die dir
+    doch du ein eine einem einen einer er es euch für habe haben hat hatte ich ihm ihn ihnen ihr
+    ihre ihren im ist ja jetzt mein meine meinen meinem meiner mich mir mit nach noch nur oder
+    schon sehr sein seine seinen sich sie sind um und uns unser unsere unseren vom von waren wenn
+    wie wir wird wo zu zum zur
+    al con de del el ella en es esta la las le les lo los mi por que se si su sus un una yo
+    au aux avec ce ces cette dans des elle est et il ils je leur ma mes mon nous ou où par pas pour
+    qui sa ses sont sur te tu une vous
+    che ci di gli ha ho mia mio nel non per più sono
+    com da das do dos ela ele em eu minha meu na no nos não o os para seu sua são
     """.split()
 )
 
@@ -206,8 +230,8 @@ def is_question(sentence: str) -> bool:
     if not words:
         return False
     first, second = words[0].casefold(), words[-1]
-    if first in _MAY_ASK:
-        return second.casefold() in _VERBS
+    if first in _MAY_ASK and second.casefold() in _GERMAN_VERBS | _VERBS:
+        return True
     if first in _VERBS:
         return second.casefold() in _ABOUT or second[0].isupper()
     return first in _ASKS

@@ -56,8 +56,11 @@ _FILLERS: Final = frozenset(
     """.split()
 )
 _NEGATIONS: Final = frozenset(
-    "no not none never nothing nobody cannot neither kein keine keinen nicht nie jamais aucun pas"
-    " sin nunca".split()
+    """
+    no not none never nothing nobody cannot neither without kein keine keinen keinem keiner keines
+    nicht nichts nie niemals niemand weder ohne jamais aucun aucune pas rien sans sin nunca nada
+    nadie ningun ninguna tampoco non mai nessuno niente senza nao nenhum nenhuma sem
+    """.split()
 )
 # What a subject is called after what it is: "Windrose" and "the Windrose app" are one.
 _KINDS: Final = frozenset(
@@ -84,6 +87,11 @@ _OPPOSITES: Final = tuple(
     clean/dirty up/down inside/outside above/below north/south east/west sweet/savoury
     indoor/outdoor mild/spicy tidy/messy shy/outgoing introvert/extrovert vegetarian/meat vegan/meat
     online/offline manual/automatic paid/free paid/unpaid owns/rents buy/sell win/lose
+    links/rechts geoffnet/geschlossen weich/hart liebt/hasst fruh/spat erlaubt/verboten
+    aktiv/inaktiv heiss/kalt gross/klein offentlich/privat morgens/abends vormittags/nachmittags
+    tagsuber/nachts ledig/verheiratet geschieden/verheiratet hoch/niedrig schnell/langsam
+    billig/teuer voll/leer alt/neu lang/kurz hell/dunkel trocken/nass oben/unten drinnen/draussen
+    mild/scharf suss/salzig bezahlt/unbezahlt mietet/besitzt
     """.split()
 )
 # Properties of which there is one at a time.
@@ -96,7 +104,8 @@ _SINGLE: Final = frozenset(
     father maintainer manager marital married maximum minimum mother mutter name nationality
     owner passport passnummer phone port price religion rent sanguin sanguineo tongue vater
     reports residence residencia salary school size speed spouse status surname time timezone title
-    venue version weight boss line wohnort ciudad ville domicile geburtstag alter
+    venue version weight boss line wohnort ciudad ville domicile geburtstag alter arbeitgeber beruf
+    blutgruppe ehefrau ehemann farbe frist gewicht miete preis telefon vermieter
     """.split()
 )
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
@@ -155,7 +164,8 @@ class Statement:
     @cached_property
     def is_negated(self) -> bool:
         """Whether it says that something is not."""
-        words = _WORD.findall(self.text.replace("n't", " not").replace("n’t", " not"))
+        text = self.text.replace("n't", " not").replace("n’t", " not").replace("non-", "non")
+        words = _WORD.findall(text)
         return any(word in _NEGATIONS for word in words)
 
     @cached_property

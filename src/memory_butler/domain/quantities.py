@@ -15,13 +15,13 @@ from typing import Final
 _TOLERANCE: Final = 0.02
 
 _SCALES: Final[dict[str, tuple[str, float]]] = {
-    **dict.fromkeys(("s", "sec", "second", "seconds"), ("duration", 1.0)),
-    **dict.fromkeys(("min", "minute", "minutes"), ("duration", 60.0)),
-    **dict.fromkeys(("h", "hour", "hours"), ("duration", 3_600.0)),
-    **dict.fromkeys(("day", "days"), ("duration", 86_400.0)),
-    **dict.fromkeys(("week", "weeks"), ("duration", 604_800.0)),
-    **dict.fromkeys(("month", "months"), ("duration", 2_629_800.0)),
-    **dict.fromkeys(("year", "years"), ("duration", 31_557_600.0)),
+    **dict.fromkeys(("s", "sec", "second", "seconds", "sekunde", "sekunden"), ("duration", 1.0)),
+    **dict.fromkeys(("min", "minute", "minutes", "minuten"), ("duration", 60.0)),
+    **dict.fromkeys(("h", "hour", "hours", "stunde", "stunden"), ("duration", 3_600.0)),
+    **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), ("duration", 86_400.0)),
+    **dict.fromkeys(("week", "weeks", "woche", "wochen"), ("duration", 604_800.0)),
+    **dict.fromkeys(("month", "months", "monat", "monate", "monaten"), ("duration", 2_629_800.0)),
+    **dict.fromkeys(("year", "years", "jahr", "jahre", "jahren"), ("duration", 31_557_600.0)),
     **dict.fromkeys(("mm",), ("length", 0.001)),
     **dict.fromkeys(("cm",), ("length", 0.01)),
     **dict.fromkeys(("m", "metre", "metres", "meter", "meters"), ("length", 1.0)),
@@ -29,13 +29,17 @@ _SCALES: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys(("foot", "feet", "ft"), ("length", 0.3048)),
     **dict.fromkeys(("inch", "inches"), ("length", 0.0254)),
     **dict.fromkeys(("mile", "miles"), ("length", 1_609.344)),
-    **dict.fromkeys(("g", "gram", "grams"), ("mass", 0.001)),
+    **dict.fromkeys(("μg", "mcg", "microgram", "micrograms", "mikrogramm"), ("mass", 1e-9)),
+    **dict.fromkeys(("mg", "milligram", "milligrams", "milligramm"), ("mass", 1e-6)),
+    **dict.fromkeys(("g", "gram", "grams", "gramm"), ("mass", 0.001)),
     **dict.fromkeys(("kg", "kilo", "kilos", "kilograms"), ("mass", 1.0)),
     **dict.fromkeys(("lb", "lbs", "pound", "pounds"), ("mass", 0.45359)),
+    **dict.fromkeys(("ml",), ("volume", 0.001)),
+    **dict.fromkeys(("l", "litre", "litres", "liter", "liters"), ("volume", 1.0)),
     **dict.fromkeys(("mb",), ("data", 1.0)),
     **dict.fromkeys(("gb",), ("data", 1_000.0)),
     **dict.fromkeys(("tb",), ("data", 1_000_000.0)),
-    **dict.fromkeys(("%", "percent"), ("share", 1.0)),
+    **dict.fromkeys(("%", "percent", "prozent"), ("share", 1.0)),
     **dict.fromkeys(("€", "eur", "euro", "euros"), ("money", 1.0)),
     **dict.fromkeys(("$", "usd", "dollar", "dollars"), ("dollars", 1.0)),
     **dict.fromkeys(("£", "gbp"), ("sterling", 1.0)),
@@ -74,6 +78,8 @@ _ISO_YEAR: Final = re.compile(r"\b(\d{4})-(\d{2}-\d{2})\b")
 _ISO_DAY: Final = re.compile(r"\b(\d{2})-(\d{2})\b")
 _DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:de )?({_MONTH})\b")
 _MONTH_FIRST: Final = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)")
+_DECIMAL_COMMA: Final = re.compile(r"(?<![\w.,])(\d+),(\d{1,2})(?![\d,])")
+_UHR: Final = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? uhr\b")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
 # From the first digit on, and whole runs: else every digit of a long number begins a search.
 _FAHRENHEIT: Final = re.compile(r"(?<!\d)(-?\d++(?:\.\d++)?) ?°f\b")
@@ -106,6 +112,7 @@ def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in lower case, without accents."""
     found: list[Quantity] = []
     rest = _ISO_YEAR.sub(r"\2 \1", _spelled_out(text))
+    rest = _DECIMAL_COMMA.sub(r"\1.\2", _UHR.sub(_on_the_clock, rest))
     for pattern, read in _READERS:
         found += (one for match in pattern.finditer(rest) if (one := read(match)) is not None)
         rest = pattern.sub(" ", rest)
@@ -158,6 +165,10 @@ def _spelled_out(text: str) -> str:
         lambda one: f"{_COUNTED[one[1]] + 0.5}" if one[1] in _COUNTED else one[0], text
     )
     return _NUMBER_WORD.sub(lambda one: str(_COUNTED[one[0]]), text)
+
+
+def _on_the_clock(match: re.Match[str]) -> str:
+    return f"{match[1]}:{match[2] or '00'}"
 
 
 def _amount(match: re.Match[str]) -> Quantity | None:

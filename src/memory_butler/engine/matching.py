@@ -13,6 +13,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period, period_of
 from memory_butler.domain.relevance import (
+    USUAL_MEAN,
     Asked,
     Bearing,
     is_personal,
@@ -135,11 +136,15 @@ class Question:
 async def understood(asked: Question) -> Question:
     """The question with its languages; before a transaction, for a first text loads a model."""
     words = await languages.of_question(asked.text)
-    # A text without a mark and without CJK is English.
-    foreign = asked.mode == "deep" and words != asked.text
-    return replace(
-        asked, words=words, dated=await in_english(asked.text) if foreign else asked.text
-    )
+    marked = replace(asked, words=words, dated=asked.text)
+    if asked.mode != "deep" or not _is_foreign(marked):
+        return marked
+    return replace(marked, dated=await in_english(asked.text))
+
+
+def _is_foreign(asked: Question) -> bool:
+    """Whether it is in another language than English: a text without a mark and without CJK is."""
+    return asked.words != asked.text
 
 
 async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
@@ -246,7 +251,11 @@ def _relevance(
         spread=around.spread,
         sampled=around.sampled,
     )
-    known = {id: Bearing(one.similarity, one.words) for id, one in borne.items()}
+    common = _common(asked, around)
+    known = {
+        id: Bearing(None if one.similarity is None else one.similarity - common, one.words)
+        for id, one in borne.items()
+    }
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
     for memory_type, some in found.items():
@@ -258,6 +267,17 @@ def _relevance(
             best = max(best, probability(replace(question, names=frozenset()), own))
         relevance |= weakened(question, own, best)
     return relevance
+
+
+def _common(asked: Question, around: Around) -> float:
+    """What a question in another language than English has in common with all of this store.
+
+    The model that comes along puts any two texts of such a language near each other, related or
+    not: that nearness says nothing of a single memory (C-433).
+    """
+    if not _is_foreign(asked):
+        return 0.0
+    return max(0.0, likely_mean(around.mean - USUAL_MEAN, around.sampled))
 
 
 async def _of_the_past(
