@@ -97,9 +97,7 @@ function Preview({ undo, onFirst }: PreviewProps) {
         {items.slice(0, SHOWN).map((one) => (
           <li key={`${one.kind} ${one.id}`} className="flex items-start gap-2">
             <Badge tone={TONES[one.act]}>{one.act}</Badge>
-            <span className="memory-text line-clamp-2 min-w-0">
-              {one.about ?? `a ${one.kind} that is gone`}
-            </span>
+            <span className="memory-text line-clamp-2 min-w-0">{one.about ?? one.kind}</span>
           </li>
         ))}
       </ul>

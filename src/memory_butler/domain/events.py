@@ -64,7 +64,7 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "fact_retracted": "a fact was forgotten on request",
         "fact_accepted": "a statement that waited was accepted by a person",
         "fact_set_aside": "a fact waits beside what another installation was told meanwhile",
-        "conflict_settled": "it was said which of two facts holds that repeat or contradict",
+        "conflict_settled": "a contradiction or a repetition of two facts was settled",
         "rule_created": "a rule was stored, as a candidate",
         "rule_helpful": "a rule was applied and helped",
         "rule_harmful": "a rule was applied and did harm",
@@ -86,7 +86,7 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "entity_created": "an entity was registered",
         "entity_updated": "an entity's name, aliases or metadata changed",
         "entity_merge": "one entity was merged into another",
-        "decay_sweep_completed": "a decay sweep ended; the payload holds its counts",
+        "decay_sweep_completed": "a decay sweep ended, with these counts",
         "change_undone": "a change was taken back; what it had changed is as it was before",
         "memories_erased": "memories were erased; the payload names the events that lost theirs",
     }

@@ -196,7 +196,7 @@ async def _plan(memory: Memory, tx: Transaction, step: UUID) -> _Plan:
 async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> None:
     undone = await undo.undone_at(tx, step)
     if undone is not None:
-        raise Conflict(f"that was undone already, at {undone:%Y-%m-%d %H:%M:%S}")
+        raise Conflict(f"that was undone already, at {undone:%Y-%m-%d %H:%M:%S} UTC")
     types = {row["event_type"] for row in told}
     if "change_undone" in types:
         raise Conflict("undoing cannot be undone; repeat the change instead")
@@ -235,7 +235,7 @@ async def _blockers(
 
 def _changed(row: Row) -> str:
     said = "it changed" if row["event_type"] is None else EVENT_TYPES[row["event_type"]]
-    return f"{said}, at {row['at']:%Y-%m-%d %H:%M:%S}"
+    return f"{said}, at {row['at']:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _how(row: Row) -> str:

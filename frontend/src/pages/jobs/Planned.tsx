@@ -110,22 +110,22 @@ function Model({ name }: { name: string | null }) {
 }
 
 /** A run without a model counts what waits, whatever was asked for. */
-function toldOf({ dry_run, detail }: Outcome): string {
-  if (dry_run) return "It would do this; nothing was changed.";
-  return detail["dry_run"] === true
-    ? "Nothing was learned: no language model is configured."
-    : "Done.";
+function toldOf({ dry_run, detail }: Outcome): [string, Outcome["detail"]] {
+  if (dry_run) return ["It would do this; nothing was changed.", detail];
+  if (detail["dry_run"] !== true) return ["Done.", detail];
+  return ["Nothing was learned: no language model is configured.", { waiting: detail["waiting"] }];
 }
 
 function Result({ running }: Pick<PlannedProps, "running">) {
+  const [said, figures] = running.data ? toldOf(running.data) : [];
   return (
     <div role="status" className="mt-3 rounded-lg bg-sunken px-3 py-2 text-sm">
       {running.isPending && <p className="text-ink-2">Under way…</p>}
       {running.error && <p className="text-bad-ink">{running.error.message}</p>}
-      {running.data && (
+      {figures && (
         <>
-          <p className="mb-1 font-medium">{toldOf(running.data)}</p>
-          <Figures detail={running.data.detail} />
+          <p className="mb-1 font-medium">{said}</p>
+          <Figures detail={figures} />
         </>
       )}
     </div>
