@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from fastapi import FastAPI
 from mcp.server import MCPServer, Server
@@ -49,6 +49,7 @@ from memory_butler.surfaces.whole_characters import WholeCharacters
 # each), so that a call with too long a text still reaches the check that says so. Reading so much
 # holds everybody up for a tenth of a second; beyond this the connection is refused with 413.
 MAX_BODY_BYTES = 8 * 1024 * 1024
+_MCP_PATH: Final = "/mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def served(
 def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
     """An MCP server as routes; its session manager has to run beside them."""
     app = server.streamable_http_app(
-        streamable_http_path="/mcp",
+        streamable_http_path=_MCP_PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY_BYTES,
@@ -135,13 +136,16 @@ def mcp_routes(server: Server[Any] | MCPServer[Any]) -> list[BaseRoute]:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     plain = server if isinstance(server, Server) and server.lifespan is no_lifespan else None
-    # What its lifespan made only the SDK's way brings along.
-    ways = {
-        one.path: one.app if plain is None else DirectCalls(plain, one.app)
-        for one in app.routes
-        if isinstance(one, Route)
-    }
-    return [Route(path, WholeCharacters(way)) for path, way in ways.items()]
+
+    def wrapped(route: BaseRoute) -> BaseRoute:
+        # The routes of a host, and those of its sign-in, are its own.
+        if not isinstance(route, Route) or route.path != _MCP_PATH:
+            return route
+        # What its lifespan made only the SDK's way brings along.
+        way = route.app if plain is None else DirectCalls(plain, route.app)
+        return Route(_MCP_PATH, WholeCharacters(way))
+
+    return [wrapped(one) for one in app.routes]
 
 
 def behind_the_door(
