@@ -136,10 +136,9 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
 
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Exporting", "row") as told:
-            output = cast(TextIO, _Output(file))
             try:
                 return await export_all(
-                    memory, place.principal(), output, vectors=vectors, progress=told
+                    memory, place.principal(), _Output(file), vectors=vectors, progress=told
                 )
             except _NotWritten as failed:
                 raise failed.error from None
