@@ -100,6 +100,11 @@ NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=Tr
 _UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
+_ISO_DATE = r"20\d\d-\d\d-\d\d"
+_SECONDS = r":\d\d(?:\.\d{1,6})?"
+# Zones, as offsets from UTC: no place is further from it.
+_EAST = r"\+(?:0\d|1[0-4]):?[0-5]\d"
+_WEST = r"-(?:0\d|1[0-2]):?[0-5]\d"
 _PART = rf"(?:{'|'.join(_PARTS)})\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
@@ -273,6 +278,15 @@ def _exact(match: Match, base: datetime) -> Found | None:
     except ValueError:
         return None
     return replace(day_of(at), at=at)
+
+
+def _exact_or_span(match: Match, base: datetime) -> Found | None:
+    """ "2026-12-25T20:00-05:00"; but "2026-12-25T09:00-10:30" ends later than it begins: a span.
+
+    Of a span this is the day; its time is read by the rules of clocks.
+    """
+    is_span = match["end"].replace(":", "") > match["begin"].replace(":", "")
+    return _calendar(match, base) if is_span else _exact(match, base)
 
 
 def _calendar(match: Match, base: datetime) -> Found | None:
@@ -477,9 +491,13 @@ def _rules() -> tuple[_Rule, ...]:
             _repeated,
         ),
         _rule(
-            rf"(?P<exact>{_YEAR[:-2]}-\d\d-\d\d(?:T|\s(?=\d))\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?"
-            r"\s?(?:Z|[+-]\d\d:?\d\d))(?![\w:])",
+            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
+            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
             _exact,
+        ),
+        _rule(
+            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
+            _exact_or_span,
         ),
         _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
         _rule(
