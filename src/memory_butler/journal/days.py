@@ -101,7 +101,9 @@ _UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
 _ISO_DATE = r"20\d\d-\d\d-\d\d"
-_SECONDS = r":\d\d(?:\.\d{1,6})?"
+# As many write it: "25.12.".
+_DAY_MONTH = r"\d{1,2}\.\d{1,2}"
+_SECONDS = r":\d\d(?:\.\d{1,9})?"
 # Zones, as offsets from UTC: no place is further from it.
 _EAST = r"\+(?:0\d|1[0-4]):?[0-5]\d"
 _WEST = r"-(?:0\d|1[0-2]):?[0-5]\d"
@@ -114,6 +116,11 @@ _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
 # What is done within minutes, and not after them.
 _MEASURED = re.compile(
     r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups)\s+$", re.IGNORECASE
+)
+# What has numbers such as 22.04.
+_VERSIONED = re.compile(
+    r"\b(?:versions?|releases?|deploy|upgrade|update|install|migrate|chapters?|sections?)\b",
+    re.IGNORECASE,
 )
 
 
@@ -302,6 +309,21 @@ def _calendar(match: Match, base: datetime) -> Found | None:
         order = "DMY" if first > 12 else "MDY"
     moment = parsed_date(phrase, base, ["en"], order)
     return None if moment is None else day_of(moment[0])
+
+
+def _perhaps_calendar(match: Match, base: datetime) -> Found | None:
+    """A day and month in figures; nothing where they may be a version, or a chapter."""
+    if match["date"] is None or _VERSIONED.search(match.string[: match.start()]):
+        return None
+    return _calendar(match, base)
+
+
+def _weekday_and_date(match: Match, base: datetime) -> Found | None:
+    """ "friday 13.3. at 5pm"; of figures that fall on another day the weekday alone."""
+    found = _calendar(match, base)
+    if found is not None and found.start.weekday() == _weekday(match["weekday"]):
+        return found
+    return _next_weekday(match["weekday"], base)
 
 
 def _feast(match: Match, base: datetime) -> Found:
@@ -504,10 +526,22 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
             _calendar,
         ),
-        # "version 3.2 at 5pm" is no date, "on 3.2 at 5pm" and "3.2. at 5pm" are.
+        _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
         _rule(
-            rf"{_TOWARDS}(?P<date>\d{{1,2}}(?:/\d{{1,2}}(?![\w/.])|\.\d{{1,2}}(?:\.|(?={_THEN_TIME}))))",
+            rf"(?:by|until|till|due)\s+(?P<date>{_DAY_MONTH}(?:\.|(?={_THEN_TIME})))",
             _calendar,
+        ),
+        _rule(
+            rf"(?P<weekday>{_ANY_WEEKDAY}),?\s+(?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})",
+            _weekday_and_date,
+        ),
+        # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and
+        # the point of "before 3.5. Then …" may end the sentence.
+        _rule(
+            rf"{_TOWARDS}(?:(?P<date>(?:{_DAY_MONTH}\.(?!\s+(?-i:[A-Z]))"
+            rf"|(?:1[3-9]|2\d|3[01])\.\d{{1,2}}(?={_THEN_TIME})))"
+            rf"|{_DAY_MONTH}(?=\.|{_THEN_TIME}))",
+            _perhaps_calendar,
         ),
         _rule(
             rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",
