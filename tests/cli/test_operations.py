@@ -10,6 +10,7 @@ import pytest
 
 from cli.installation import Answer, Installation
 from memory_butler.engine import opening
+from memory_butler.inference.language_models.port import ModelRateLimited
 from memory_butler.inference.language_models.scripted import ScriptedModel
 
 
@@ -145,6 +146,33 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     answer = json.loads(told.out[told.out.index("{\n") :])  # this process logs before it
     assert answer.get("detail", answer)["status"] == "failed"
     assert "failed for all 1 group of episodes" in told.err
+
+
+@pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
+def test_a_consolidation_that_waits_for_the_model_did_not_fail(
+    installation: Installation,
+    tenant: str,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use = ("--tenant", tenant)
+    good = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'
+    busy = ModelRateLimited("the model is busy")
+    waits = "Episodes wait for the next run: {}: the model is busy.\n"
+
+    def answering(*replies: str | ModelRateLimited) -> None:
+        monkeypatch.setattr(opening, "_language_model", lambda _: ScriptedModel(replies))
+
+    for one in ("a", "b", "c"):
+        installation.inside("store-episode", "Ana wrote", "--butler", one, *use)
+    answering(good, busy)
+    assert installation.inside(*words, *use).err == waits.format("b")
+    answering("Sorry.", busy)
+    said = "Consolidation failed for 1 of 2 groups of episodes.\n"
+    assert installation.inside(*words, *use).err == said + waits.format("c")
+    answering(busy)
+    assert installation.inside(*words, *use).err == waits.format("c")
+    assert "None" in installation.inside("dead-letters", "list", *use).out
 
 
 @pytest.mark.parametrize(
