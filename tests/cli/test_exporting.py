@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,14 @@ def test_a_pipe_and_standard_output_are_written_to(
     last = installation.inside(*words, "-", *use).out.splitlines()[-1]
     pipe, file = tmp_path / "pipe", tmp_path / "out.jsonl"
     os.mkfifo(pipe)
-    # Before the writer, who would wait for a reader; and without waiting for it.
-    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)) as reading:
-        installation.inside(*words, str(pipe), *use)
-        assert reading.read().splitlines()[-1] == last
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reading:
+        writing = installation.start(*words, str(pipe), *use)
+        try:
+            writing.communicate(timeout=60)
+            assert reading.communicate(timeout=60)[0].splitlines()[-1] == last
+        finally:
+            writing.kill()
+            reading.kill()
     with file.open("w") as redirected:
         process = installation.start(*words, "/dev/stdout", *use, stdout=redirected)
         _, err = process.communicate(timeout=60)

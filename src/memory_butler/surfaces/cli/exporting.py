@@ -104,8 +104,12 @@ def _target(path: Path, place: Place, suffix: str) -> Path:
 
 
 def _opened(path: Path, place: Place, keys: "Keyring | None", *, compressed: bool) -> TextIO:
-    # Made before it is filled, so that nobody else can read it at any time.
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    from memory_butler.files import is_stream
+
+    # Made before it is filled, so that nobody else can read it at any time. A pipe's reader would
+    # take that for the end.
+    if not is_stream(path):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     if keys is not None:
         from memory_butler.engine.export import SEALED_KIND
         from memory_butler.engine.memory import utc_now
