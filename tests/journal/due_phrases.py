@@ -306,6 +306,8 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("version 3.2. is out", None),
     ("deploy on 3.2 at 5pm", None),
     ("deploy on 22.04 at 5pm", None),
+    ("update Zoë on 25.12. at 5pm", "2026-12-25T17:00"),
+    ("finish chapter before 3.5.", None),
     ("dinner on 3.2 at 5pm", None),
     ("read on by 3.4 at 5pm", "2026-04-03T17:00"),
     ("finish chapter before 3.5. Then call", None),

@@ -313,7 +313,11 @@ def _calendar(match: Match, base: datetime) -> Found | None:
 
 def _perhaps_calendar(match: Match, base: datetime) -> Found | None:
     """A day and month in figures; nothing where they may be a version, or a chapter."""
-    if match["date"] is None or _VERSIONED.search(match.string[: match.start()]):
+    if match["date"] is None:
+        return None
+    # A point within a sentence belongs to the date.
+    is_sure = match["date"].endswith(".") and match.string[match.end() :].strip()
+    if not is_sure and _VERSIONED.search(match.string[: match.start()]):
         return None
     return _calendar(match, base)
 
