@@ -316,6 +316,7 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("show, friday 13.3 at 8pm", "2026-03-13T20:00"),
     ("show friday 13.4 at 8pm", "2026-03-06T20:00"),
     ("cap work at 8h", None),
+    ("mend the cap, meet Zoë at 20h", "2026-03-04T20:00"),
     ("meet Zoë next tuesday 18h", "2026-03-10T18:00"),
     ("meet Zoë tuesday at 18h30", "2026-03-10T18:30"),
     ("meet Zoë at 9h tomorrow", "2026-03-05T09:00"),

@@ -60,7 +60,7 @@ _AND_CLOCK = (
 )
 _AND_BARE: Final = re.compile(rf"{_AND}{_BARE}", re.IGNORECASE)
 # "cap work at 8h" is how long.
-_CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?|max)\b[^.;\n]*$", re.IGNORECASE)
+_CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?)\b[^.,;\n]*$", re.IGNORECASE)
 
 
 @cache
