@@ -13,6 +13,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -185,7 +186,8 @@ def _methods(operations: "Iterable[Operation[Any, Any]]", *, asynchronous: bool)
     kind = "" if asynchronous else "Sync"
     begin = _HEADER.format(said="Every operation as a method.")
     imports = (
-        "from datetime import datetime\nfrom typing import Any, Literal\nfrom uuid import UUID\n\n"
+        "from datetime import date, datetime\nfrom typing import Any, Literal\n"
+        "from uuid import UUID\n\n"
         "from memory_butler.client.endpoint import UNSET, Unset\n"
         "from memory_butler.client.generated import endpoints, shapes\n"
         f"from memory_butler.client.transport import {kind}Sender\n"
@@ -234,7 +236,10 @@ def _docstring(operation: "Operation[Any, Any]", said: Mapping[str, str | None])
 
 
 def _rendered(kind: Any, shapes: str = "") -> str:
-    """An annotation as source; `shapes` stands before the name of a shape."""
+    """An annotation as source; `shapes` stands before the name of a shape.
+
+    It does so in what a caller gives, where a date will do for its midnight in UTC.
+    """
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _rendered(inner[0], shapes)
@@ -248,6 +253,8 @@ def _rendered(kind: Any, shapes: str = "") -> str:
         return f"{origin.__name__}[{', '.join(_rendered(one, shapes) for one in inner)}]"
     if hasattr(kind, "model_fields"):
         return f"{shapes}{kind.__name__}"
+    if shapes and kind is datetime:
+        return "datetime | date"
     return str(kind.__name__)
 
 

@@ -55,6 +55,11 @@ def rewrite(path: Path, content: bytes, *, new_mode: int = 0o600) -> None:
             raise
 
 
+def is_stream(path: Path) -> bool:
+    """Whether it is a pipe or a device, whose place no file may take."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 def keep_names(folder: Path) -> None:
     """Keep the names in a folder, too, over a loss of power."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,6 +1,9 @@
 """`export`, and `import` of what it wrote, as a person types them."""
 
 import gzip
+import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,48 @@ def test_a_full_disk_is_told_as_one(installation: Installation, words: tuple[str
         process = installation.start(*words, "--tenant", "nobody", stdout=full)
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err.splitlines()[-1]) == (7, "error: No space left on device")
+
+
+def _hear(said: str, installation: Installation, *use: str) -> None:
+    """Give the default companion a message."""
+    line = {"actor": "user", "content": said, "ts": "2026-03-04T10:00:00+00:00"}
+    (installation.folder / "said.jsonl").write_text(json.dumps(line) + "\n")
+    installation.inside("journal", "import", str(installation.folder / "said.jsonl"), *use)
+
+
+@pytest.mark.parametrize("words", [("export",), ("journal", "export")])
+def test_a_full_disk_is_told_as_one_of_a_named_file(
+    installation: Installation, words: tuple[str, ...]
+) -> None:
+    if words[0] == "journal":
+        _hear("Hello.", installation, "--tenant", "nobody")
+    said = installation.inside(*words, "/dev/full", "--tenant", "nobody", code=7).err
+    assert said.splitlines()[-1] == ("error: /dev/full cannot be written: No space left on device")
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.parametrize("words", [("export",), ("journal", "export")])
+def test_a_pipe_and_standard_output_are_written_to(
+    installation: Installation, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    use = ("--tenant", "piped")
+    if words[0] == "journal":
+        _hear("Hello.", installation, *use)
+    last = installation.inside(*words, "-", *use).out.splitlines()[-1]
+    pipe, file = tmp_path / "pipe", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reading:
+        writing = installation.start(*words, str(pipe), *use)
+        try:
+            writing.communicate(timeout=60)
+            assert reading.communicate(timeout=60)[0].splitlines()[-1] == last
+        finally:
+            writing.kill()
+            reading.kill()
+    with file.open("w") as redirected:
+        process = installation.start(*words, "/dev/stdout", *use, stdout=redirected)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, file.read_text().splitlines()[-1]) == (0, last), err
 
 
 def test_a_reader_of_an_export_that_has_seen_enough_ends_it(installation: Installation) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,6 +11,7 @@ import pytest
 
 from cli.installation import Answer, Installation
 from memory_butler.engine import opening
+from memory_butler.inference.language_models.port import ModelRateLimited
 from memory_butler.inference.language_models.scripted import ScriptedModel
 
 
@@ -111,6 +113,14 @@ def test_episodes(butler: Typist) -> None:
     assert butler.json("cleanup", "--max-entries", "0")["remaining"] == 2
 
 
+_NOTHING_NEW = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'
+
+
+def _answering(monkeypatch: pytest.MonkeyPatch, *replies: str | Exception) -> None:
+    """Let the model of the next commands give these answers."""
+    monkeypatch.setattr(opening, "_language_model", lambda _: ScriptedModel(replies))
+
+
 @pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
 def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     installation: Installation,
@@ -119,10 +129,7 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use = ("--tenant", tenant)
-    good = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'
-
-    def answering(*replies: str) -> None:
-        monkeypatch.setattr(opening, "_language_model", lambda _: ScriptedModel(replies))
+    answering = partial(_answering, monkeypatch)
 
     def wait(*butlers: str) -> None:
         for one in butlers:
@@ -136,7 +143,7 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     assert "mail" in failed.out
     assert failed.err.startswith("error: consolidation failed for all 2 groups of episodes")
     wait("one", "two")
-    answering("Sorry.", good)
+    answering("Sorry.", _NOTHING_NEW)
     partly = installation.inside(*words, *use)
     assert partly.err == "Consolidation failed for 1 of 2 groups of episodes.\n"
     wait("three")
@@ -145,6 +152,30 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     answer = json.loads(told.out[told.out.index("{\n") :])  # this process logs before it
     assert answer.get("detail", answer)["status"] == "failed"
     assert "failed for all 1 group of episodes" in told.err
+
+
+@pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
+def test_a_consolidation_that_waits_for_the_model_did_not_fail(
+    installation: Installation,
+    tenant: str,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use = ("--tenant", tenant)
+    answering = partial(_answering, monkeypatch)
+    busy = ModelRateLimited("the model is busy")
+    waits = "Episodes wait for the next run: {}: the model is busy.\n"
+
+    for one in ("a", "b", "c"):
+        installation.inside("store-episode", "Ana wrote", "--butler", one, *use)
+    answering(_NOTHING_NEW, busy)
+    assert installation.inside(*words, *use).err == waits.format("b")
+    answering("Sorry.", busy)
+    said = "Consolidation failed for 1 of 2 groups of episodes.\n"
+    assert installation.inside(*words, *use).err == said + waits.format("c")
+    answering(busy)
+    assert installation.inside(*words, *use).err == waits.format("c")
+    assert "None" in installation.inside("dead-letters", "list", *use).out
 
 
 @pytest.mark.parametrize(

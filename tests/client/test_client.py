@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import get_type_hints
 from uuid import UUID, uuid4
 
@@ -157,9 +157,24 @@ async def test_what_cannot_be_sent_is_refused_by_its_name(served: Served) -> Non
         stored = await client.run("memory_store_fact", said | {"valid_from": date(2026, 1, 1)})
         shown = (await client.fact_look(UUID(stored["id"]))).fact
         assert shown.valid_from == datetime(2026, 1, 1, tzinfo=UTC)
+        for limit in (float("nan"), float("inf")):
+            with pytest.raises(InvalidInput, match=rf"^min_relevance: {limit} cannot be sent"):
+                await client.ask("tea", min_relevance=limit)
         with pytest.raises(InvalidInput, match=r"^content: a bytes cannot be sent; give text, a"):
             await client.run("memory_store_fact", {"content": b"Lisbon"})
         assert (await client.store_fact("user", "emoji", "cut \ud83d")).id
+
+
+@pytest.mark.anyio
+async def test_a_date_is_midnight_in_utc(served: Served, memory: Memory) -> None:
+    today = memory.clock().date()
+    async with MemoryClient.connect(served.url) as there:
+        for client in (MemoryClient.of(memory), there):
+            stored = await client.store_fact("user", "city", "Lisbon", valid_from=today)
+            shown = (await client.fact_look(stored.id)).fact
+            assert shown.valid_from == datetime.combine(today, time(), UTC)
+            assert (await client.facts_list(until=today)).total == 0
+            assert (await client.facts_list(since=today)).total == 1
 
 
 def test_an_answer_of_another_version() -> None:

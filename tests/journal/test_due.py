@@ -52,6 +52,8 @@ def test_the_attribute_comes_first() -> None:
     text = "call mum on friday"
     assert local(due_date("2026-03-09T10:00", text, NOW, BERLIN)) == "2026-03-09T10:00:00+01:00"
     assert local(due_date("gibberish", text, NOW, BERLIN)) == "2026-03-06T23:59:59+01:00"
+    span = due_date("2026-03-09 14:00-15:00", text, NOW, BERLIN)
+    assert local(span) == "2026-03-09T14:00:00+01:00"
     assert due_date("2025-01-01", text, NOW, BERLIN) is None
 
 

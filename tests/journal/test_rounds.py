@@ -309,6 +309,12 @@ def test_the_past_had_the_time_of_then(live: LiveJournal, clock: Clock) -> None:
         ("medication daily at 8am, 2pm and 8pm", "2pm, 8pm"),
         ("call mum every friday at 18:00 and 20:30", "20:30"),
         ("call mum tomorrow at 9am or 5pm", "5pm"),
+        ("medication every day at 8am/8pm", "8pm"),
+        ("medication every day at 8 and 20", "20"),
+        ("medication every day at 9 and at 21:00", "21:00"),
+        ("medication every day at 8am, and again at 8pm", "8pm"),
+        ("medication every morning at 8 and every evening at 8", "8 in the evening"),
+        ("medication every evening at 8, every night at 11pm", "11pm at night"),
         ("medication every day at 8am", ""),
         ("stand-up every weekday at 9:30 to 10:00", ""),
         ("open from 9am to 5pm every day", ""),
@@ -327,3 +333,19 @@ def test_a_second_time_of_day_that_is_not_kept_is_told(
         assert "but not" not in line
     undone = change_lines(live.undo(), BERLIN, taken_back=True)
     assert "but not" not in undone[0]
+
+
+@pytest.mark.parametrize(
+    ("due", "text", "left"),
+    [
+        ("every day at 8am and 8pm", "medication", "8pm"),
+        ("tomorrow 8pm", "pills at 8am and 8pm", "8am"),
+        ("tomorrow 8am", "pills at 8am and 8pm", "8pm"),
+    ],
+)
+def test_so_is_one_beside_or_within_the_attribute(
+    live: LiveJournal, due: str, text: str, left: str
+) -> None:
+    changes = live.log(f'<plan due="{due}">{text}</plan>').changes
+    (line,) = change_lines(changes, BERLIN)
+    assert line.endswith(f", but not at {left}: that needs a plan of its own")

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from mcp.server import Server
+from mcp.server import MCPServer, Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
@@ -23,7 +23,10 @@ from mcp_types import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
@@ -215,3 +218,19 @@ def test_a_server_with_a_lifespan_of_its_own_goes_the_sdks_way(own: bool) -> Non
     wholes = [one.app for one in mcp_routes(server) if isinstance(one, Route)]
     ways = [one.app for one in wholes if isinstance(one, WholeCharacters)]
     assert [isinstance(one, DirectCalls) for one in ways] == [not own]
+
+
+def test_routes_of_a_hosts_own_keep_their_methods() -> None:
+    host = MCPServer[Any]("a host", log_level="ERROR")
+
+    async def got(_: Request) -> Response:
+        return PlainTextResponse("got")
+
+    async def posted(_: Request) -> Response:
+        return PlainTextResponse("posted")
+
+    host.custom_route("/own", methods=["GET"])(got)
+    host.custom_route("/own", methods=["POST"])(posted)
+    asking = TestClient(Starlette(routes=mcp_routes(host)))
+    assert (asking.get("/own").text, asking.post("/own").text) == ("got", "posted")
+    assert asking.delete("/own").status_code == 405

@@ -4,6 +4,7 @@ No models of the server: to import those takes longer than most requests. Which 
 and of what kind, is looked up when the first answer of that shape arrives.
 """
 
+import math
 from collections.abc import Mapping
 from datetime import date, datetime
 from types import NoneType, UnionType
@@ -70,6 +71,8 @@ def read(kind: type[AnyShape], answer: Mapping[str, Any]) -> AnyShape:
 def as_json(value: Any) -> Any:
     """What JSON can hold of a value that a program gives; of a shape the fields that were set.
 
+    A date stays one, which a server reads as midnight in UTC.
+
     Raises:
         InvalidInput: a moment without a time zone, which may mean any clock; what JSON has not.
     """
@@ -86,6 +89,8 @@ def as_json(value: Any) -> Any:
             return {name: as_json(one) for name, one in value.items()}
         case list() | tuple() | set() | frozenset():
             return [as_json(one) for one in value]
+        case float() if not math.isfinite(value):
+            raise InvalidInput(f"{value} cannot be sent; give a finite number")
         case None | str() | int() | float():
             return value
     raise InvalidInput(f"a {type(value).__name__} cannot be sent; give text, a number or a date")

@@ -3,8 +3,12 @@
 Each surface maps a code once: see `memory_butler.surfaces.errors`.
 """
 
+import errno
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
+
+# Of a disk that takes no more: whoever has the machine has to act.
+DISK_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 
 class MemoryButlerError(Exception):
@@ -76,3 +80,12 @@ class IntegrityViolation(MemoryButlerError):
     """An invariant of the store was about to be broken; nothing was written (FAIL-02)."""
 
     code = "integrity"
+
+
+def unwritable(path: object, error: OSError) -> MemoryButlerError:
+    """The error to raise where a path that somebody named cannot be written.
+
+    `Unavailable` where the disk takes no more, `InvalidInput` where the path is wrong.
+    """
+    kind = Unavailable if error.errno in DISK_ERRORS else InvalidInput
+    return kind(f"{path} cannot be written: {error.strerror}")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, islice
-from typing import Any, BinaryIO, Final, TextIO
+from typing import Any, BinaryIO, Final, Protocol
 from uuid import UUID
 
 import asyncpg
@@ -35,10 +35,18 @@ _VECTORS: Final = ("embedding", "embedding_version_id")
 Progress = Callable[[int, int], None]
 
 
+class Output(Protocol):
+    """What takes the lines of an export; a text file is one."""
+
+    def write(self, text: str, /) -> object:
+        """Take more of the text."""
+        ...
+
+
 async def export_all(
     memory: Memory,
     principal: Principal,
-    file: TextIO,
+    file: Output,
     *,
     vectors: bool = True,
     progress: Progress = lambda _done, _total: None,

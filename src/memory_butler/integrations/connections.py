@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
 from memory_butler.integrations.clients import Client, Element, FileEdit, Member
@@ -223,4 +223,4 @@ def _write(change: Change) -> None:
         else:
             rewrite(change.path, change.after.encode())
     except OSError as error:
-        raise InvalidInput(f"{change.path} cannot be written: {error.strerror}") from None
+        raise unwritable(change.path, error) from None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memory_butler.client.endpoint import UNSET, Unset
-from memory_butler.domain.errors import InvalidInput, MemoryButlerError
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError, unwritable
 from memory_butler.domain.exchange import Scopes, common
 from memory_butler.files import replaced
 
@@ -112,6 +112,7 @@ async def write_files(
 
     Raises:
         InvalidInput: the folder cannot be written.
+        Unavailable: its disk is full.
     """
     state = await here.exchange_state(scopes=_named(scopes))
     own = folder / _owner(state.statement)
@@ -135,7 +136,7 @@ async def write_files(
             if _FACTS.fullmatch(name) or _CUT_OFF.fullmatch(name):
                 (own / name).unlink(missing_ok=True)
     except OSError as error:
-        raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
+        raise unwritable(folder, error) from None
     return changed
 
 

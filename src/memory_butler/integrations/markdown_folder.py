@@ -19,7 +19,13 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from memory_butler.client import MemoryClient
-from memory_butler.domain.errors import Conflict, InvalidInput, MemoryButlerError, NotFound
+from memory_butler.domain.errors import (
+    Conflict,
+    InvalidInput,
+    MemoryButlerError,
+    NotFound,
+    unwritable,
+)
 from memory_butler.domain.facts import key_of
 from memory_butler.domain.mirror import (
     Change,
@@ -479,7 +485,7 @@ def _write(
                     file.write(text.encode())
         _write_state(folder, owner, _State(base, frozenset(ours), "" if late else left))
     except OSError as error:
-        raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
+        raise unwritable(folder, error) from None
     return late
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -42,9 +42,25 @@ class Clock:
 
 _SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:\d{{1,2}}|{'|'.join(_SPOKEN)})"
+_PART = "(?:morning|afternoon|evening|night)"
 _AFTER_DAY = "|".join(rf"(?<={one} )" for one in [*WEEKDAY.split("|"), "today", "tomorrow"])
 _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
+# Between two times of a list.
+_AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or)\b)\s*"
+LISTED: Final = re.compile(
+    rf"{_AND}(?:(?:again|also)\s+)?(?:(?:every|each|in\s+the)\s+{_PART}\s+)?(?:at\s+)?",
+    re.IGNORECASE,
+)
+_BARE = rf"(?P<hour>{_HOUR})\b(?![:./%-]){ENDS}"
+# After an hour alone: "at 8 and 20", "at 9 and at 21:00", "at 8 and every evening at 8".
+_AND_CLOCK = (
+    rf"{LISTED.pattern}"
+    rf"(?:\d{{1,2}}(?::\d\d|\s*[ap]\.?m)\b|{_BARE.replace('?P<hour>', '?:')})"
+)
+_AND_BARE: Final = re.compile(rf"{_AND}{_BARE}", re.IGNORECASE)
+# "cap work at 8h" is how long.
+_CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?)\b[^.,;\n]*$", re.IGNORECASE)
 
 
 @cache
@@ -59,7 +75,7 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         # Not "14h tomorrow" or "friday 8h hike", which is how long.
         rf"(?P<at>\bat\s+|(?:{_AFTER_DAY})(?=\d+h\d*{ENDS}))"
         r"(?P<hour>\d{1,2})(?P<h>h)(?P<minute>\d\d)?\b",
-        rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-]){ENDS}",
+        rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-])(?:{ENDS}|(?={_AND_CLOCK}))",
         r"\b(?P<word>noon|midday|midnight)\b",
     )
     return tuple(re.compile(one, re.IGNORECASE) for one in patterns)
@@ -77,9 +93,16 @@ def times_of_day(text: str) -> Iterator[Clock]:
             if any(match.start() < last and match.end() > first for first, last in taken):
                 continue
             clock = _clock(match)
-            if clock is not None and not NOT_BEFORE.search(text[: match.start()]):
-                taken.append(match.span())
-                found.append(clock)
+            if clock is None or NOT_BEFORE.search(text[: match.start()]):
+                continue
+            taken.append(match.span())
+            found.append(clock)
+            if match.groupdict().get("bare") and (other := _AND_BARE.match(text, match.end())):
+                second = _clock(other)
+                if second is not None:
+                    start = other.start("hour")
+                    taken.append((start, other.end()))
+                    found.append(replace(second, start=start))
     yield from sorted(found, key=lambda one: one.start)
 
 
@@ -105,12 +128,15 @@ def _clock(match: Match) -> Clock | None:
         half = "exact"
     if hour > 23 or minute > 59:
         return None
+    before = match.string[: match.start()]
+    if given.get("h") and given.get("minute") is None and _CAPPED.search(before):
+        return None
     # "16:9" and "John 3:16" are no times; "at 3:16", "10:30 dentist" and "5pm" are.
     sure = (
         given.get("half") is not None
         or bool(given.get("at") or given.get("h"))
         or given.get("minute") is None
-        or not match.string[: match.start()].strip()
+        or not before.strip()
     )
     return Clock(match.start(), match.end(), hour, minute, half, given.get("zone"), sure)
 

@@ -100,6 +100,13 @@ NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=Tr
 _UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
+_ISO_DATE = r"20\d\d-\d\d-\d\d"
+# As many write it: "25.12.".
+_DAY_MONTH = r"\d{1,2}\.\d{1,2}"
+_SECONDS = r":\d\d(?:\.\d{1,9})?"
+# Zones, as offsets from UTC: no place is further from it.
+_EAST = r"\+(?:0\d|1[0-4]):?[0-5]\d"
+_WEST = r"-(?:0\d|1[0-2]):?[0-5]\d"
 _PART = rf"(?:{'|'.join(_PARTS)})\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
@@ -109,6 +116,11 @@ _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
 # What is done within minutes, and not after them.
 _MEASURED = re.compile(
     r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups)\s+$", re.IGNORECASE
+)
+# What has numbers such as 22.04.
+_VERSIONED = re.compile(
+    r"\b(?:versions?|releases?|deploy|upgrade|update|install|migrate|chapters?|sections?)\b",
+    re.IGNORECASE,
 )
 
 
@@ -275,6 +287,15 @@ def _exact(match: Match, base: datetime) -> Found | None:
     return replace(day_of(at), at=at)
 
 
+def _exact_or_span(match: Match, base: datetime) -> Found | None:
+    """ "2026-12-25T20:00-05:00"; but "2026-12-25T09:00-10:30" ends later than it begins: a span.
+
+    Of a span this is the day; its time is read by the rules of clocks.
+    """
+    is_span = match["end"].replace(":", "") > match["begin"].replace(":", "")
+    return _calendar(match, base) if is_span else _exact(match, base)
+
+
 def _calendar(match: Match, base: datetime) -> Found | None:
     """A date of the calendar, which dateparser reads; what may be two days is none."""
     phrase = re.sub(r"\b(?:the|of)\b", " ", match["date"], flags=re.IGNORECASE)
@@ -288,6 +309,25 @@ def _calendar(match: Match, base: datetime) -> Found | None:
         order = "DMY" if first > 12 else "MDY"
     moment = parsed_date(phrase, base, ["en"], order)
     return None if moment is None else day_of(moment[0])
+
+
+def _perhaps_calendar(match: Match, base: datetime) -> Found | None:
+    """A day and month in figures; nothing where they may be a version, or a chapter."""
+    if match["date"] is None:
+        return None
+    # A point within a sentence belongs to the date.
+    is_sure = match["date"].endswith(".") and match.string[match.end() :].strip()
+    if not is_sure and _VERSIONED.search(match.string[: match.start()]):
+        return None
+    return _calendar(match, base)
+
+
+def _weekday_and_date(match: Match, base: datetime) -> Found | None:
+    """ "friday 13.3. at 5pm"; of figures that fall on another day the weekday alone."""
+    found = _calendar(match, base)
+    if found is not None and found.start.weekday() == _weekday(match["weekday"]):
+        return found
+    return _next_weekday(match["weekday"], base)
 
 
 def _feast(match: Match, base: datetime) -> Found:
@@ -477,19 +517,35 @@ def _rules() -> tuple[_Rule, ...]:
             _repeated,
         ),
         _rule(
-            rf"(?P<exact>{_YEAR[:-2]}-\d\d-\d\d(?:T|\s(?=\d))\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?"
-            r"\s?(?:Z|[+-]\d\d:?\d\d))(?![\w:])",
+            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
+            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
             _exact,
+        ),
+        _rule(
+            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
+            _exact_or_span,
         ),
         _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
         _rule(
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
             _calendar,
         ),
-        # "version 3.2 at 5pm" is no date, "on 3.2 at 5pm" and "3.2. at 5pm" are.
+        _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
         _rule(
-            rf"{_TOWARDS}(?P<date>\d{{1,2}}(?:/\d{{1,2}}(?![\w/.])|\.\d{{1,2}}(?:\.|(?={_THEN_TIME}))))",
+            rf"(?:by|until|till|due)\s+(?P<date>{_DAY_MONTH}(?:\.|(?={_THEN_TIME})))",
             _calendar,
+        ),
+        _rule(
+            rf"(?P<weekday>{_ANY_WEEKDAY}),?\s+(?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})",
+            _weekday_and_date,
+        ),
+        # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and
+        # the point of "before 3.5. Then …" may end the sentence.
+        _rule(
+            rf"{_TOWARDS}(?:(?P<date>(?:{_DAY_MONTH}\.(?!\s+(?-i:[A-Z]))"
+            rf"|(?:1[3-9]|2\d|3[01])\.\d{{1,2}}(?={_THEN_TIME})))"
+            rf"|{_DAY_MONTH}(?=\.|{_THEN_TIME}))",
+            _perhaps_calendar,
         ),
         _rule(
             rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",

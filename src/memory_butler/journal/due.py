@@ -6,12 +6,13 @@ the other languages.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from memory_butler.journal.clocks import (
+    LISTED,
     NOT_BEFORE,
     WEEKDAY,
     Clock,
@@ -52,7 +53,9 @@ _OFFSET = re.compile(
 _THE_DAY = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
-_LISTED = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or)\b)\s*", re.IGNORECASE)
+_EVERY_PART = re.compile(
+    r"\b(?:every|each|in\s+the)\s+(morning|afternoon|evening|night)\s+(?:at\s+)?$", re.IGNORECASE
+)
 _BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
 
 
@@ -135,18 +138,37 @@ def times_left_out(text: str, due: datetime) -> list[str]:
     `due` is local to the user. A span, such as "9:00 to 10:00", is no list.
     """
     searched = text[:MAX_SEARCHED_CHARS]
+    for row in _rows(times_of_day(searched), searched):
+        kept = next(
+            (one for one in row if (one.hour, one.minute) == (due.hour, due.minute)),
+            # Which half of the day an hour means may be known from the due date alone.
+            next((one for one in row if _is_at(one, due)), None),
+        )
+        if kept is not None:
+            return [_told(one, searched) for one in row if one is not kept]
+    return []
+
+
+def _rows(times: Iterable[Clock], text: str) -> list[list[Clock]]:
+    """The times of day in a text; those of a list, such as "8am and 8pm", together."""
     rows: list[list[Clock]] = []
-    for one in times_of_day(searched):
-        if rows and _LISTED.fullmatch(searched, rows[-1][-1].end, one.start):
+    for one in times:
+        if rows and LISTED.fullmatch(text, rows[-1][-1].end, one.start):
             rows[-1].append(one)
         else:
             rows.append([one])
-    for row in rows:
-        kept = [one for one in row if (one.hour % 12, one.minute) == (due.hour % 12, due.minute)]
-        if kept:
-            left = (searched[one.start : one.end] for one in row if one is not kept[0])
-            return [_BEFORE_CLOCK.sub("", one) for one in left]
-    return []
+    return rows
+
+
+def _is_at(one: Clock, due: datetime) -> bool:
+    return one.half is None and (one.hour % 12, one.minute) == (due.hour % 12, due.minute)
+
+
+def _told(one: Clock, text: str) -> str:
+    """A time as the text says it: "8pm", "8 in the evening"."""
+    part = _EVERY_PART.search(text[: one.start])
+    when = f" {'at' if part[1].lower() == 'night' else 'in the'} {part[1].lower()}" if part else ""
+    return _BEFORE_CLOCK.sub("", text[one.start : one.end]) + when
 
 
 def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
@@ -214,7 +236,8 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
         if (found.at is None or found.is_part) and (
             clock := clock_near(match, times, text)
         ) is not None:
-            yield _at(found, clock, text, base)
+            row = next((one for one in _rows(times, text) if clock in one), [clock])
+            yield _at_first(found, row[row.index(clock) :], text, base, match[0])
         elif found.at is not None and not found.is_part:
             yield found
         elif match[0].lower().startswith("end") and _BEFORE.search(before):
@@ -226,7 +249,7 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
     if not day_seen:
         for clock in times:
             if clock.alone:
-                yield _at(day_of(base), clock, text, base, day_said=False)
+                yield _at(day_of(base), clock, text, base, None)
                 return
 
 
@@ -269,8 +292,19 @@ _EARLY_BEFORE: Final = re.compile(
 )
 
 
-def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool = True) -> Found:
-    """A day with its time, the next such day where today's is past. A week or month has none."""
+def _at_first(found: Found, row: list[Clock], text: str, base: datetime, said: str) -> Found:
+    """A day with the first time of a list; on a day that does not repeat the first to come."""
+    first, *others = (_at(found, one, text, base, said) for one in row)
+    if found.repeats is not None or (found.start <= first.due() < found.end and first.due() > base):
+        return first
+    return next((one for one in others if base < one.due() < found.end), first)
+
+
+def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None) -> Found:
+    """A day with its time, the next such day where today's is past. A week or month has none.
+
+    `said`: the words that name the day; None where the text has a time alone.
+    """
     if found.end - found.start > 2 * DAY or clock.hour == 24:
         return found
     at = found.start.replace(hour=clock.hour, minute=clock.minute)
@@ -281,13 +315,15 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, *, day_said: bool
             return found
         at = parsed[0]
     elif clock.half is None:
-        is_late = _LATE.search(text) is not None
+        # The day's own words first: "every morning at 8 and every evening at 8".
+        said_early = said is not None and _EARLY.search(said) is not None
+        is_late = not said_early and _LATE.search(text) is not None
         is_early = (
             not is_late
             and (_EARLY.search(text) or _EARLY_BEFORE.search(text[: clock.start])) is not None
         )
-        at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=day_said)
-    again = found.again if day_said else DAY
+        at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
+    again = found.again if said is not None else DAY
     if at <= base and again is not None:
         at += again
     return replace(day_of(at), at=at, repeats=found.repeats)

@@ -44,6 +44,7 @@ class Change:
     """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led.
 
     `before` is the item as it was; None for a new one. `repeats`: whether it comes round again.
+    `due_words`: what a new plan says of its due date beside its content.
     """
 
     item_id: int
@@ -54,6 +55,7 @@ class Change:
     due: datetime | None
     before: Item | None = None
     repeats: bool = False
+    due_words: str = ""
 
     @property
     def ends_series(self) -> bool:
@@ -160,7 +162,8 @@ def remember(
             "repeats": repeats,
         }
         id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
-        new = Change(id, "tag", "active", tag.type, tag.content, due, repeats=repeats is not None)
+        repeated = repeats is not None
+        new = Change(id, "tag", "active", tag.type, tag.content, due, None, repeated, tag.due or "")
         changes.append(new)
     _refer(db, id, tag.content)
     return changes

@@ -128,7 +128,8 @@ def change_lines(
                 when = ", without a date"  # one that was meant was not understood
             when += ", and again after that" if one.repeats and one.event == "tag" else ""
             if due and is_new_plan:
-                left = times_left_out(one.content, due.astimezone(policy.zone))
+                local = due.astimezone(policy.zone)
+                left = times_left_out(one.due_words, local) or times_left_out(one.content, local)
                 when += (
                     f", but not at {', '.join(left)}: that needs a plan of its own" if left else ""
                 )

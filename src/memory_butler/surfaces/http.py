@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from fastapi import FastAPI
 from mcp.server import MCPServer, Server
@@ -137,13 +137,16 @@ def mcp_routes(server: Server[Any] | MCPServer[Any], path: str = "/mcp") -> list
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     plain = server if isinstance(server, Server) and server.lifespan is no_lifespan else None
-    # What its lifespan made only the SDK's way brings along.
-    ways = {
-        one.path: one.app if plain is None else DirectCalls(plain, one.app)
-        for one in app.routes
-        if isinstance(one, Route)
-    }
-    return [Route(where, WholeCharacters(way)) for where, way in ways.items()]
+
+    def wrapped(route: BaseRoute) -> BaseRoute:
+        # The routes of a host, and those of its sign-in, are its own.
+        if not isinstance(route, Route) or route.path != path:
+            return route
+        # What its lifespan made only the SDK's way brings along.
+        way = route.app if plain is None else DirectCalls(plain, route.app)
+        return Route(path, WholeCharacters(way))
+
+    return [wrapped(one) for one in app.routes]
 
 
 def behind_the_door(

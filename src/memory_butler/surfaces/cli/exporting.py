@@ -5,11 +5,11 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -25,6 +25,9 @@ EXAMPLES = epilog(
     "memory-butler import backup.jsonl.gz --trust user_said --data-dir elsewhere",
     "memory-butler export - --without-vectors | wc -l",
 )
+
+# By its second name a shell's redirection would look like a file that is there already.
+STANDARD_OUTPUT: Final = ("-", "/dev/stdout")
 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 
@@ -56,9 +59,10 @@ def export(
     encrypted with that of the tenant; elsewhere it needs the same keyring.
     """
     from memory_butler.engine.keys import keys_of
+    from memory_butler.files import is_stream
 
     keys = None if plain else keys_of(place.settings())
-    if path == "-":
+    if path in STANDARD_OUTPUT:
         if keys is not None:
             raise InvalidInput("standard output is not encrypted: name a file, or add --plain")
         written = complete(_export(place, sys.stdout, vectors=not without_vectors))
@@ -68,12 +72,14 @@ def export(
         refuse_existing(target, force=force)
         # Whole or not at all: a file that stopped half way must not look like a backup.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+        into = target if is_stream(target) else unfinished
         try:
-            with _opened(unfinished, place, keys, compressed=target.suffix == ".gz") as file:
+            with _opened(into, place, keys, compressed=target.suffix == ".gz") as file:
                 written = complete(_export(place, file, vectors=not without_vectors))
-            unfinished.replace(target)
+            if into is unfinished:
+                unfinished.replace(target)
         except OSError as error:
-            raise InvalidInput(f"{target} cannot be written: {error.strerror}") from None
+            raise unwritable(target, error) from None
         finally:
             unfinished.unlink(missing_ok=True)
         how = "" if keys is None else ", encrypted"
@@ -83,8 +89,11 @@ def export(
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Raise `InvalidInput` where a file is there that nobody asked to replace."""
-    if target.exists() and not force:
+    """Raise `InvalidInput` where a file is there that nobody asked to replace.
+
+    A pipe or a device, such as /dev/null, is not replaced but written to.
+    """
+    if target.is_file() and not force:
         raise InvalidInput(f"{target} already exists; --force replaces it")
 
 
@@ -95,8 +104,12 @@ def _target(path: Path, place: Place, suffix: str) -> Path:
 
 
 def _opened(path: Path, place: Place, keys: "Keyring | None", *, compressed: bool) -> TextIO:
-    # Made before it is filled, so that nobody else can read it at any time.
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    from memory_butler.files import is_stream
+
+    # Made before it is filled, so that nobody else can read it at any time. A pipe's reader would
+    # take that for the end.
+    if not is_stream(path):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     if keys is not None:
         from memory_butler.engine.export import SEALED_KIND
         from memory_butler.engine.memory import utc_now
@@ -123,9 +136,9 @@ class _Output:
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
-    def write(self, text: str) -> int:
+    def write(self, text: str) -> None:
         try:
-            return self._file.write(text)
+            self._file.write(text)
         except OSError as error:
             raise _NotWritten(error) from error
 
@@ -136,10 +149,9 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
 
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Exporting", "row") as told:
-            output = cast(TextIO, _Output(file))
             try:
                 return await export_all(
-                    memory, place.principal(), output, vectors=vectors, progress=told
+                    memory, place.principal(), _Output(file), vectors=vectors, progress=told
                 )
             except _NotWritten as failed:
                 raise failed.error from None

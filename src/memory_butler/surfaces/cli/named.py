@@ -1,8 +1,8 @@
 """How a command is declared that is made from an operation, and where the help shows commands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 RUN: Final = "Run"
 FIND: Final = "Find"
@@ -29,6 +29,8 @@ class Named:
         assumed: values of required inputs that may be left out; such an input is an option.
         options: options by another name than their inputs have; such an input is never an argument.
         also: other words for the same command, which the help leaves out.
+        then: called with the output once it is shown; it may raise an error, which the command ends
+            with.
     """
 
     words: str
@@ -39,6 +41,7 @@ class Named:
     assumed: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    then: Callable[[Any], None] | None = None
 
     @property
     def topic(self) -> str:

@@ -7,6 +7,7 @@ of `program.py`, which have no operation, come last in each panel.
 from collections.abc import Mapping
 from typing import Final
 
+from memory_butler.surfaces.cli import ends
 from memory_butler.surfaces.cli.named import CURATE, FIND, KEEP, OPERATE, STORE, Named
 
 # The groups of commands, and what they are about.
@@ -309,12 +310,14 @@ COMMANDS: Final[tuple[Named, ...]] = (
         KEEP,
         "Run a scheduled job now, for one tenant.",
         ("memory-butler run decay-sweep --dry-run", "memory-butler run consolidate"),
+        then=ends.of_job,
     ),
     Named(
         "consolidate",
         "consolidation.memory_run_consolidation",
         KEEP,
         "Turn waiting episodes into facts and rules.",
+        then=ends.of_consolidation,
     ),
     Named(
         "cleanup",

@@ -13,10 +13,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
-from memory_butler.domain.errors import InvalidInput, Unavailable
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.surfaces.cli import ids, moments
-from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
@@ -263,7 +262,8 @@ def _run(
         show(operation.name, output)
     if not found:
         raise _missing(asked)
-    _tell_failures(operation.name, output)
+    if named.then is not None:
+        named.then(output)
 
 
 async def _tell_unknown_tenant(memory: "Memory", place: Place) -> None:
@@ -279,29 +279,6 @@ async def _tell_unknown_tenant(memory: "Memory", place: Place) -> None:
     complain(
         f"There is no tenant {tenant} yet. Tenants with memories: {', '.join(shown) or 'none'}."
     )
-
-
-def _tell_failures(name: str, output: Any) -> None:
-    """Say how many groups a consolidation failed for.
-
-    Raises:
-        Unavailable: for all of them; whoever runs it by a timetable sees the exit code alone.
-    """
-    if name == "memory_run_consolidation":
-        ends = [one.status for one in output.consolidated]
-    elif name == "job_run" and output.job == "consolidate":
-        ends = [one["status"] for one in output.detail.get("groups", ())]
-    else:
-        return
-    failed = sum(end != "succeeded" for end in ends)
-    groups = counted(len(ends), "group")
-    if failed and failed < len(ends):
-        complain(f"Consolidation failed for {failed} of {groups} of episodes.")
-    elif failed:
-        raise Unavailable(
-            f"consolidation failed for all {groups} of episodes; the answer says why, and "
-            "`memory-butler dead-letters list` shows the episodes that are not tried again"
-        )
 
 
 def _input(

@@ -1,6 +1,5 @@
 """What a person is told when a command fails, and the exit code."""
 
-import errno
 import sys
 import traceback
 from collections.abc import Iterator
@@ -9,14 +8,12 @@ from contextlib import contextmanager
 import typer
 
 from memory_butler import __version__
-from memory_butler.domain.errors import MemoryButlerError
+from memory_butler.domain.errors import DISK_ERRORS, MemoryButlerError
 from memory_butler.surfaces.errors import BY_CODE, mapping
 
 # After a signal, as shells have it: 128 and the signal's number.
 INTERRUPTED = 130
 TERMINATED = 143
-# A file system that takes no more: it is to be put right by whoever has the machine.
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @contextmanager
@@ -38,7 +35,7 @@ def reporting(*, debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        if isinstance(error, OSError) and error.errno in _FULL:
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
             where = f"{error.filename}: " if error.filename else ""
             complain(f"error: {where}{error.strerror}")
             raise SystemExit(BY_CODE["unavailable"].exit_code) from None

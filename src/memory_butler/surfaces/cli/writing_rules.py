@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, with_memory
@@ -71,7 +71,7 @@ def write_rules(
             try:
                 rewrite(file, after, new_mode=0o644)
             except OSError as error:
-                raise InvalidInput(f"{file} cannot be written: {error.strerror}") from None
+                raise unwritable(file, error) from None
             print(f"{file}: {count} written")
     if check and outdated:
         raise typer.Exit(1)

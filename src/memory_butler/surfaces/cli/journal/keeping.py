@@ -13,10 +13,11 @@ from memory_butler.domain.errors import (
     InvalidInput,
     MemoryButlerError,
     NotFound,
+    unwritable,
 )
 from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.exporting import Force, refuse_existing
+from memory_butler.surfaces.cli.exporting import STANDARD_OUTPUT, Force, refuse_existing
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
     ModelName,
@@ -176,23 +177,23 @@ def export(
 
     Of working memory and fragments it has nothing: `memory-butler backup` keeps the whole journal.
     """
-    from memory_butler.files import replaced
+    from memory_butler.files import is_stream, replaced
     from memory_butler.journal.importing import export_lines
 
     count = 0
     with companion(place, whose) as one:
-        if str(file) == "-":
+        if str(file) in STANDARD_OUTPUT:
             for line in export_lines(one.file):
                 print(line)
             return
         refuse_existing(file, force=force)
         try:
-            with replaced(file) as out:
+            with file.open("wb") if is_stream(file) else replaced(file) as out:
                 for line in export_lines(one.file):
                     out.write(line.encode() + b"\n")
                     count += 1
         except OSError as error:
-            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from None
+            raise unwritable(file, error) from None
     print(f"Wrote {counted(count, 'message')} to {file}.")
 
 
