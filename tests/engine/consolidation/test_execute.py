@@ -585,6 +585,33 @@ async def test_a_letter_that_says_less_changes_nothing(
     assert (known["content"], known["validity"]) == (shock, "active")
 
 
+@pytest.mark.parametrize(
+    ("said", "blood"),
+    [
+        ("User: Which blood type do I have?\nAssistant: It is B positive.\nUser: Thanks.", "A"),
+        ("User: No, I have blood type B positive.\nAssistant: I correct it.", "B"),
+    ],
+)
+async def test_an_assistants_word_alone_does_not_replace_the_users_own(
+    memory: Memory, principal: Principal, admin: Connection, said: str, blood: str
+) -> None:
+    await store_fact(
+        memory,
+        principal,
+        "user",
+        "blood_type",
+        "The blood type is A positive",
+        permanence="permanent",
+        trust="user_said",
+    )
+    await tell(memory, principal, said, trust="user_said")
+    stated = fact(
+        "The blood type is B positive", "E1", predicate="blood_type", permanence="permanent"
+    )
+    await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert await _active(admin) == [("blood_type", f"The blood type is {blood} positive")]
+
+
 async def test_what_may_contradict_what_never_changes_is_shown_as_a_conflict(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -682,6 +709,7 @@ async def test_what_was_forgotten_is_learned_when_it_is_said_later(
         # Something else.
         (("home_city", PORTO), ("home_city", "Lives in Braga since the summer"), "active"),
         (("hates", "Coriander"), ("loves", "Coriander"), "active"),
+        (("diet", "Non mangia carne"), ("diet", "Mangia carne"), "active"),
         (("sister", "Ana"), ("friend", "Ana"), "active"),
         (("car_color", "blue"), ("favorite_color", "Blue"), "active"),
         (("drink", "用户喜欢喝绿茶"), ("drink", "用户喜欢喝咖啡"), "active"),
@@ -690,7 +718,7 @@ async def test_what_was_forgotten_is_learned_when_it_is_said_later(
         (("home_city", PORTO), ("place", PORTO), "waiting"),
         (("allergy", "Is allergic to peanuts and walnuts"), ("allergy", PEANUTS), "waiting"),
         (("pets", "Likes dogs more than cats"), ("pets", "Likes cats more than dogs"), "waiting"),
-        (("diet", "Non mangia carne"), ("diet", "Mangia carne"), "waiting"),
+        (("kost", "Äter inte kött"), ("kost", "Äter kött"), "waiting"),
     ],
 )
 async def test_what_is_like_something_forgotten_waits_and_what_is_not_is_learned(

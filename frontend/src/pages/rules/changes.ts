@@ -75,9 +75,7 @@ export function allowed({ maturity, state }: Pick<Rule, "maturity" | "state">): 
 export function editRule(before: Rule, revision: string, changes: RuleChanges): Change {
   return async () => {
     const { revision: newest, unmask_key } = await put(before.id, revision, changes);
-    const saved = unmask_key
-      ? "Saved, and what looks like a secret was masked."
-      : "Saved.";
+    const saved = unmask_key ? "Saved, and what looks like a secret was masked." : "Saved.";
     return {
       said: `${saved} The rule is a candidate again.`,
       ...maskedPart(unmask_key),

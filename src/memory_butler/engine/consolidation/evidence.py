@@ -107,9 +107,13 @@ class Witnesses:
     def first_hand(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether somebody says it who does not repeat memory: the user, a tool, an agent."""
         told = self._of(sources)
-        if any(user_says(one, stated) for one in told):
+        if self.by_user(stated, sources):
             return True
         return any(one.labelled for one in told) and borne_by_others(told, stated)
+
+    def by_user(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether the user says it."""
+        return any(user_says(one, stated) for one in self._of(sources))
 
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""

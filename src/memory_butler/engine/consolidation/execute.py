@@ -189,11 +189,22 @@ def _held(draft: Draft, reason: Hold | None) -> Draft:
 async def _replaces_on_weak_evidence(
     tx: Transaction, group: Group, draft: Draft, new: NewFact
 ) -> bool:
-    """Whether what the episodes hardly bear out would take the place of what memory knows."""
-    if "needs_review" not in new.metadata:
+    """Whether what the episodes hardly bear out would take the place of what memory knows; or what
+    the user does not say that of their own word, which never changes (C-435).
+    """
+    weak = "needs_review" in new.metadata
+    if not weak and not draft.unsaid:
         return False
     key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    return draft.target in group.facts or bool(await facts.active_of(tx, key))
+    replaced = [one.id for one in await facts.active_of(tx, key)]
+    if draft.target is not None and draft.target in group.facts:
+        replaced.append(draft.target)
+    if weak or not replaced:
+        return bool(replaced)
+    return any(
+        row["trust"] == Trust.USER_SAID and row["permanence"] == "permanent"
+        for row in await facts.many(tx, replaced)
+    )
 
 
 async def _hold(

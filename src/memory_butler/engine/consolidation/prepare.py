@@ -64,8 +64,9 @@ class Draft:
     """A statement that can be stored; `place` is its place in new_facts, for rules that name it.
 
     `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
-    the draft is an `echo`, which is news of nothing. What is `held` waits for a person, or for a
-    second witness, and says why.
+    the draft is an `echo`, which is news of nothing. `unsaid`: an assistant or a tool says it in a
+    conversation, and the user does not. What is `held` waits for a person, or for a second
+    witness, and says why.
     """
 
     new: NewFact | NewRule
@@ -75,6 +76,7 @@ class Draft:
     place: int | None = None
     restates: UUID | None = None
     echo: bool = False
+    unsaid: bool = False
     held: Hold | None = None
 
 
@@ -180,7 +182,12 @@ async def _judged(
     if not first_hand and (echoed or reworded is not None):
         first_hand = await _said_otherwise(memory, vector, witnesses, draft.sources)
     if first_hand or not (echoed or reworded is not None):
-        return _judge(config, draft, evidence, outcome)
+        unsaid = (
+            labelled
+            and not witnesses.by_user(stated, draft.sources)
+            and not await _said_otherwise(memory, vector, witnesses, draft.sources)
+        )
+        return _judge(config, replace(draft, unsaid=unsaid), evidence, outcome)
     if witnesses.held(stated) and echoed:
         _echoed(outcome, "a statement that memory has already was left out")
         return None
