@@ -71,6 +71,7 @@ AT_HOME: Final[Mapping[str, tuple[str, ...]]] = {
     "journal_keep": ("companion", "run_id", "keys"),
     "journal_log": ("companion", "actor", "content"),
     "journal_remember": ("companion", "type", "content"),
+    "journal_undo_latest": ("companion",),
     "memory_erase": ("session_id",),
     "memory_exchange_facts": ("parts",),
     "memory_exchange_state": (),
