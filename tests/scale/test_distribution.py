@@ -57,7 +57,8 @@ WITHOUT_TENANT = {
     ),
     **dict.fromkeys(
         [
-            ("facts", "lock_key"), ("items", "take_turns"), ("consolidation", "take_turns"),
+            ("facts", "lock_key"), ("facts", "try_lock_key"), ("items", "take_turns"),
+            ("consolidation", "take_turns"),
             ("reembedding", "try_turn"), ("reembedding", "end_turn"), ("seals", "turn"),
             ("moves", "try_turn"), ("moves", "end_turn"),
         ],
