@@ -4,7 +4,7 @@ import asyncio
 
 from pydantic import Field, ValidationError
 
-from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.complaints import complaints
 from memory_butler.engine.memory import Memory
@@ -62,10 +62,7 @@ class DeliverInput(Input):
 
 async def _deliver(memory: Memory, principal: Principal, given: DeliverInput) -> StoredEpisode:
     def read() -> bytes:
-        keys = memory.keys()
-        if keys is None:
-            raise ConfigurationError("no keys are set up here, so no letter can be opened")
-        return letters.opened(given.letter, principal.tenant, keys)
+        return letters.opened(given.letter, principal.tenant, memory.keys())
 
     said = await asyncio.to_thread(read)
     try:

@@ -11,7 +11,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING, Final
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import ConfigurationError, InvalidInput
 from memory_butler.vault.keyring import DataKey, Keyring
 from memory_butler.vault.master import KEY_BYTES
 
@@ -30,12 +30,13 @@ def address_of(key: DataKey) -> str:
     return f"{key.id}.{public}"
 
 
-def opened(letter: str, tenant: str, keys: Keyring) -> bytes:
+def opened(letter: str, tenant: str, keys: Keyring | None) -> bytes:
     """What a letter for this tenant says; `letter` is base64.
 
     Raises:
         InvalidInput: it is none, was changed or is for another tenant, or its key was destroyed.
-        ConfigurationError: its key is not in the keyring, or the master key is away.
+        ConfigurationError: its key is not in the keyring, or no keys are set up, or the master key
+            is away.
     """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
@@ -48,6 +49,8 @@ def opened(letter: str, tenant: str, keys: Keyring) -> bytes:
     head, text = data[:_HEAD_BYTES], data[_HEAD_BYTES:]
     if not head.startswith(_FORMAT) or len(head) < _HEAD_BYTES:
         raise InvalidInput("this is not a letter, or one of a later version of memory-butler")
+    if keys is None:
+        raise ConfigurationError("no keys are set up here, so no letter can be opened")
     id = head[len(_FORMAT) :][:_ID_BYTES].hex()
     key = keys.key(id, of=tenant)
     if key is None:
