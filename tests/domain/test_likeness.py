@@ -7,7 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_butler.domain.likeness import Likeness, Statement, about_one, compare
+from memory_butler.domain.likeness import (
+    Likeness,
+    Statement,
+    about_one,
+    compare,
+    one_more,
+    says_less,
+    telling_words,
+)
 from memory_butler.domain.quantities import Quantity, agree, disagree, quantities
 
 # As near as two facts on one thing are.
@@ -133,6 +141,25 @@ def test_what_is_not_near_or_of_another_subject_is_not_compared() -> None:
     left, right = ("hand", "is left-handed"), ("hand", "is right-handed")
     assert compare(Statement("user", *left), Statement("user", *right), 0.5) is None
     assert compare(Statement("Ana", *left), Statement("Rui", *right), NEAR) is None
+
+
+def test_four_times_as_many_words_do_not_take_many_times_as_long() -> None:
+    """Consolidation compares them while a transaction is open."""
+
+    def statement(many: int, letter: str) -> Statement:
+        words = (format(one, "020b").translate({48: "a", 49: letter}) for one in range(many))
+        return Statement("user", "allergy", " ".join(words))
+
+    def seconds(many: int) -> float:
+        known, stated = statement(many, "b"), statement(many, "c")
+        began = time.thread_time()
+        one_more(known, stated, NEAR)
+        says_less(known, stated)
+        telling_words(known, stated)
+        return time.thread_time() - began
+
+    seconds(500)
+    assert min(seconds(4_000) for _ in range(3)) < 8 * max(seconds(1_000) for _ in range(3))
 
 
 @pytest.mark.parametrize("compared", [agree, disagree])

@@ -9,9 +9,11 @@ a person or an agent to decide. How often it is right: docs/benchmarks.md.
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import islice
 from typing import Final, Literal
 
 from memory_butler.domain.quantities import Quantity, agree, disagree, measured, quantities
@@ -31,7 +33,7 @@ _CHARS: Final = 32
 # Of two names: whether they are spellings of one.
 _SPELT: Final = 0.75
 # And of two words: whether one is an inflection of the other.
-_SAME_SPELT: Final = 0.8
+_INFLECTED: Final = 0.8
 
 # Letters that stand for a word, which is stemming enough for any language with suffixes.
 _STEM: Final = 5
@@ -150,6 +152,13 @@ class Statement:
         words = _WORD.findall(self.text)
         said = {term for word in words for term in _terms(word)} - _FILLERS - _NEGATIONS
         return frozenset(said - {name[:_STEM] for name in self.names})
+
+    @cached_property
+    def telling(self) -> dict[str, None]:
+        """The content's words in their order, each once, as `terms` but whole."""
+        passed_over = _FILLERS | _NEGATIONS | self.names
+        words = (word for word in _WORD.findall(self.text) if word not in passed_over)
+        return dict.fromkeys(part for word in words for part in _parted(word))
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -298,24 +307,11 @@ def says_less(known: Statement, stated: Statement) -> bool:
 
 def _unlike(one: Statement, other: Statement) -> list[str]:
     """The telling words of one that the other has in no spelling or inflection."""
-    words = [word for word in _telling(one) if word not in _telling(other)][:_VALUES]
-    known = _telling(other)[: 2 * _VALUES]
-    return [word for word in words if not any(_same_word(word, like) for like in known)]
-
-
-def _same_word(one: str, other: str) -> bool:
-    return SequenceMatcher(None, one[:_CHARS], other[:_CHARS]).ratio() >= _SAME_SPELT
-
-
-def _telling(one: Statement) -> list[str]:
-    """The words of a content, letters in pairs where a script parts no words."""
-    parts = [
-        part
-        for word in _WORD.findall(one.text)
-        if word not in _FILLERS | _NEGATIONS and word not in one.names
-        for part in (_terms(word) if _UNPARTED.search(word) else [word])
+    lacking = (word for word in one.telling if word not in other.telling)
+    known = list(islice(other.telling, 2 * _VALUES))
+    return [
+        word for word in islice(lacking, _VALUES) if not _is_spelt_like(word, known, _INFLECTED)
     ]
-    return list(dict.fromkeys(parts))
 
 
 def is_of_several(statement: Statement) -> bool:
@@ -366,18 +362,28 @@ def _lacking(one: Statement, other: Statement) -> bool:
     `quantities`. Of very long texts the first few are compared, in the order of the alphabet."""
     told = [value for value in sorted(one.values - other.values) if not value.isdigit()]
     known = sorted(other.values)[:_VALUES]
-    return any(
-        not any(
-            SequenceMatcher(None, value[:_CHARS], like[:_CHARS]).ratio() >= _SPELT for like in known
-        )
-        for value in told[:_VALUES]
-    )
+    return any(not _is_spelt_like(value, known, _SPELT) for value in told[:_VALUES])
+
+
+def _is_spelt_like(word: str, known: Iterable[str], least: float) -> bool:
+    """Whether one of the known words has at least this ratio to it; the first letters count."""
+    for like in known:
+        spelt = SequenceMatcher(None, word[:_CHARS], like[:_CHARS])
+        # The quick ones are upper bounds of the ratio.
+        if all(one() >= least for one in (spelt.real_quick_ratio, spelt.quick_ratio, spelt.ratio)):
+            return True
+    return False
 
 
 def _terms(word: str) -> list[str]:
-    """The stem of a word; where a script parts no words, each two of its letters."""
+    """The stems of what a word is parted into."""
+    return [part[:_STEM] for part in _parted(word)]
+
+
+def _parted(word: str) -> list[str]:
+    """The word; where a script parts no words, each two of its letters."""
     if _UNPARTED.search(word) is None or len(word) == 1:
-        return [word[:_STEM]]
+        return [word]
     return [word[place : place + 2] for place in range(len(word) - 1)]
 
 

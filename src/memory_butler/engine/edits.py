@@ -180,7 +180,7 @@ async def _prepared(
     if _brings(before, changes):
         screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
         clean = await apart(screen, given.content)
-    keys = {_key(before), _key_of(clean)}
+    keys = {_key(before), clean.key}
     embedded = await memory.embedded(*searchable(clean))
 
     def edited(row: Row) -> NewFact:
@@ -213,13 +213,13 @@ async def _replace(
     if row["validity"] != "active":
         raise Conflict(await _no_longer_active(tx, row))
     new = edit.edited(row)
-    if {_key(row), _key_of(new)} != edit.keys:
+    if {_key(row), new.key} != edit.keys:
         raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
     if new.period.validity != "active":
         raise InvalidInput(
             f"fact {id} ended at {row['valid_until']}; give valid_until, or null where it holds on"
         )
-    others = [one for one in await facts.active_of(tx, _key_of(new)) if one.id != id]
+    others = [one for one in await facts.active_of(tx, new.key) if one.id != id]
     if others:
         raise Conflict(
             f"fact {others[0].id} is active under that subject and predicate; edit or forget that "
@@ -287,10 +287,6 @@ def _trust(kind: MemoryType, row: Row, changes: Mapping[str, Any], says: Collect
 
 def _key(row: Row) -> FactKey:
     return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
-
-
-def _key_of(fact: NewFact) -> FactKey:
-    return FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
 
 
 async def _stale_fact(memory: Memory, tx: Transaction, row: Row) -> StaleRevision:

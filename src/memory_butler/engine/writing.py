@@ -16,8 +16,8 @@ from memory_butler.domain.episodes import ConsolidationStatus, expires_at
 from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.exchange import MARK
-from memory_butler.domain.facts import FactKey, validity_period
 from memory_butler.domain.facts import search_text as fact_text
+from memory_butler.domain.facts import validity_period
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
@@ -266,9 +266,8 @@ async def _insert_fact(
     await _require_named(tx, fact)
     fact = await about_entity(tx, fact)
     if fact.period.validity == "active":  # one that has ended already touches nothing (C-109)
-        key = FactKey.of(fact.scope, fact.predicate, fact.subject, fact.entity_id)
-        await facts.lock_key(tx, key)
-        holders = await facts.active_of(tx, key)
+        await facts.lock_key(tx, fact.key)
+        holders = await facts.active_of(tx, fact.key)
         worth = await _worth(tx, fact)
         above = next((one for one in holders if outranks(one.trust, worth)), None)
         if above is not None:

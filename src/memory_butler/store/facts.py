@@ -41,6 +41,11 @@ class NewFact:
     confidence: float = 1.0
     trust: Trust = DEFAULT_TRUST
 
+    @property
+    def key(self) -> FactKey:
+        """Under which one fact at a time is active."""
+        return FactKey.of(self.scope, self.predicate, self.subject, self.entity_id)
+
 
 # So far down, the first of an order are sought by themselves; of further ones, all are ordered.
 MOST_FIRST: Final = 500

@@ -58,8 +58,8 @@ SELECT f.id, f.scope, f.predicate, f.content,
        coalesce(CASE WHEN f.embedding_version_id = $5 THEN 1 - (f.embedding <=> $4) END, 0) AS nearness
 FROM facts f
 WHERE f.tenant_id = $1 AND f.validity = 'retracted'
-  AND f.id::text = ANY (ARRAY(
-      SELECT e.memory_id FROM memory_events e
+  AND f.id = ANY (ARRAY(
+      SELECT e.memory_id::uuid FROM memory_events e
       WHERE e.tenant_id = $1 AND e.event_type = 'fact_retracted' AND e.created_at > $6))
   AND (f.entity_id = $3 OR f.entity_id IS NULL AND f.subject_key IN (
       key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))

@@ -11,7 +11,6 @@ import asyncpg
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import Hold
 from memory_butler.domain.extraction import Contradiction
-from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
@@ -195,8 +194,7 @@ async def _replaces_on_weak_evidence(
     weak = "needs_review" in new.metadata
     if not weak and not draft.unsaid:
         return False
-    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    replaced = [one.id for one in await facts.active_of(tx, key)]
+    replaced = [one.id for one in await facts.active_of(tx, new.key)]
     if draft.target is not None and draft.target in group.facts:
         replaced.append(draft.target)
     if weak or not replaced:
@@ -248,8 +246,7 @@ async def _stands_against(tx: Transaction, group: Group, draft: Draft) -> UUID |
     if not isinstance(draft.new, NewFact):
         return None
     new = draft.new
-    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    holders = await facts.active_of(tx, key)
+    holders = await facts.active_of(tx, new.key)
     return holders[0].id if holders else None
 
 
@@ -275,8 +272,7 @@ async def _confirm_known(
     Raises:
         _Outweighed: the fact of its key is trusted more than to be replaced by it.
     """
-    key = FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-    await facts.lock_key(tx, key)
+    await facts.lock_key(tx, new.key)
     if draft.target is not None and draft.target in group.facts:
         _require_touchable(new.trust, draft.target, Trust(group.facts[draft.target]["trust"]))
     if draft.restates is not None:
@@ -284,7 +280,7 @@ async def _confirm_known(
         if row is not None and row["validity"] == "active" and row["trust"] >= new.trust:
             await _say_again(memory, principal, tx, group, draft, row, outcome)
             return draft.restates
-    holders = await facts.active_of(tx, key)
+    holders = await facts.active_of(tx, new.key)
     if not holders:
         return None
     row = await facts.for_update(tx, holders[0].id)

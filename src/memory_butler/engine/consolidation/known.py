@@ -1,5 +1,6 @@
 """What memory knows already, or knew once, of what a model calls new."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -8,7 +9,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.events import EventType
-from memory_butler.domain.facts import FactKey, key_of
+from memory_butler.domain.facts import key_of
 from memory_butler.domain.likeness import (
     Statement,
     adds_nothing,
@@ -65,12 +66,16 @@ async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
     A model calls new what is one more allergy, and gives it the predicate of the first; or what is
     part of a fact that it does not see.
     """
-    await facts.lock_key(tx, _key(new))
+    await facts.lock_key(tx, new.key)
     stated = _stated(new, new.content)
-    kind = [row for row in await facts.lasting_of(tx, new, embedded) if _is_of_kind(new, row)]
-    for row in kind:
+    made = {key_of(_made(new, one)) for one in (*words_of(new.content), _hash(new.content))}
+    kind = [
+        (row, _stated(new, row["content"]))
+        for row in await facts.lasting_of(tx, new, embedded)
+        if _has_key(new, row) or key_of(row["predicate"]) in made
+    ]
+    for row, known in kind:
         # Its first words, not just some of them: "peanuts, ruled out in 2020" says the opposite.
-        known = _known(new, row)
         if (
             row["trust"] >= new.trust
             and begins(new.content, row["content"])
@@ -78,44 +83,33 @@ async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
             and known.is_former == stated.is_former
         ):
             return Placed(new, says_again=row["id"])
-    first = next((row for row in kind if _has_key(new, row)), None)
-    if first is None or not _is_one_more(new, first):
+    first, known = next((one for one in kind if _has_key(new, one[0])), (None, stated))
+    if first is None or not one_more(known, stated, first["nearness"]):
         return Placed(new)
-    for row in kind:
-        if not _has_key(new, row) and not _is_one_more(new, row):
+    for row, other in kind:
+        if not _has_key(new, row) and not one_more(other, stated, row["nearness"]):
             # It says more than another of the kind, or corrects it.
             return Placed(replace(new, predicate=row["predicate"]))
     beside = (first["id"], Trust(first["trust"]))
-    known = _known(new, first)
     doubtful = not is_of_several(stated) or says_less(known, stated)
-    return Placed(await _under_its_own_key(tx, new, first), beside=beside, doubtful=doubtful)
+    own = await _under_its_own_key(tx, new, telling_words(known, stated))
+    return Placed(own, beside=beside, doubtful=doubtful)
 
 
-async def _under_its_own_key(tx: Transaction, new: NewFact, first: Row) -> NewFact:
+async def _under_its_own_key(tx: Transaction, new: NewFact, words: Sequence[str]) -> NewFact:
     """The fact under a predicate made of its own words, which other installations make too."""
-    words = [
-        word
-        for word in telling_words(_known(new, first), _stated(new, new.content))
-        if len(word) <= _LONGEST_WORD
-    ]
     for word in words:
-        named = _named(new, word)
+        if len(word) > _LONGEST_WORD:
+            continue
+        named = replace(new, predicate=_made(new, word))
         # Whoever holds one key must not wait for another.
-        if await facts.try_lock_key(tx, _key(named)) and not await facts.active_of(tx, _key(named)):
+        if await facts.try_lock_key(tx, named.key) and not await facts.active_of(tx, named.key):
             return named
-    return _named(new, _hash(new.content))
+    return replace(new, predicate=_made(new, _hash(new.content)))
 
 
-def _is_of_kind(new: NewFact, row: Row) -> bool:
-    """Whether a fact has the key of the new one, or one that was made of words that both have."""
-    if _has_key(new, row):
-        return True
-    suffixes = {*words_of(new.content), _hash(new.content)}
-    return key_of(row["predicate"]) in {key_of(_named(new, one).predicate) for one in suffixes}
-
-
-def _named(new: NewFact, suffix: str) -> NewFact:
-    return replace(new, predicate=f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}")
+def _made(new: NewFact, suffix: str) -> str:
+    return f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}"
 
 
 def _hash(content: str) -> str:
@@ -123,24 +117,12 @@ def _hash(content: str) -> str:
     return blake2b(folded.encode(), digest_size=8).hexdigest()
 
 
-def _key(new: NewFact) -> FactKey:
-    return FactKey.of(new.scope, new.predicate, new.subject, new.entity_id)
-
-
 def _has_key(new: NewFact, row: Row) -> bool:
     return key_of(row["predicate"]) == key_of(new.predicate)
 
 
-def _is_one_more(new: NewFact, row: Row) -> bool:
-    return one_more(_known(new, row), _stated(new, new.content), row["nearness"])
-
-
-def _known(new: NewFact, row: Row) -> Statement:
-    # Of one kind, and of one subject, however each spells it.
-    return _stated(new, row["content"])
-
-
 def _stated(new: NewFact, content: str) -> Statement:
+    # Of one kind, and of one subject, however each spells it.
     return Statement(new.subject, new.predicate, content)
 
 
@@ -167,8 +149,12 @@ async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Em
         if same and same_kind and row["scope"] == new.scope:
             raise GivenUp(f"refused: fact {row['id']}, which says the same, was forgotten")
         if same_kind or len(stated.terms) >= _WHOLE:
-            alike |= same or adds_nothing(known, stated)
-            alike |= compare(known, stated, row["nearness"]) == "duplicate"
+            alike = (
+                alike
+                or same
+                or adds_nothing(known, stated)
+                or compare(known, stated, row["nearness"]) == "duplicate"
+            )
     return alike
 
 
