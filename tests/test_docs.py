@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,13 @@ def test_every_decision_that_is_cited_has_its_line() -> None:
     }
     assert cited
     assert sorted(citation for citation in cited if citation[0] not in recorded) == []
+
+
+def test_a_decision_stands_once() -> None:
+    page = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    recorded = Counter(re.findall(r"^- \*\*(C-\d+)\*\* ", page, re.MULTILINE))
+    assert recorded
+    assert [decision for decision, lines in recorded.items() if lines > 1] == []
 
 
 def test_every_setting_says_what_it_means() -> None:
