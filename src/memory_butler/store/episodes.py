@@ -120,6 +120,14 @@ async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
 
 
+async def last_occurred(tx: Transaction, ids: Sequence[UUID]) -> datetime | None:
+    """When the last of them happened; None: none is there any more."""
+    moment: datetime | None = await tx.connection.fetchval(
+        SQL["last_occurred"], tx.tenant, list(ids)
+    )
+    return moment
+
+
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still there."""
     return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))

@@ -37,6 +37,9 @@ SET reference_count = reference_count + 1, last_referenced_at = $3
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 
+-- name: last_occurred
+SELECT max(occurred_at) FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
+
 -- name: many
 SELECT {columns} FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
 

@@ -122,9 +122,9 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
 async def forgotten_since(
     tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded, since: datetime
 ) -> list[Row]:
-    """The facts on a subject that were forgotten since then, at most 100: `id`, `scope`,
-    `predicate`, `content`, and `nearness`: the cosine to what is embedded, 0.0 where either has no
-    vector."""
+    """The facts on a subject that were forgotten since then, the nearest first, at most 100: `id`,
+    `scope`, `predicate`, `content`, and `nearness`: the cosine to what is embedded, 0.0 where
+    either has no vector."""
     found = await tx.connection.fetch(
         SQL["forgotten_since"],
         tx.tenant,
@@ -137,9 +137,10 @@ async def forgotten_since(
     return rows(found)
 
 
-async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded) -> list[Row]:
+async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest: int) -> list[Row]:
     """The permanent facts under a new one's key, and then those whose predicate goes on from its
-    own, at most 100: `id`, `predicate`, `content`, `trust`, and `nearness` as above."""
+    own, the nearest first, at most 100, with at most `longest` characters: `id`, `predicate`,
+    `content`, `trust`, and `nearness` as above."""
     found = await tx.connection.fetch(
         SQL["lasting_of"],
         tx.tenant,
@@ -149,6 +150,7 @@ async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded) -> list[
         embedded.vector,
         embedded.version_id,
         new.scope,
+        longest,
     )
     return rows(found)
 

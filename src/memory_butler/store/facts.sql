@@ -52,18 +52,19 @@ WHERE tenant_id = $1 AND validity = 'waiting'
 FOR UPDATE
 
 -- name: forgotten_since
--- What was forgotten of a subject since $6, in whatever scope, the newest first. The events tell when:
+-- What was forgotten of a subject since $6, in whatever scope, the nearest first. The events tell when:
 -- a fact that had waited, or was superseded before, is retired from an earlier moment.
 SELECT f.id, f.scope, f.predicate, f.content,
        coalesce(CASE WHEN f.embedding_version_id = $5 THEN 1 - (f.embedding <=> $4) END, 0) AS nearness
 FROM facts f
 WHERE f.tenant_id = $1 AND f.validity = 'retracted'
-  AND f.id = ANY (ARRAY(
-      SELECT e.memory_id::uuid FROM memory_events e
-      WHERE e.tenant_id = $1 AND e.event_type = 'fact_retracted' AND e.created_at > $6))
+  AND EXISTS (
+      SELECT FROM memory_events e
+      WHERE e.tenant_id = $1 AND e.memory_id = f.id::text AND e.event_type = 'fact_retracted'
+        AND e.created_at > $6)
   AND (f.entity_id = $3 OR f.entity_id IS NULL AND f.subject_key IN (
       key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
-ORDER BY f.created_at DESC, f.id LIMIT 100
+ORDER BY nearness DESC, f.id LIMIT 100
 
 -- name: lasting_of
 -- The permanent facts of a subject under predicates that begin with $2 (a key), with how near each is to
@@ -71,7 +72,7 @@ ORDER BY f.created_at DESC, f.id LIMIT 100
 SELECT id, predicate, content, trust,
        coalesce(CASE WHEN embedding_version_id = $6 THEN 1 - (embedding <=> $5) END, 0) AS nearness
 FROM facts
-WHERE tenant_id = $1 AND validity = 'active' AND id = ANY (ARRAY(
+WHERE tenant_id = $1 AND validity = 'active' AND length(content) <= $8 AND id = ANY (ARRAY(
     SELECT f.id FROM facts f
     WHERE f.tenant_id = $1 AND f.scope = $7 AND f.entity_id = $4 AND f.validity = 'active'
       AND f.permanence = 'permanent' AND starts_with(f.predicate_key, $2)
@@ -83,7 +84,7 @@ WHERE tenant_id = $1 AND validity = 'active' AND id = ANY (ARRAY(
           SELECT key_of(n) FROM entities e, unnest(e.aliases || e.canonical_name) n
           WHERE e.tenant_id = $1 AND e.id = $4
           UNION ALL SELECT key_of($3)))))
-ORDER BY predicate_key = $2 DESC, created_at, id LIMIT 100
+ORDER BY predicate_key = $2 DESC, nearness DESC, id LIMIT 100
 
 -- name: witness
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2

@@ -130,10 +130,14 @@ async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> N
     await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
 
 
-async def given_up(tx: Transaction, scope: str) -> list[Row]:
-    """The rules of a scope that became warnings or were forgotten: `id`, the `content` that they
-    had, and whether `forgotten`."""
-    return rows(await tx.connection.fetch(SQL["given_up"], tx.tenant, scope))
+async def given_up(tx: Transaction, scope: str, embedded: Embedded) -> list[Row]:
+    """The rules of a scope that became warnings or were forgotten, the nearest first, at most 100:
+    `id`, the `content` that they had, and whether `forgotten`."""
+    return rows(
+        await tx.connection.fetch(
+            SQL["given_up"], tx.tenant, scope, embedded.vector, embedded.version_id
+        )
+    )
 
 
 async def set_text(tx: Transaction, id: UUID, content: str, embedded: Embedded) -> None:

@@ -64,6 +64,7 @@ SELECT id, coalesce(metadata->>'original_content', content) AS content,
 FROM rules
 WHERE tenant_id = $1 AND scope IN ('global', $2)
   AND (metadata->>'forgotten' = 'true' OR maturity = 'anti_pattern' AND metadata ? 'original_content')
+ORDER BY coalesce(CASE WHEN embedding_version_id = $4 THEN embedding <=> $3 END, 2), id LIMIT 100
 
 -- name: set_metadata
 UPDATE rules SET metadata = $3 WHERE tenant_id = $1 AND id = $2

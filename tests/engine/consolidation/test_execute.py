@@ -13,8 +13,10 @@ import pytest
 from conftest import Clock, Connection
 from engine.store_views import event_types, row
 from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.likeness import Statement, compare
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation import execute
+from memory_butler.engine.conflicts import DEPTH
+from memory_butler.engine.consolidation import execute, known
 from memory_butler.engine.curate import accept_fact, forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
@@ -736,6 +738,63 @@ async def test_what_is_like_something_forgotten_waits_and_what_is_not_is_learned
     await _learn(memory, principal, now[1], now[0], permanence="standard")
     _, learned = await facts(admin)
     assert (learned["content"], learned["validity"]) == (now[1], validity)
+
+
+async def test_among_much_that_was_forgotten_what_is_nearest_counts(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    others = [f"Has read the book with the number {number}" for number in range(101)]
+    for number, content in enumerate([PORTO, *others]):
+        id, _ = await store_fact(memory, principal, "user", f"note_{number}", content)
+        await forget_memory(memory, principal, "fact", id)
+        clock.advance(seconds=1)
+    await tell(memory, principal, f"User: {PORTO}")
+    stated = fact(PORTO, "E1", predicate="note_0")
+    report, _ = await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert (report.total("facts_created"), report.total("refused")) == (0, 1)
+
+
+async def test_what_is_too_long_to_compare_is_not_learned_again_to_the_letter(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    long = "Keeps a diary of everything. " * 80
+    id, _ = await store_fact(memory, principal, "user", "diary", long)
+    await forget_memory(memory, principal, "fact", id)
+    for stated in (long, f"{long} And a second one."):
+        await tell(memory, principal, f"User: {stated}")
+        learned = answer(new_facts=[fact(stated, "E1", predicate="diary")])
+        report, _ = await consolidate(memory, principal, learned)
+        assert report.total("refused") == (stated == long)
+    assert [one["validity"] for one in await facts(admin)] == ["retracted", "active"]
+
+
+@pytest.mark.parametrize("what", ["kept", "forgotten"])
+async def test_a_new_fact_is_compared_with_a_few_alone(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+) -> None:
+    allergens = "nuts latex pollen wool dust milk eggs soy fish wheat celery mustard".split()
+    for one in allergens:
+        content = f"Is allergic to {one}, which gives a rash"
+        id, _ = await store_fact(
+            memory, principal, "user", f"allergy_{one}", content, permanence="permanent"
+        )
+        if what == "forgotten":
+            await forget_memory(memory, principal, "fact", id)
+    await store_fact(memory, principal, "user", "allergy", PEANUTS, permanence="permanent")
+    compared: list[Statement] = []
+
+    def counted(first: Statement, second: Statement, nearness: float) -> bool:
+        compared.append(first)
+        return compare(first, second, nearness) != "duplicate"
+
+    monkeypatch.setattr(known, "one_more", counted)
+    monkeypatch.setattr(known, "compare", counted)
+    await _learn(memory, principal, f"Is allergic to lupins, not to {' '.join(allergens)}")
+    assert 0 < len(compared) <= DEPTH + 1
 
 
 async def test_what_is_known_is_confirmed_though_its_twin_was_forgotten(

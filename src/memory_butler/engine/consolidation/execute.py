@@ -152,12 +152,15 @@ async def _weighed(
     """
     new = draft.new
     if isinstance(new, NewRule):
-        warned = await is_warned_of(tx, draft, new)
+        warned = await is_warned_of(tx, draft, new, embedded)
         return _Weighed(_held(draft, "warning" if warned else None))
     new = await about_entity(tx, new)
     place = Placed(new)
+    await facts.lock_key(tx, new.key)
     if draft.target is None and draft.restates is None:
         place = await placed(tx, new, embedded)
+    if place.new.key != new.key:
+        await facts.lock_key(tx, place.new.key)
     new = place.new
     draft = replace(draft, new=new, restates=draft.restates or place.says_again)
     if draft.held is None:
@@ -267,12 +270,11 @@ async def _confirm_known(
     """A fact that memory has, under its key or another, is confirmed, not stored again (C-23).
 
     One that is trusted less is not the same: the new one has a better source, and takes its place.
-    An echo confirms nothing.
+    An echo confirms nothing. The caller holds the lock of its key.
 
     Raises:
         _Outweighed: the fact of its key is trusted more than to be replaced by it.
     """
-    await facts.lock_key(tx, new.key)
     if draft.target is not None and draft.target in group.facts:
         _require_touchable(new.trust, draft.target, Trust(group.facts[draft.target]["trust"]))
     if draft.restates is not None:

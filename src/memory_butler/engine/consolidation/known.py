@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Final
 from uuid import UUID
@@ -22,6 +22,7 @@ from memory_butler.domain.likeness import (
 )
 from memory_butler.domain.restatement import begins, same_words
 from memory_butler.domain.trust import Trust
+from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH
 from memory_butler.engine.consolidation.prepare import Draft
 from memory_butler.store import episodes, events, facts, rules
 from memory_butler.store.embeddings import Embedded
@@ -61,19 +62,20 @@ class Placed:
 
 
 async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
-    """A new fact among the permanent ones of its kind (C-407); locks the key that it gets.
+    """A new fact among the permanent ones of its kind (C-407), whose key is locked.
 
     A model calls new what is one more allergy, and gives it the predicate of the first; or what is
-    part of a fact that it does not see.
+    part of a fact that it does not see. What is too long to be compared is neither (C-428).
     """
-    await facts.lock_key(tx, new.key)
+    if len(new.content) > COMPARED_CHARACTERS:
+        return Placed(new)
     stated = _stated(new, new.content)
     made = {key_of(_made(new, one)) for one in (*words_of(new.content), _hash(new.content))}
     kind = [
         (row, _stated(new, row["content"]))
-        for row in await facts.lasting_of(tx, new, embedded)
+        for row in await facts.lasting_of(tx, new, embedded, COMPARED_CHARACTERS)
         if _has_key(new, row) or key_of(row["predicate"]) in made
-    ]
+    ][:DEPTH]
     for row, known in kind:
         # Its first words, not just some of them: "peanuts, ruled out in 2020" says the opposite.
         if (
@@ -134,7 +136,7 @@ async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Em
     Raises:
         GivenUp: just this was forgotten, in the same words.
     """
-    said = await _said(tx, draft)
+    said = await episodes.last_occurred(tx, draft.sources)
     if said is None:
         return False
     forgotten = await facts.forgotten_since(
@@ -142,32 +144,35 @@ async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Em
     )
     stated = _stated(new, new.content)
     alike = False
-    for row in forgotten:
+    for place, row in enumerate(forgotten):
         known = Statement(new.subject, row["predicate"], row["content"])
         same_kind = known.asked == stated.asked
-        same = same_words(row["content"], new.content)
+        same = _says_just(row["content"], new.content)
         if same and same_kind and row["scope"] == new.scope:
             raise GivenUp(f"refused: fact {row['id']}, which says the same, was forgotten")
+        if alike or _are_long(row["content"], new.content):
+            continue
         if same_kind or len(stated.terms) >= _WHOLE:
-            alike = (
-                alike
-                or same
-                or adds_nothing(known, stated)
-                or compare(known, stated, row["nearness"]) == "duplicate"
+            alike = same or (
+                place < DEPTH
+                and (
+                    adds_nothing(known, stated)
+                    or compare(known, stated, row["nearness"]) == "duplicate"
+                )
             )
     return alike
 
 
-async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule) -> bool:
+async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule, embedded: Embedded) -> bool:
     """Whether a rule did harm in the same words, and became a warning, a day before it was said.
 
     Raises:
         GivenUp: it did so after its episodes, or on the day before; or was forgotten then (C-408).
     """
-    said = await _said(tx, draft)
+    said = await episodes.last_occurred(tx, draft.sources)
     warned = False
-    for row in await rules.given_up(tx, new.scope):
-        if not same_words(row["content"], new.content):
+    for row in await rules.given_up(tx, new.scope, embedded):
+        if not _says_just(row["content"], new.content):
             continue
         happened: EventType = "rule_forgotten" if row["forgotten"] else "rule_inverted"
         since = await events.last_of(tx, row["id"], happened)
@@ -178,7 +183,12 @@ async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule) -> bool:
     return warned
 
 
-async def _said(tx: Transaction, draft: Draft) -> datetime | None:
-    """When the last of its episodes happened."""
-    told = await episodes.many(tx, list(draft.sources))
-    return max((row["occurred_at"] for row in told), default=None)
+def _says_just(known: str, stated: str) -> bool:
+    """Whether it says the same words; of long texts, whether it is the same to the letter."""
+    if _are_long(known, stated):
+        return known.strip() == stated.strip()
+    return same_words(known, stated)
+
+
+def _are_long(*texts: str) -> bool:
+    return max(map(len, texts)) > COMPARED_CHARACTERS
