@@ -29,6 +29,9 @@ _RANKS: Final[tuple[Validity, ...]] = ("active", "expired", "waiting", "supersed
 # A clock that is further ahead than this would decide every conflict.
 MOST_AHEAD_SECONDS: Final = 60.0
 
+# How what was masked begins (`secrets.masked`).
+_MASKED: Final = "[masked: "
+
 # Scopes of facts and rules, sorted; None: all.
 Scopes = tuple[str, ...] | None
 
@@ -80,14 +83,24 @@ class RuleText:
         return self.content, self.scope, self.tags, self.warning
 
     @property
+    def is_masked(self) -> bool:
+        """Whether something in it was masked."""
+        return any(_MASKED in one for one in (self.content, *self.tags))
+
+    @property
     def words(self) -> str:
         """A digest by which installations know a text that they had (`rule_words` in SQL)."""
         return hashlib.sha256(f"{self.content}{chr(31)}{self.scope}".encode()).hexdigest()
 
 
 def text_is_later(theirs: RuleText, mine: RuleText) -> bool:
-    """Whether the other side's text of a rule takes the place of this one (C-210, C-427)."""
+    """Whether the other side's text of a rule takes the place of this one (C-210, C-427).
+
+    What either side masked of one text is its own decision.
+    """
     if theirs.says == mine.says or outranks(mine.trust, theirs.trust):
+        return False
+    if theirs.since == mine.since and theirs.is_masked != mine.is_masked:
         return False
     if outranks(theirs.trust, mine.trust):
         return True

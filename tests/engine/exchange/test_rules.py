@@ -9,19 +9,23 @@ import pytest
 
 from conftest import Clock, Connection
 from memory_butler.client import MemoryClient
+from memory_butler.engine import writing
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
-from memory_butler.engine.exchange import giving, packs, taking
+from memory_butler.engine.exchange import giving, packs, rules, taking
 from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle.inversion import invert_rule
 from memory_butler.engine.lifecycle.sweep import run
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import store_rule
+from memory_butler.engine.remember import keep, store_fact, store_rule
 from memory_butler.engine.undo import undo_change
+from memory_butler.engine.unmask_keys import UnmaskKey
+from memory_butler.engine.unmasking import unmask
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 from memory_butler.integrations.rules_file import proven_rules
+from memory_butler.store.transaction import Transaction
 
 from .replicas import ALL, Replica, replicas
 
@@ -289,6 +293,97 @@ async def test_a_secret_in_a_rule_is_masked_where_it_comes_in(
     (said,) = await _says(other, admin)
     assert "AKIA" not in said
     assert await _pull(clock, other, one) == Taken()
+
+
+@pytest.mark.parametrize(
+    "secret", ["AKIAIOSFODNN7EXAMPLE", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"]
+)
+async def test_what_one_side_masks_the_other_keeps(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock, secret: str
+) -> None:
+    one, other = pair
+    clock.advance(minutes=1)
+    rule = writing.new_rule(one.memory, f"Log in with {secret}")
+    await keep(one.memory, one.principal, rule, allow_secrets=True)
+    await _pull(clock, other, one)
+    (masked,) = await _says(other, admin)
+    assert "[masked: " in masked
+    assert await _pull(clock, one, other) == Taken()
+    assert await _says(one, admin) == {rule.content: "active"}
+    # Nor is what was masked kept beside the text that replaces it where it was not.
+    await _edit(clock, one, rule.id, "Log in with your own key")
+    done = await _pull(clock, other, one)
+    assert (done.new, done.changed, done.conflicts) == (0, 1, 0)
+    # What the other side wrote since then is another text.
+    await _edit(clock, other, rule.id, "Log in with nothing")
+    assert (await _pull(clock, one, other)).changed == 1
+
+
+async def test_a_rule_that_was_unmasked_stays_so(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    clock.advance(minutes=1)
+    rule, key = writing.new_rule(one.memory, "Log in with AKIAIOSFODNN7EXAMPLE"), UnmaskKey()
+    await keep(one.memory, one.principal, rule, key=key)
+    await _pull(clock, other, one)
+    await unmask(one.memory, one.principal, key.text)
+    await _pull(clock, other, one)
+    assert await _pull(clock, one, other) == Taken()
+    assert await _says(one, admin) == {rule.content: "active"}
+
+
+async def test_a_peer_cannot_make_a_rule_grow_without_end(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    monkeypatch.setattr(rules, "_MOST_FORMER", 3)
+    id = await _rule(clock, one, "Ask before booking")
+    await _pull(clock, other, one)
+    for number in range(3):
+        await _edit(clock, one, id, f"Ask before booking, version {number}")
+        said, on = await giving.facts(one.memory, one.principal, ALL)
+        said, _ = await giving.facts(one.memory, one.principal, ALL, on)
+        (sent,) = packs.opened(said)["rules"]
+        former = [f"{number:x}{place:063x}" for place in range(3)]
+        page = {"kind": "facts", "facts": [], "rules": [sent | {"former": former}]}
+        given = packs.signed(one.memory, one.principal.tenant, page)
+        assert (await taking.take(other.memory, other.principal, given)).changed == 1
+    query = "SELECT metadata FROM rules WHERE tenant_id = $1 AND id = $2"
+    metadata = await admin.fetchval(query, other.principal.tenant, id)
+    assert len(metadata["exchange"]["former"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("comes", "erased"), [("rule", "it"), ("rule", "everything"), ("fact", "everything")]
+)
+async def test_what_is_erased_while_it_comes_stays_so(
+    pair: tuple[Replica, Replica],
+    admin: Connection,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    comes: str,
+    erased: str,
+) -> None:
+    one, other = pair
+    target = Target(everything=True)
+    if comes == "fact":
+        await store_fact(one.memory, one.principal, "Ana", "home", "Lives in Porto")
+    else:
+        id = await _rule(clock, one, "Ask before booking")
+        if erased == "it":
+            await _pull(clock, other, one)
+            await _edit(clock, one, id, "Ask before booking a flight")
+            target = Target(memory=("rule", id))
+
+    async def erased_meanwhile(_: Transaction) -> None:
+        """In place of waiting for whoever writes much, as an erasure does."""
+        monkeypatch.undo()
+        await erase(other.memory, other.principal, target)
+
+    monkeypatch.setattr(taking, "one_bulk_writer", erased_meanwhile)
+    assert (await _pull(clock, other, one)).new == 0
+    assert await other.rules(admin) == await other.facts(admin) == {}
 
 
 async def test_a_damaged_rule_keeps_back_no_other(

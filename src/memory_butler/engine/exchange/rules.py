@@ -35,7 +35,7 @@ from memory_butler.engine.exchange.packs import moment, sure, text_of
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import apart, screened
+from memory_butler.engine.screening import apart, is_masked, screened
 from memory_butler.inference import languages
 from memory_butler.store import events, rules, versions
 from memory_butler.store import exchange as store
@@ -173,19 +173,24 @@ class RuleBatch:
         self._peer = peer
         self._happened: list[events.Event] = []
         self._now = memory.clock()
+        self._away: set[UUID] = set()
 
     async def write(self, tx: Transaction, wanted: Sequence[tuple[SentRule, NewRule]]) -> None:
-        """Merge each with what is here; the tenant's other exchanges wait."""
+        """Merge each with what is here; the tenant's other exchanges and erasures wait."""
+        self._away = set(await store.taken_away(tx))
+        emptied = await store.emptied(tx)
         there = await store.rules_there(tx, [sent.id for sent, _ in wanted])
         later = (row["touched"] + timedelta(microseconds=1) for row in there.values())
         # No state was known later than the one that takes its place.
         self._now = max([self._now, *later])
         for sent, new in wanted:
             row = there.get(sent.id)
-            if row is None:
-                await self._insert(tx, sent, new)
-            else:
+            if row is not None:
                 await self._merge(tx, sent, new, row)
+            elif sent.id in self._away or (emptied is not None and sent.made <= emptied):
+                self.done.refused += 1
+            else:
+                await self._insert(tx, sent, new)
         await events.record(tx, self._principal.actor, self._happened, self._now)
 
     async def _merge(self, tx: Transaction, sent: SentRule, new: NewRule, row: Row) -> None:
@@ -211,7 +216,7 @@ class RuleBatch:
         )
         if not (takes_text or newer or trust != text.trust or confirmed != state.confirmed):
             return
-        if takes_text and is_kept_beside(text, wanted, sent.former):
+        if takes_text and is_kept_beside(text, wanted, sent.former) and not _came_masked(row):
             await self._keep_beside(tx, row, text)
         await versions.keep_text(tx, row["id"], self._now)
         metadata = dict(row["metadata"])
@@ -238,7 +243,7 @@ class RuleBatch:
         metadata |= {name: one for name, one in row["metadata"].items() if name in _OF_STATE}
         metadata.pop("status", None)
         metadata |= {name: one for name, one in new.metadata.items() if name != MARK}
-        former = sorted({*_noted_former(row), *sent.former})
+        former = sorted({*_noted_former(row), *sent.former})[:_MOST_FORMER]
         mark = {"text": self._at(sent.text.since), "former": former}
         metadata[MARK] = _noted(row["metadata"]) | mark
         words = await languages.of_memory(writing.searchable(new)[1])
@@ -264,7 +269,7 @@ class RuleBatch:
     async def _keep_beside(self, tx: Transaction, row: Row, text: RuleText) -> None:
         """Keep a text that gives way under an id that follows from it, wherever that happens."""
         id = uuid5(row["id"], text.words)
-        if await rules.exists(tx, id) or id in await store.taken_away(tx):
+        if id in self._away or await rules.exists(tx, id):
             return
         new = NewRule(
             id=id,
@@ -337,6 +342,15 @@ def _text(row: Row) -> RuleText:
 def _state(row: Row) -> State:
     since = changed_since(row["known_since"], row["created_at"], mark_of(row["metadata"]))
     return State(row["state"], since, None, row["last_confirmed_at"])
+
+
+def _came_masked(row: Row) -> bool:
+    """Whether its text came from another installation, which has what was masked in it here."""
+    written = mark_of({MARK: _noted(row["metadata"]).get("text")})
+    if written is None or not is_masked(row["metadata"]):
+        return False
+    since: datetime = row["text_since"]
+    return datetime.fromisoformat(written["at"]) == since
 
 
 def _noted(metadata: Mapping[str, Any]) -> dict[str, Any]:

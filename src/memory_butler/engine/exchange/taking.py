@@ -154,14 +154,10 @@ async def _take_rules(
         return
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         there = await store.scopes_of_rules(tx, [one.id for one in sent])
-        away = set(await store.taken_away(tx))
-        emptied = await store.emptied(tx)
     wanted: list[tuple[SentRule, NewRule]] = []
     for one in sorted(sent, key=lambda one: one.id):
-        if one.id in there:
-            refused = not _is_agreed(peer, there[one.id])  # an id of which the peer may not speak
-        else:
-            refused = one.id in away or (emptied is not None and one.made <= emptied)
+        # An id of which the peer may not speak.
+        refused = one.id in there and not _is_agreed(peer, there[one.id])
         made = None if refused else await exchanged_rules.made(memory, principal, peer, one)
         done.refused += made is None
         wanted += [] if made is None else [made]
@@ -316,8 +312,14 @@ class _Batch:
     async def write(self, tx: Transaction, wanted: Sequence[_Wanted]) -> None:
         ids = [one.sent.id for one in wanted]
         known = {row["id"]: row for row in await facts.of_any_state(tx, ids)}
+        emptied = await store.emptied(tx)
         # What was here a moment ago may be erased by now.
-        wanted = [one for one in wanted if one.new is not None or one.sent.id in known]
+        wanted = [
+            one
+            for one in wanted
+            if one.sent.id in known
+            or (one.new is not None and (emptied is None or one.sent.made > emptied))
+        ]
         keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
         # Keys before rows, as every writer locks (C-21).
         claimed = {keys[one.sent.id] for one in wanted if one.sent.state.validity == "active"}
