@@ -30,7 +30,7 @@ def test_a_secret_is_told_kept_on_demand_found_and_masked(
     assert TOKEN not in stored + allowed + shown + masked
     assert "[masked: GitHub token" in installation.inside("get", "fact", found["id"], *of).out
     assert "none with secrets" in installation.inside("scan-secrets", *of).out
-    assert f"Restored fact {found['id']}." in installation.inside(*_unmask(masked), *of).out
+    assert f"Restored fact {found['id']}." in installation.inside(*_unmask(masked)).out
     assert TOKEN in installation.inside("get", "fact", found["id"], *of).out
 
 
@@ -40,9 +40,9 @@ def test_what_was_masked_comes_back_by_the_line_that_said_so(
     of = ("--tenant", tenant)
     for said in (("store-fact", "ci", "login", f"Uses {TOKEN}"), ("store-rule", f"Use {TOKEN}")):
         stored = installation.inside(*said, *of).out
-        restored = installation.inside(*_unmask(stored), *of).out
+        restored = installation.inside(*_unmask(stored)).out
         assert restored.startswith(f"Restored {said[0].removeprefix('store-')} ")
-    again = installation.inside(*_unmask(stored), *of, code=4)
+    again = installation.inside(*_unmask(stored), code=4)
     assert "restored already, or its hour is over" in again.err
     assert installation.inside("unmask", "nonsense", *of, code=3).code == 3
 

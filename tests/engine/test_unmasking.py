@@ -14,6 +14,8 @@ from conftest import Clock, Connection
 from engine.test_screening import MASK, PASSWORD, TOKEN, under
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import secret_scan
+from memory_butler.engine.curate import accept_fact, forget_memory
 from memory_butler.engine.edits import edit_fact, edit_rule
 from memory_butler.engine.export import export_all
 from memory_butler.engine.lifecycle.cleanup import clean_up
@@ -28,6 +30,7 @@ from memory_butler.engine.unmasking import Unmasked, unmask
 from memory_butler.engine.writing import NewMemory, new_episode, new_fact, new_rule
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
+from memory_butler.store.transaction import Transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +59,7 @@ async def test_a_masked_fact_is_superseded_by_what_was_said(
     new = new_fact(memory, "gate", "login", f"Opens with {TOKEN}", tags=[TOKEN], trust="user_said")
     kept, key = await stored(memory, principal, new)
     assert kept.new.content == f"Opens with {MASK}"
-    assert f"`memory-butler unmask {key}`" in (told(kept.new.metadata, key=key) or "")
+    assert "memory-butler unmask" not in (told(kept.new.metadata) or "")
     done, left = await unmask(memory, principal, key.upper())
     assert (len(done), left) == (1, [])
     assert (done[0].memory_type, done[0].masked_id) == ("fact", new.id)
@@ -208,7 +211,7 @@ async def test_an_agent_that_tells_the_key_does_not_store_it(
     memory: Memory, principal: Principal
 ) -> None:
     kept, key = await stored(memory, principal, new_fact(memory, "ci", "login", f"Uses {TOKEN}"))
-    said = f"I told Ana: {told(kept.new.metadata, key=key)}"
+    said = f"I told Ana: {told(kept.new.metadata, unmask=key)}"
     retold = await keep(memory, principal, new_episode(memory, said, "general"))
     assert key not in retold.new.content
     assert "[masked: unmask key" in retold.new.content
@@ -293,3 +296,63 @@ async def test_what_is_only_marked_or_nobodys_to_restore_is_kept_nowhere(
     await keep(under(memory, "mark"), principal, new_rule(memory, f"Use {TOKEN}"), key=key)
     await keep(memory, principal, new_rule(memory, f"Use {TOKEN}"))
     assert (key.told, await masked_texts(admin)) == (None, 0)
+
+
+async def test_a_masked_fact_that_waits_is_restored_once_it_is_accepted(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await store_fact(memory, principal, "gate", "login", "Opens by hand", trust="user_said")
+    new = new_fact(memory, "gate", "login", f"Opens with {TOKEN}", trust="untrusted_web")
+    _, key = await stored(memory, principal, new)
+    with pytest.raises(Conflict, match="waits for your decision: accept it first"):
+        await unmask(memory, principal, key)
+    await accept_fact(memory, principal, new.id)
+    done, _ = await unmask(memory, principal, key)
+    assert (await content(admin, "facts", done[0].id))["content"] == new.content
+
+
+async def test_an_allowed_secret_stays_where_an_edit_leaves_the_text(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    meta = {"env": {"password": PASSWORD}}
+    rule = new_rule(memory, f"Push with {TOKEN}", tags=[TOKEN], metadata=meta)
+    await keep(memory, principal, rule, allow_secrets=True)
+    await edit_rule(memory, principal, rule.id, {"tags": ["docs"]})
+    row = await content(admin, "rules", rule.id)
+    assert (row["content"], row["tags"]) == (rule.content, ["docs"])
+    # And what an edit of the text masked comes back, with the metadata as it was.
+    key, text = UnmaskKey(), f"Push the docs with {TOKEN}"
+    await edit_rule(memory, principal, rule.id, {"content": text}, key=key)
+    await unmask(memory, principal, key.text)
+    row = await content(admin, "rules", rule.id)
+    assert (row["content"], row["metadata"]["env"]) == (text, meta["env"])
+
+
+@pytest.mark.parametrize("what", ["forgotten", "edited"])
+async def test_a_scan_writes_over_nothing_that_changes_meanwhile(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+) -> None:
+    rule = new_rule(memory, f"Push with {TOKEN}")
+    await keep(memory, principal, rule, allow_secrets=True)
+
+    async def changed_meanwhile(_: Transaction) -> None:
+        """In place of waiting for whoever writes much."""
+        if what == "forgotten":
+            await forget_memory(memory, principal, "rule", rule.id)
+        else:
+            await edit_rule(memory, principal, rule.id, {"tags": ["docs"]})
+
+    monkeypatch.setattr(secret_scan, "one_bulk_writer", changed_meanwhile)
+    key = UnmaskKey()
+    report = await scan_secrets(memory, principal, key)
+    assert (report.masked, key.used) == (0, False)
+    row = await content(admin, "rules", rule.id)
+    assert row["content"] == rule.content
+    if what == "forgotten":
+        assert row["metadata"]["forgotten"] is True
+    else:
+        assert row["tags"] == ["docs"]

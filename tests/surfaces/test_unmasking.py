@@ -43,7 +43,7 @@ async def test_it_stands_in_the_answer_and_in_no_log_span_or_row(
                 answer = await agent.call("memory_store_rule", content=f"Push with {TOKEN}")
                 assert "memory_unmask" not in agent.tools
             key = answer["unmask_key"]
-            assert f"`memory-butler unmask {key}`" in answer["secrets"]
+            assert f"`memory-butler unmask {key} --tenant ana`" in answer["secrets"]
             first = said.partition("memory-butler unmask ")[2][: len(key)]
             async with ana.rest() as rest:
                 edited = {"content": f"Pull with {TOKEN}"}

@@ -310,6 +310,8 @@ async def _no_longer_active(tx: Transaction, row: Row) -> str:
             return f"fact {row['id']} was superseded; the one that holds now is {current['id']}"
         case "retracted":
             return f"fact {row['id']} is forgotten; restore it first"
+        case "waiting":
+            return f"fact {row['id']} waits for your decision: accept it first"
         case _:
             return f"fact {row['id']} has expired; store it anew if it holds after all"
 
@@ -357,15 +359,20 @@ async def edit_rule(
         tags=changes.get("tags", before["tags"]),
         metadata=of_another_text(before),
     )
-    brings = (given.content, given.tags) != (before["content"], before["tags"])
+    brings = {name for name in ("content", "tags") if getattr(given, name) != before[name]}
+    # What stays is not searched: a secret that was allowed before stays as well.
+    given = replace(
+        given,
+        content=given.content if "content" in brings else "",
+        tags=given.tags if "tags" in brings else [],
+        metadata={},
+    )
     clean = given
-    if brings:  # otherwise a secret that was allowed before stays
+    if brings:
         screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
         clean = await apart(screen, given.content)
-    content, note = (
-        clean.content,
-        clean.metadata.get(NOTE) if brings else before["metadata"].get(NOTE),
-    )
+    content = clean.content if "content" in brings else before["content"]
+    note = clean.metadata.get(NOTE) or ("content" not in brings and before["metadata"].get(NOTE))
     embedded = await memory.embedded(content, preprocess_text(content))
 
     async def write(fitting: Embedded) -> Row:
@@ -381,7 +388,7 @@ async def edit_rule(
                 content,
                 fitting,
                 scope=inputs.name("scope", changes.get("scope", row["scope"])),
-                tags=clean.tags if "tags" in changes else row["tags"],
+                tags=clean.tags if "tags" in brings else row["tags"],
                 metadata=of_another_text(row) | ({NOTE: note} if note else {}),
                 trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
                 now=now,

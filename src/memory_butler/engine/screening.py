@@ -145,12 +145,12 @@ def screened_text(
 
 
 def told(
-    metadata: Mapping[str, Any], keep_it: str = KEEP_IT, *, key: str | None = None
+    metadata: Mapping[str, Any], keep_it: str = KEEP_IT, *, unmask: str | None = None
 ) -> str | None:
     """What was found in a memory, for whoever stored it; None where nothing was.
 
-    `metadata` is that of the memory; `keep_it` says how to store what was masked, and `key` is the
-    one that restores it.
+    `metadata` is that of the memory; `keep_it` says how to store what was masked, and `unmask` is
+    the command that restores it.
     """
     note = metadata.get(NOTE)
     if not isinstance(note, Mapping):
@@ -158,11 +158,8 @@ def told(
     said = []
     if note.get("masked"):
         said.append(f"Masked before it was stored: {listed(note['masked'])}. {keep_it}".rstrip())
-        if key is not None:
-            said.append(
-                f"For an hour, `memory-butler unmask {key}` restores it, or this key on the "
-                "dashboard."
-            )
+        if unmask is not None:
+            said.append(f"For an hour, `{unmask}` restores it, or this key on the dashboard.")
     if note.get("kept"):
         said.append(f"Stored as it is, and marked: {listed(note['kept'])}.")
     if note.get("invisible"):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.links import Item, MemoryType
+from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.screening import NOTE, New, is_masked
 from memory_butler.store import masking
 from memory_butler.store.episodes import NewEpisode
@@ -81,6 +82,13 @@ class UnmaskKey:
     def told(self) -> str | None:
         """The key for whoever stored something under it; None where nothing is kept."""
         return self.text if self.used else None
+
+    def command(self, tenant: str) -> str | None:
+        """What restores it for this tenant; None where nothing is kept."""
+        if not self.used:
+            return None
+        of_tenant = "" if tenant == DEFAULT_TENANT else f" --tenant {tenant}"
+        return f"memory-butler unmask {self.text}{of_tenant}"
 
     @property
     def id(self) -> bytes:

@@ -132,10 +132,8 @@ async def _write_over(
 
     async def write(fitting: Embedded) -> None:
         async with transaction(memory.pool, principal.tenant) as tx:
-            now = await masking.locked(tx, kind, id)
-            if now is None or any(row[name] != one for name, one in now.items()):
+            if not await masking.write_over(tx, kind, row, clean, fitting):
                 raise Conflict(f"{kind} {id} was changed a moment ago: try again")
-            await masking.write_over(tx, kind, row, clean, fitting)
             await masking.drop(tx, key.id, id)
             payload = {"memory_type": kind, "memory_id": str(id)}
             await events.record(tx, principal.actor, [("memory_unmasked", payload)], memory.clock())

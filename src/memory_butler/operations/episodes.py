@@ -99,7 +99,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
         once=given.episode_id is not None,
         key=key,
     )
-    found = told(kept.new.metadata, key=key.told)
+    found = told(kept.new.metadata, unmask=key.command(principal.tenant))
     return StoredEpisode(id=kept.new.id, secrets=found, unmask_key=key.told)
 
 

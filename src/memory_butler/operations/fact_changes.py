@@ -121,7 +121,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
         supersedes_id=kept.written.supersedes_id,
         superseded=_beginning(kept.written.superseded),
         alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
-        secrets=told(kept.new.metadata, key=key.told),
+        secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
 
@@ -203,7 +203,7 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         revision=revision,
         fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
         supersedes_id=given.fact_id,
-        secrets=told(row["metadata"], key=key.told),
+        secrets=told(row["metadata"], unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
 

@@ -56,7 +56,9 @@ async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) ->
     key = UnmaskKey()
     kept = await keep(memory, principal, rule, allow_secrets=given.allow_secrets, key=key)
     return StoredRule(
-        id=rule.id, secrets=told(kept.new.metadata, key=key.told), unmask_key=key.told
+        id=rule.id,
+        secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
+        unmask_key=key.told,
     )
 
 
@@ -176,7 +178,10 @@ async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> E
         allow_secrets=given.allow_secrets,
         key=key,
     )
-    found = {"secrets": told(row["metadata"], key=key.told), "unmask_key": key.told}
+    found = {
+        "secrets": told(row["metadata"], unmask=key.command(principal.tenant)),
+        "unmask_key": key.told,
+    }
     return _edited(memory, row).model_copy(update=found)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from memory_butler.domain.links import Item, MemoryType
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.queries import load
-from memory_butler.store.rows import Row, optional, rows
+from memory_butler.store.rows import Row, rows
 from memory_butler.store.transaction import Transaction
 
 SQL = load("masking")
@@ -40,11 +40,6 @@ async def former(
     return rows(await tx.connection.fetch(SQL["former"], tx.tenant, kind, *after, limit))
 
 
-async def locked(tx: Transaction, kind: MemoryType, id: UUID) -> Row | None:
-    """What a memory says, locked until commit."""
-    return optional(await tx.connection.fetchrow(SQL[f"locked_{kind}"], tx.tenant, id))
-
-
 async def write_over(
     tx: Transaction,
     kind: MemoryType,
@@ -52,15 +47,16 @@ async def write_over(
     said: Said,
     embedded: Embedded,
 ) -> bool:
-    """Write a memory over; False where its text has changed since `row` was read."""
+    """Write a memory over; False where it has changed since `row` was read, or is gone."""
+    now = await tx.connection.fetchrow(SQL[f"locked_{kind}"], tx.tenant, row["id"])
+    if now is None or any(row[name] != one for name, one in now.items()):
+        return False
     values: list[object] = [said.content, said.metadata, embedded.vector, embedded.search_text]
     values.append(embedded.version_id)
     if kind != "episode":
         values.append(said.tags)
-    done: str = await tx.connection.execute(
-        SQL[f"write_{kind}s"], tx.tenant, row["id"], row["content"], *values
-    )
-    return done != "UPDATE 0"
+    await tx.connection.execute(SQL[f"write_{kind}s"], tx.tenant, row["id"], *values)
+    return True
 
 
 async def keep(

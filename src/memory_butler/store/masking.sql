@@ -37,21 +37,21 @@ SELECT content, metadata, tags FROM rules WHERE tenant_id = $1 AND id = $2 FOR U
 
 -- name: write_episodes
 UPDATE episodes
-SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
-    embedding_version_id = $8
-WHERE tenant_id = $1 AND id = $2 AND content = $3
+SET content = $3, metadata = $4, embedding = $5, search_vector = words_of($6),
+    embedding_version_id = $7
+WHERE tenant_id = $1 AND id = $2
 
 -- name: write_facts
 UPDATE facts
-SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
-    embedding_version_id = $8, tags = $9
-WHERE tenant_id = $1 AND id = $2 AND content = $3
+SET content = $3, metadata = $4, embedding = $5, search_vector = words_of($6),
+    embedding_version_id = $7, tags = $8
+WHERE tenant_id = $1 AND id = $2
 
 -- name: write_rules
 UPDATE rules
-SET content = $4, metadata = $5, embedding = $6, search_vector = words_of($7),
-    embedding_version_id = $8, tags = $9
-WHERE tenant_id = $1 AND id = $2 AND content = $3
+SET content = $3, metadata = $4, embedding = $5, search_vector = words_of($6),
+    embedding_version_id = $7, tags = $8
+WHERE tenant_id = $1 AND id = $2
 
 -- name: keep
 INSERT INTO masked_texts (tenant_id, key_id, memory_type, memory_id, sealed, expires_at)

@@ -37,7 +37,7 @@ def scan_secrets(
     try:
         report = with_memory(place, lambda memory: scan_secrets(memory, place.principal(), key))
     except BaseException:
-        _tell_key(key, sys.stderr)  # of what was masked until then
+        _tell_key(place, key, sys.stderr)  # of what was masked until then
         raise
     if as_json:
         _print_json(report, key)
@@ -45,7 +45,7 @@ def scan_secrets(
     _print(report)
     if report.masked:
         print(f"Masked: {report.masked:,}.")
-        _tell_key(key, sys.stdout)
+        _tell_key(place, key, sys.stdout)
     elif report.found and not mask:
         print("Nothing was changed; --mask masks them.")
     if any(one.left for one in report.found):
@@ -55,10 +55,10 @@ def scan_secrets(
     print(f"Not scanned: {NOT_SCANNED}.")
 
 
-def _tell_key(key: "UnmaskKey | None", file: TextIO) -> None:
-    if key is not None and key.used:
-        said = f"For an hour, `memory-butler unmask {key.text}` restores what was masked."
-        print(said, file=file)
+def _tell_key(place: Place, key: "UnmaskKey | None", file: TextIO) -> None:
+    command = None if key is None else key.command(place.tenant)
+    if command is not None:
+        print(f"For an hour, `{command}` restores what was masked.", file=file)
 
 
 def _print_json(report: "ScanReport", key: "UnmaskKey | None") -> None:
