@@ -271,3 +271,23 @@ def test_an_unrelated_word_in_another_conversation_confirms_nothing() -> None:
     heard = account("User: sent friends to Noemi's house, they found it\nAssistant: Good.", ())
     size = Statement("Matteo", "shoe_size", "Matteo's shoe size is 44")
     assert not user_says(heard, size)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "users"),
+    [
+        ("Assistent", False),
+        (" assistante ", False),
+        ("Asistente", False),
+        ("AI", False),
+        ("Werkzeug", False),
+        ("web page", False),
+        ("Nutzerin", True),
+        ("Rui", True),
+        ("Assistent von Rui", True),
+        ("", True),
+    ],
+)
+def test_who_says_all_of_an_episode_is_known_in_other_languages(speaker: str, users: bool) -> None:
+    told = account("Ana mag Katzen.", frozenset(), speaker=speaker)
+    assert user_says(told, Statement("Ana", "mag", "Katzen")) is users

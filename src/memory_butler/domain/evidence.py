@@ -61,8 +61,6 @@ _LABEL = re.compile(
 )
 # As hooks write down a session: what the user asked, a line each, then how it ended.
 _ASKED = re.compile(r"^The user (?:asked|said):", re.IGNORECASE | re.MULTILINE)
-_ASSISTANTS: Final = frozenset({"assistant", "ai", "agent", "bot", "butler", "model"})
-_TOOLS: Final = frozenset({"tool", "function", "system"})
 _ASKS: Final = frozenset(
     """
     what who whom whose why which how wer wen wem wessen warum wieso weshalb welche welchen welchem
@@ -239,10 +237,8 @@ def is_question(sentence: str) -> bool:
 
 def _turns(text: str, speaker: str | None, trust: Trust | None) -> list[tuple[Voice, str]]:
     if speaker is not None:
-        name = speaker.strip().casefold()
-        return [
-            ("assistant" if name in _ASSISTANTS else "tool" if name in _TOOLS else "user", text)
-        ]
+        label = _LABEL.fullmatch(f"{speaker.strip()}:")  # else it is somebody's name
+        return [("user" if label is None else _voice(label), text)]
     marks: list[tuple[int, int, Voice]] = [
         (one.start(), one.end(), _voice(one)) for one in _LABEL.finditer(text)
     ]
