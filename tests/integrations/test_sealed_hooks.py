@@ -17,7 +17,7 @@ from conftest import Connection
 from engine.importers import exports
 from integrations.test_hooks import NOWHERE, Session, session  # noqa: F401 -- a fixture
 from memory_butler.config import Settings
-from memory_butler.domain.errors import ConfigurationError, InvalidInput
+from memory_butler.domain.errors import ConfigurationError, InvalidInput, PermissionDenied
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure.erasing import erase
@@ -157,6 +157,22 @@ async def test_a_letter_whose_key_is_elsewhere_waits_and_holds_up_no_other(
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 2
 
 
+async def test_a_letter_to_one_tenant_waits_while_another_signs_in(
+    place: Place,
+    session: Session,  # noqa: F811
+    tmp_path: Path,
+    admin: Connection,
+) -> None:
+    waits = await kept_while_away(session, place)
+    settings = Settings(data_dir=tmp_path / "data", local_tenant="ben")
+    async with serving(place.served.memory, settings) as bens:
+        await session.hook("SessionEnd", bens.url, reason="other")
+    assert spooled(session) == [waits]
+    await session.hook("SessionEnd", place.served.url, reason="other")
+    assert spooled(session) == []
+    assert [row[0] for row in await admin.fetch("SELECT tenant_id FROM episodes")] == ["default"]
+
+
 async def test_where_it_cannot_be_sealed_it_is_readable_and_doctor_says_so(
     place: Place,
     session: Session,  # noqa: F811
@@ -223,7 +239,7 @@ def test_only_the_tenants_key_opens_a_letter_and_no_bit_of_it_can_be_changed(
     letter = _sealed(ring, "ana", {"content": "x"}, tmp_path)
     assert json.loads(letters.opened(letter, "ana", ring)) == {"content": "x"}
     assert letter != _sealed(ring, "ana", {"content": "x"}, tmp_path)
-    with pytest.raises(InvalidInput, match="of another tenant"):
+    with pytest.raises(PermissionDenied, match="of another tenant"):
         letters.opened(letter, "ben", ring)
     other = keyring.create(tmp_path / "other", new_master())
     with pytest.raises(ConfigurationError, match="is not in"):
@@ -251,7 +267,7 @@ async def test_another_tenant_opens_nothing_and_a_seal_gives_no_trust(
         assert (address == own) is same
     no_episode = _sealed(place.ring, "default", {"content": "canary", "x": 1}, tmp_path)
     for tenant, scopes, given, status in (
-        ("theirs", ("write",), letter, 422),
+        ("theirs", ("write",), letter, 403),
         ("default", ("read",), letter, 403),
         ("default", ("write",), no_episode, 422),
         ("default", ("write",), letter, 201),

@@ -21,7 +21,12 @@ from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from memory_butler.domain.errors import ConfigurationError, Conflict, InvalidInput
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    Conflict,
+    InvalidInput,
+    PermissionDenied,
+)
 from memory_butler.files import replaced
 from memory_butler.vault.master import KEY_BYTES, Master
 
@@ -114,7 +119,7 @@ class Keyring:
 
         Raises:
             ConfigurationError: the keyring has never had it, or the master key is another one.
-            InvalidInput: it is not `of` this tenant.
+            PermissionDenied: it is not `of` this tenant.
         """
         content = self._content()
         if id in content.destroyed:
@@ -126,7 +131,7 @@ class Keyring:
             )
         self._refuse_other(content)
         if of is not None and content.keys[id].tenant != of:
-            raise InvalidInput(f"the key {id} is of another tenant")
+            raise PermissionDenied(f"the key {id} is of another tenant: use a token of that tenant")
         return self._unwrap(id, content.keys[id])
 
     def is_current(self) -> bool:

@@ -34,7 +34,8 @@ def opened(letter: str, tenant: str, keys: Keyring | None) -> bytes:
     """What a letter for this tenant says; `letter` is base64.
 
     Raises:
-        InvalidInput: it is none, was changed or is for another tenant, or its key was destroyed.
+        InvalidInput: it is none, was changed, or its key was destroyed.
+        PermissionDenied: it is to another tenant.
         ConfigurationError: its key is not in the keyring, or no keys are set up, or the master key
             is away.
     """

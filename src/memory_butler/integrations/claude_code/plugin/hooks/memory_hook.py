@@ -82,7 +82,7 @@ class Refused(Exception):
 
 
 class Locked(NotNow):
-    """The server has not the key of a letter: it was sealed for another, or its keys are away."""
+    """The server has not the key of a letter for this token, or its keys are away."""
 
 
 def main(arguments: list[str]) -> None:
@@ -148,7 +148,7 @@ class Memory:
             raise NotNow(f"{self.url} answers {status}") from error
         if status in (400, 413, 422):
             raise Refused(str(answer.get("detail"))[:200])
-        if status == 404 or answer.get("code") == "configuration":
+        if status in (403, 404) or answer.get("code") == "configuration":
             raise Locked(f"{self.url} cannot open it")
         if status != 201:
             raise NotNow(f"{self.url} answers {status}")
