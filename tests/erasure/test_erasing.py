@@ -404,6 +404,7 @@ async def test_a_certificate_holds_while_nobody_changes_it(
     said = json.loads(done.path.read_text())
     assert "backups and exports made before" in said["cannot_reach"][0]
     assert any("files of the PostgreSQL server" in one for one in said["cannot_reach"])
+    assert any("folders of `push`" in one for one in said["cannot_reach"])
 
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps({**said, "rows": {**said["rows"], "rules": 2}}))

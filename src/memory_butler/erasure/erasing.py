@@ -37,6 +37,7 @@ MAX_NAMED: Final = 1000
 
 _BEYOND: Final = (
     "what agents, models and other programs were told, and what they wrote down",
+    "other installations that took it, and folders of `push`: erase it there too, and push again",
     "queries that other running processes remember, until they end",
     "spools of butlers and hooks outside of this data directory: what waits there may still arrive",
     "log files, and the working folders and transcripts of agents' sessions",
