@@ -71,8 +71,9 @@ async def test_the_example_remembers_from_one_session_to_the_next(
     rows = await admin.fetch("SELECT * FROM episodes ORDER BY occurred_at")
     assert [(row["speaker"], row["content"], row["trust"]) for row in rows[:2]] == [
         ("user", "I take my tea without milk.", Trust.USER_SAID),
-        ("concierge", "Noted.", Trust.AGENT_INFERRED),
+        ("assistant", "Noted.", Trust.AGENT_INFERRED),
     ]
+    assert [row["metadata"].get("author") for row in rows[:2]] == [None, "concierge"]
     assert len(rows) == 4  # what was preloaded is nobody's utterance
     assert {row["butler"] for row in rows} == {"concierge"}
     assert len({row["session_id"] for row in rows}) == 2
@@ -114,14 +115,17 @@ async def test_a_search_finds_facts_rules_and_episodes_and_they_can_be_deleted(
     await client.store_fact("Ana", "keeps", "Ana keeps bees on the roof")
     await client.store_rule("Ask Ana before you open the bees' hive", scope="concierge")
     await client.store_rule("Never feed the bees of Ana", scope="other")
-    await service.add_session_to_memory(session(event("user", "Do the bees of Ana sleep?")))
+    said = event("user", "Do the bees of Ana sleep?"), event("concierge", "The bees of Ana do.")
+    await service.add_session_to_memory(session(*said))
     assert set(await found(service, "the bees of Ana")) == {
         "Ana keeps: Ana keeps bees on the roof",
         "Ask Ana before you open the bees' hive",
         "Do the bees of Ana sleep?",
+        "The bees of Ana do.",
     }
     assert await found(service, "  ") == []
     answer = await service.search_memory(app_name="concierge", user_id="ana", query="bees of Ana")
+    assert {one.author for one in answer.memories} == {None, "user", "concierge"}
     for one in answer.memories:
         await service.delete_memory(app_name="concierge", user_id="ana", memory_id=one.id)
     assert await found(service, "the bees of Ana") == []

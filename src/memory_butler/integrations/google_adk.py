@@ -21,6 +21,10 @@ from memory_butler.domain.errors import InvalidInput, Unavailable
 
 _EPISODES: Final = UUID("0f5bb0c4-6a0e-4a7c-9f0f-7b4f8f1d2c35")
 _USER: Final = "user"
+# Who is not the user, whatever the agent's name, for whoever weighs what was said; the name is kept
+# in the metadata.
+_ASSISTANT: Final = "assistant"
+_AUTHOR: Final = "author"
 # Of ADK's own memory service.
 _FOUND: Final = 10
 # Episodes that need not be sent again; beyond this a session that is added anew is sent anew.
@@ -74,15 +78,17 @@ class MemoryService(BaseMemoryService):
             said, id = _said(event.content), uuid5(session, event.id)
             if not said or event.partial or id in self._stored:
                 continue
+            by_user = event.author == _USER
             try:
                 kept = await memory.store_episode(
                     said,
                     app_name,
                     session_id=session,
-                    speaker=event.author,
-                    trust="user_said" if event.author == _USER else "agent_inferred",
+                    speaker=_USER if by_user else _ASSISTANT,
+                    trust="user_said" if by_user else "agent_inferred",
                     occurred_at=datetime.fromtimestamp(event.timestamp, UTC),
-                    metadata=None if custom_metadata is None else dict(custom_metadata),
+                    metadata=dict(custom_metadata or {})
+                    | ({} if by_user else {_AUTHOR: event.author}),
                     episode_id=id,
                 )
                 problem = kept.error
@@ -146,6 +152,8 @@ def _entry(one: shapes.Episode | shapes.Fact | shapes.Rule) -> MemoryEntry:
     match one:
         case shapes.Episode():
             author, when = one.speaker, one.occurred_at
+            if author == _ASSISTANT:
+                author = str(one.metadata.get(_AUTHOR, author))
         case shapes.Fact():
             text, when = f"{one.subject} {one.predicate}: {one.content}", one.valid_from
     return MemoryEntry(
