@@ -29,4 +29,4 @@ async def test_a_tool_makes_the_round_trip(
     assert set(first.tools) == {one.name for one in of_toolsets(["core"])}
     assert id in last.text  # the answer has come back to the model
     matrix.note(name, first.tools, named=len(first.tools))
-    assert matrix.tokens(first.tools) <= 4_000
+    assert matrix.tokens(first.tools) <= 1_200

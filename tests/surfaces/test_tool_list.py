@@ -251,7 +251,8 @@ async def test_the_core_is_six_tools_that_do_without_the_others(
 ) -> None:
     async with serve(toolsets=(toolset,)) as served, served.mcp(path) as client:
         assert 0 < len(client.tools) <= 6
-        assert _size(client.tools.values())[1] <= 1_200
+        # Of 1,200 tokens; Gemini CLI adds up to 70 to each tool (`tests/clients`).
+        assert _size(client.tools.values())[1] <= 780
         assert client.session.initialize_result is not None
         said = [client.session.initialize_result.instructions or ""]
         for tool in client.tools.values():

@@ -59,7 +59,7 @@ class MemoryReference(Input):
 class GetInput(MemoryReference):
     """Which memory, now or in the past, and which part of its content."""
 
-    offset: int = Field(0, ge=0, description="Begin at this character of the content.")
+    offset: int = Field(0, ge=0, description="Begin at this character.")
     max_chars: int | None = Field(
         None, ge=1, description=f"How many of them; a tool shows {GET_CHARS:,} at most."
     )
@@ -112,8 +112,8 @@ GET = Operation(
     name="memory_get",
     title="Get one memory",
     description=(
-        "One episode, fact or rule by its id, in full and in any state: also "
-        "superseded, expired or forgotten. Follow source_episode_id and supersedes_id with it."
+        "Get a memory in full by its id, such as a source_episode_id, even if it is superseded, "
+        "expired or forgotten."
     ),
     input_model=GetInput,
     output_model=GetOutput,
@@ -121,7 +121,7 @@ GET = Operation(
     needs="read",
     read_only=True,
     idempotent=True,
-    core=("memory_type", "memory_id", "offset", "max_chars"),
+    core=("memory_type", "memory_id", "offset"),
     render=_got,
 )
 
@@ -188,8 +188,8 @@ FORGET = Operation(
     name="memory_forget",
     title="Forget a memory",
     description=(
-        "Remove a memory from retrieval because it is wrong or unwanted. It stays recoverable for "
-        "the user. A fact that has changed needs no forgetting: storing the new one supersedes it."
+        "Hide a memory that is wrong or unwanted; the user can restore it. Do not forget a fact "
+        "that has changed: store the new one."
     ),
     input_model=MemoryReference,
     output_model=ForgetOutput,

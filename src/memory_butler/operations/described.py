@@ -23,6 +23,8 @@ _SAID_ONCE: Final = frozenset(
     | {"explain", "tenant_id", "allow_secrets", "limit", "tags"}
 )
 
+_BOUNDS: Final = frozenset({"additionalProperties", "format", "maximum", "minimum"})
+
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -73,8 +75,14 @@ def _inputs(
         for name, default in operation.configured_defaults(config).items():
             properties[name]["default"] = default
     if core:
-        properties = {name: properties[name] for name in operation.core}
+        properties = {name: _without_bounds(properties[name]) for name in operation.core}
+        schema = _without_bounds(schema)
     return {**schema, "properties": properties}
+
+
+def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without its bounds: the server checks them, and a refusal tells them."""
+    return {key: one for key, one in schema.items() if key not in _BOUNDS}
 
 
 def _not_null(schema: dict[str, Any]) -> dict[str, Any]:

@@ -48,8 +48,8 @@ from memory_butler.store.listing import EpisodeOrder, Part
 class StoreEpisodeInput(Input):
     """The episode to store: what happened, when, who spoke, and the turn in the session."""
 
-    content: str = Field(description="What happened: a brief summary, not the transcript.")
-    butler: str = Field(description="Your own name: whose session it was.")
+    content: str = Field(description="A brief summary, not the transcript.")
+    butler: str = Field(description="Your butler name.")
     session_id: UUID | None = Field(None, description="The session, where you have its UUID.")
     importance: Importance = Field(5.0, description="1 (trivial) to 10 (life-changing).")
     occurred_at: GivenMoment | None = Field(
@@ -111,16 +111,15 @@ STORE_EPISODE = Operation(
     name="memory_store_episode",
     title="Store an episode",
     description=(
-        "Record what happened in a session: what the user said, what was decided, how it went. "
-        "Episodes expire after some days; consolidation turns them into facts and rules. Use "
-        "memory_store_fact for something known to be true, and memory_store_rule for a lesson on "
-        "how to behave."
+        "Record a session: what the user said, what was decided, how it went. Episodes expire "
+        "after some days; facts and rules are drawn from them. Use memory_store_fact for something "
+        "known to be true, and memory_store_rule for a lesson on how to behave."
     ),
     input_model=StoreEpisodeInput,
     output_model=StoredEpisode,
     handler=_store,
     needs="write",
-    core=("content", "butler", "importance", "occurred_at"),
+    core=("content", "butler"),
     when_unavailable=_not_stored,
     routes=(Route("POST", "/api/memory/episodes", status=201),),
 )

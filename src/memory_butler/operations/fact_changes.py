@@ -45,16 +45,15 @@ _TOLD: Final = 300
 class StoreFactInput(Input):
     """The fact to store, and the period in which it is true."""
 
-    subject: str = Field(description='Who or what it is about, for example "user".')
-    predicate: str = Field(description='Which property, in snake_case: "favorite_color".')
-    content: str = Field(description='The value, readable by itself: "Prefers dark green".')
+    subject: str = Field(description='Who or what it is about: "user".')
+    predicate: str = Field(description='Which property: "favorite_color".')
+    content: str = Field(description='Readable by itself: "Prefers dark green".')
     importance: Importance = Field(5.0, description="1 (trivial) to 10 (vital).")
     permanence: Permanence = Field(
         "standard",
         description=(
-            "How long it holds unconfirmed. permanent: identity, medical; stable: long-term "
-            "preferences, work; standard: interests, projects; volatile: plans, weeks; "
-            "ephemeral: today."
+            "How long it holds. permanent: identity, medical; stable: preferences, work; "
+            "standard: interests, projects; volatile: plans; ephemeral: today."
         ),
     )
     scope: str = Field("global", description='"global", or the butler that it is for.')
@@ -130,11 +129,10 @@ STORE_FACT = Operation(
     name="memory_store_fact",
     title="Store a fact",
     description=(
-        "Record something true about the user or the world. One fact is active per subject, "
-        "predicate and scope, and storing another supersedes it: reuse subject and predicate when "
-        "a fact has changed, choose a new predicate for something additional (allergy_peanuts, "
-        "allergy_latex). The answer says what was superseded. For a known fact that still holds, "
-        "call memory_confirm instead."
+        "Record what is true about the user or the world. It supersedes the fact of the same "
+        "subject, predicate and scope: reuse these when a fact has changed, choose a new predicate "
+        "for an additional one (allergy_peanuts, allergy_latex). For a known fact that still "
+        "holds, call memory_confirm instead."
     ),
     input_model=StoreFactInput,
     output_model=StoredFact,

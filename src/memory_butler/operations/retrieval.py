@@ -38,7 +38,7 @@ from memory_butler.operations.views import (
 )
 from memory_butler.retrieval_config import SearchMode
 
-_SCOPE = "Your butler name: global memories and your own; else all."
+_SCOPE = "Your butler name: leaves out what is for others."
 _EXPLAIN = "Return every part of every score."
 
 
@@ -126,8 +126,8 @@ SEARCH = Operation(
     name="memory_search",
     title="Search memories",
     description=(
-        "Find particular episodes, facts or rules by vector and keyword search: something "
-        "specific, episodes, or what memory_recall, the first to call, did not find."
+        "Search episodes, facts and rules for something specific, or for what memory_recall did "
+        "not find."
     ),
     input_model=SearchInput,
     output_model=SearchOutput,
@@ -139,7 +139,7 @@ SEARCH = Operation(
         "mode": config.retrieval.default_mode,
         "min_confidence": config.facts.retrieval_confidence_threshold,
     },
-    core=("query", "types", "scope", "limit"),
+    core=("query", "types", "scope"),
     render=_searched,
     routes=(Route("POST", "/api/memory/search"),),
 )
@@ -148,7 +148,7 @@ SEARCH = Operation(
 class RecallInput(Input):
     """The topic to recall memories for."""
 
-    topic: str = Field(description="What you are about to do or talk about, in plain words.")
+    topic: str = Field(description="What you are about to do or talk about.")
     scope: str | None = Field(None, description=_SCOPE)
     limit: int | None = Field(10, ge=1, le=MAX_LIMIT, description="How many in all.")
     min_confidence: float = Field(
@@ -208,7 +208,7 @@ RECALL = Operation(
     configured_defaults=lambda config: {
         "min_confidence": config.facts.retrieval_confidence_threshold
     },
-    core=("topic", "scope", "limit"),
+    core=("topic", "scope"),
     render=_recalled,
     routes=(Route("POST", "/api/memory/recall"),),
 )
