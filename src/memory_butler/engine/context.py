@@ -1,5 +1,6 @@
 """The memory block for a prompt."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,7 @@ from memory_butler.domain.context import (
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.restatement import telling
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, receipts
 from memory_butler.engine.conflicts import alike_to, statement_of
@@ -270,9 +272,22 @@ def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
 
 
 def _repetitions(hits: Sequence[Hit]) -> dict[UUID, UUID]:
-    """Which of these, best first, add nothing to a better one, each with that one."""
+    """Which of these, best first, add nothing to a better one, each with that one.
+
+    Facts were found alike when they were stored. Rules are by their words: installations that
+    exchange them may each have stored one, and each proves itself (C-419).
+    """
+    rules: dict[tuple[str, ...], set[UUID]] = defaultdict(set)
+    for hit in hits:
+        if hit.memory_type == "rule":
+            rules[telling(hit.row["content"])].add(hit.row["id"])
     return repeated(
-        (hit.row["id"], alike_to(hit.row), statement_of(hit.row), Trust(hit.row["trust"]))
+        (
+            hit.row["id"],
+            rules[telling(hit.row["content"])] if hit.memory_type == "rule" else alike_to(hit.row),
+            statement_of(hit.row),
+            Trust(hit.row["trust"]),
+        )
         for hit in hits
     )
 

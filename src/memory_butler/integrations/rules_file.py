@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from memory_butler.client import MemoryClient
+from memory_butler.client import MemoryClient, shapes
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.restatement import telling
 
 # An agent reads such a file with every prompt.
 DEFAULT_RULES: Final = 50
@@ -47,8 +48,12 @@ async def proven_rules(client: MemoryClient, butler: str | None, most: int) -> l
         sort="effectiveness",
         limit=MAX_RULES,
     )
-    best = [one for one in found.items if one.state == "active"][:most]
-    return [_line(one.content) for one in sorted(best, key=lambda one: (one.created_at, one.id))]
+    best: dict[tuple[str, ...], shapes.ListedRule] = {}
+    for one in found.items:
+        if one.state == "active":  # two installations may have stored one in the same words
+            best.setdefault(telling(one.content), one)
+    told = sorted([*best.values()][:most], key=lambda one: (one.created_at, one.id))
+    return [_line(one.content) for one in told]
 
 
 def with_rules(path: Path, before: bytes | None, rules: Sequence[str]) -> bytes | None:

@@ -10,6 +10,7 @@ import pytest
 from conftest import Clock, Connection
 from memory_butler.client import MemoryClient
 from memory_butler.engine import writing
+from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory, restore_memory
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.exchange import giving, packs, rules, taking
@@ -18,6 +19,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle.inversion import invert_rule
 from memory_butler.engine.lifecycle.sweep import run
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.reembed import embed_imported
 from memory_butler.engine.remember import keep, store_fact, store_rule
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.unmask_keys import UnmaskKey
@@ -154,6 +156,33 @@ async def test_of_two_texts_the_later_holds_and_the_other_is_switched_off(
     done = await _pull(clock, other, one)
     assert (done.new, done.changed, done.conflicts) == (0, 1, 0)
     assert await _pull(clock, one, other) == Taken()
+
+
+async def test_a_rule_that_both_sides_stored_is_told_once(
+    pair: tuple[Replica, Replica], clock: Clock
+) -> None:
+    one, other = pair
+    for place, said in ((one, "Ask before booking"), (other, "ask before booking.")):
+        await _rule(clock, place, said, trust="user_said")
+    await _rule(clock, other, "Ask before booking a flight", trust="user_said")
+    for here, there in ((one, other), (other, one)):
+        assert (await _pull(clock, here, there)).conflicts == 0
+    await embed_imported(one.memory)
+    for place in pair:
+        block = await build_context(place.memory, place.principal, "ask before booking", "cook")
+        assert block.text.casefold().count("- ask before booking") == 2
+        mine = MemoryClient.of(place.memory, place.principal)
+        rules = await mine.rules_list(limit=9)
+        assert rules.total == 3  # each proves itself
+        for rule in rules.items:
+            for _ in range(2):
+                await _move(clock, place, rule.id, "promote")
+        proven = await proven_rules(mine, None, 9)
+        assert sorted({one.casefold().strip(".") for one in proven}) == [
+            "ask before booking",
+            "ask before booking a flight",
+        ]
+        assert len(proven) == 2
 
 
 async def test_what_is_trusted_less_changes_no_rule(
