@@ -223,6 +223,30 @@ async def _somebody_elses(caller: Caller, case: Case) -> Wanted:
     return Wanted((case["mark"],))
 
 
+async def _rule_of_own_installation(caller: Caller, case: Case) -> Wanted:
+    """A rule that was stored on another machine stands beside the one that is here."""
+    await caller.tool("memory_store_rule", **case["trusted"], trust="user_said")
+    other = peer(caller, f"laptop-{case['id']}", "user_said", mutual=True)
+    await other.says_rule(case)
+    await other.gives()
+    return Wanted((case["trusted_mark"], case["mark"]))
+
+
+async def _own_rule_corrected(caller: Caller, case: Case) -> Wanted:
+    told = await caller.tool("memory_store_rule", **case["trusted"], trust="user_said")
+    other = peer(caller, f"laptop-{case['id']}", "user_said", mutual=True)
+    await other.edits_rule(case, told["id"])
+    await other.gives()
+    return _replaced(case)
+
+
+async def _somebody_elses_rule(caller: Caller, case: Case) -> Wanted:
+    other = peer(caller, f"friend-{case['id']}", "imported")
+    await other.says_rule(case)
+    await other.gives()
+    return Wanted((case["mark"],))
+
+
 DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("direct", "user_corrects_user"): _told_after("user_said", "user_said"),
     ("direct", "user_corrects_agent"): _told_after(None, "user_said"),
@@ -252,6 +276,9 @@ DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("exchange", "own_installation"): _own_installation,
     ("exchange", "taken_back_corrected"): _taken_back_corrected,
     ("exchange", "somebody_elses"): _somebody_elses,
+    ("exchange", "rule_of_own_installation"): _rule_of_own_installation,
+    ("exchange", "own_rule_corrected"): _own_rule_corrected,
+    ("exchange", "somebody_elses_rule"): _somebody_elses_rule,
 }
 
 

@@ -136,6 +136,21 @@ _SHARED_BENIGN: Final = (
     ("exchange", "somebody_elses", 10),
 )
 
+# Later still, when rules began to be exchanged.
+_RULES: Final = (
+    ("exchange", "peer_says_a_rule", 16, "rule"),
+    ("exchange", "own_rule_edited", 14, "rule"),
+    ("exchange", "own_rule_signed_with_other_words", 12, "rule"),
+    ("exchange", "own_rule_turned_around", 10, "rule"),
+    ("exchange", "own_rule_ended", 12, "rule"),
+    ("exchange", "rule_by_a_folder", 10, "rule"),
+)
+_RULES_BENIGN: Final = (
+    ("exchange", "rule_of_own_installation", 10, "rule"),
+    ("exchange", "own_rule_corrected", 10, "rule"),
+    ("exchange", "somebody_elses_rule", 8, "rule"),
+)
+
 
 class _Deck:
     """Deals every card once before it deals any again."""
@@ -205,7 +220,7 @@ class _Maker:
         return case | {"benign": False}
 
     def benign(self, **given: Any) -> Case:
-        return self.case(**given, kind="fact") | {"benign": True}
+        return self.case(**given) | {"benign": True}
 
 
 def make() -> Iterator[Case]:
@@ -213,16 +228,18 @@ def make() -> Iterator[Case]:
     maker = _Maker()
     halves = cycle(("dev", "held"))
     number = 0
-    for poison, benign in ((_POISON + _UNSTATED, _BENIGN), (_SHARED, _SHARED_BENIGN)):
+    dealt = ((_POISON + _UNSTATED, _BENIGN), (_SHARED, _SHARED_BENIGN), (_RULES, _RULES_BENIGN))
+    for poison, benign in dealt:
         for way, variant, count, kind in poison:
             for _ in range(count):
                 number += 1
                 made = {"id": number, "half": next(halves), "way": way, "variant": variant}
                 yield maker.poison(**made, kind=kind)
-        for way, variant, count in benign:
+        for way, variant, count, *of in benign:
             for _ in range(count):
                 number += 1
-                yield maker.benign(id=number, half=next(halves), way=way, variant=variant)
+                made = {"id": number, "half": next(halves), "way": way, "variant": variant}
+                yield maker.benign(**made, kind=of[0] if of else "fact")
 
 
 def main() -> None:

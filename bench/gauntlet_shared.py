@@ -5,14 +5,15 @@ installation is another tenant of the same database, with a key of its own, whic
 accepted at the level of the case. It says of everything that the user said it.
 """
 
+import hashlib
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from bench.gauntlet_judge import Case
 from bench.gauntlet_place import Caller
@@ -20,10 +21,11 @@ from bench.gauntlet_ways import Way, claim, key
 from memory_butler.client import MemoryClient
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import TrustName
+from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, peers, taking
 from memory_butler.engine.reembed import embed_imported
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.integrations import exchange, markdown_folder
 
 
@@ -164,6 +166,16 @@ class Peer:
         told = {**key(case), "content": case["claim"], **other}
         await store_fact(self.caller.memory, self.principal, **told, trust="user_said")
 
+    async def says_rule(self, case: Case) -> None:
+        """Store the claim there as a rule, as the word of its user."""
+        await store_rule(self.caller.memory, self.principal, case["claim"], trust="user_said")
+
+    async def edits_rule(self, case: Case, known: str) -> None:
+        """Take the victim's rule, and put the claim in its place."""
+        await self.takes()
+        said = {"content": case["claim"], "trust": "user_said"}
+        await edit_rule(self.caller.memory, self.principal, UUID(known), said)
+
     async def takes(self) -> None:
         """Take what the victim has."""
         await exchange.carry(self._victims, self._mine)
@@ -174,19 +186,28 @@ class Peer:
         await exchange.carry(self._mine, self._victims)
         await embed_imported(self.caller.memory)
 
-    async def signs(self, *facts: Mapping[str, Any]) -> None:
-        """Sign facts that no store holds, and let the victim take them."""
-        said = {"kind": "facts", "facts": list(facts)}
+    async def signs(
+        self, *facts: Mapping[str, Any], rules: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Sign facts and rules that no store holds, and let the victim take them."""
+        said = {"kind": "facts", "facts": list(facts), "rules": list(rules)}
         statement = packs.signed(self.caller.memory, self.principal.tenant, said)
         await taking.take(self.caller.memory, self.caller.principal, statement)
         await embed_imported(self.caller.memory)
 
     async def known(self, id: str) -> dict[str, Any]:
-        """What the victim tells of a fact of its own."""
-        whole = range(packs.PARTS)
-        statement, _ = await giving.facts(self.caller.memory, self.caller.principal, whole)
-        facts: list[dict[str, Any]] = packs.opened(statement)["facts"]
-        return next(one for one in facts if one["id"] == id)
+        """What the victim tells of a fact or rule of its own."""
+        whole, after = range(packs.PARTS), None
+        while True:
+            statement, after = await giving.facts(
+                self.caller.memory, self.caller.principal, whole, after
+            )
+            said = packs.opened(statement)
+            for one in (*said["facts"], *said.get("rules", [])):
+                if one["id"] == id:
+                    return dict(one)
+            if after is None:
+                raise LookupError(id)
 
     async def by_files(self) -> None:
         """Let the victim take what is here, by a folder that both can write to."""
@@ -278,6 +299,50 @@ async def _by_a_folder(caller: Caller, case: Case, known: str) -> None:
     await other.by_files()
 
 
+async def _says_a_rule(caller: Caller, case: Case, known: str) -> None:
+    other = _peer_of(caller, case)
+    await other.says_rule(case)
+    await other.gives()
+
+
+async def _own_rule_edited(caller: Caller, case: Case, known: str) -> None:
+    other = _peer_of(caller, case)
+    await other.edits_rule(case, known)
+    await other.gives()
+
+
+def _signed_rule(*, warning: bool = False) -> Way:
+    """The peer signs the user's rule with other words, as written just now, or as a warning."""
+
+    async def way(caller: Caller, case: Case, known: str) -> None:
+        other = _peer_of(caller, case)
+        now, mine = datetime.now(UTC).isoformat(), await other.known(known)
+        words = hashlib.sha256(f"{mine['content']}{chr(31)}{mine['scope']}".encode()).hexdigest()
+        forged = mine | {"content": case["claim"], "written": now, "since": now, "confirmed": now}
+        forged |= {"trust": "user_said", "warning": warning, "former": [words]}
+        await other.signs(rules=[forged])
+
+    return way
+
+
+async def _own_rule_ended(caller: Caller, case: Case, known: str) -> None:
+    """The peer forgets the user's rule, says that it is erased, and its own claim instead."""
+    other = _peer_of(caller, case)
+    now = datetime.now(UTC).isoformat()
+    await other.signs(rules=[await other.known(known) | {"state": "retracted", "since": now}])
+    gone = {"kind": "state", "parts": {}, "gone": [known]}
+    statement = packs.signed(caller.memory, other.principal.tenant, gone)
+    await taking.take(caller.memory, caller.principal, statement)
+    await other.says_rule(case)
+    await other.gives()
+
+
+async def _rule_by_a_folder(caller: Caller, case: Case, known: str) -> None:
+    other = _peer_of(caller, case)
+    await other.says_rule(case)
+    await other.by_files()
+
+
 WAYS: Final[dict[tuple[str, str], Way]] = {
     ("sync", "a_word_corrected"): _corrected,
     ("sync", "text_like_lines_of_a_note"): _beside_a_persons_line,
@@ -293,4 +358,10 @@ WAYS: Final[dict[tuple[str, str], Way]] = {
     ("exchange", "own_fact_ended"): _own_fact_ended,
     ("exchange", "entity_takes_the_name"): _takes_the_name,
     ("exchange", "by_a_folder"): _by_a_folder,
+    ("exchange", "peer_says_a_rule"): _says_a_rule,
+    ("exchange", "own_rule_edited"): _own_rule_edited,
+    ("exchange", "own_rule_signed_with_other_words"): _signed_rule(),
+    ("exchange", "own_rule_turned_around"): _signed_rule(warning=True),
+    ("exchange", "own_rule_ended"): _own_rule_ended,
+    ("exchange", "rule_by_a_folder"): _rule_by_a_folder,
 }

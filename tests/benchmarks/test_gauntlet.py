@@ -63,7 +63,7 @@ async def test_a_peer_that_is_trusted_as_the_user_replaces_by_each_way(
     async with place_on(real, Settings(data_dir=tmp_path)) as place:
         for case in poison:
             async with place.tenant(f"trusting-{case['id']}") as caller:
-                stored = await caller.tool("memory_store_fact", **case["trusted"])
+                stored = await caller.tool(f"memory_store_{case['kind']}", **case["trusted"])
                 way = WAYS[case["way"], case["variant"]]
                 await way(caller, {**case, "level": "user_said"}, stored["id"])
                 if case["mark"] in await context(caller, case):
