@@ -1,6 +1,7 @@
 """`sync` as a person types it, over the real database."""
 
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -141,8 +142,14 @@ def test_what_changed_on_either_side_is_no_pass_without_changes(
     assert len(views) == 1
     for number in range(4):
         mirror.run("store-fact", "Ben", f"note {number}", "Rows a boat")
-    assert "Ben.md: note changed" in mirror.sync()
-    assert (mirror.folder / "Ben.md").read_text().count("Rows a boat") == 4
+    assert "Ben.md: note added" in mirror.sync()
+    mirror.run("store-fact", "Ben", "note 0", "Rows two boats")
+    assert mirror.sync() == "Ben.md: note changed\n"
+    gone = (mirror.folder / "Ben.md").read_text()
+    assert gone.count("Rows a boat") == 3
+    for id in re.findall(r"\^f-([0-9a-f-]+)", gone):
+        mirror.run("forget", "fact", id)
+    assert mirror.sync() == "Ben.md: note removed\n"
     # What was left alone is told again by every pass.
     note.write_text(note.read_text().replace("## Facts", "## Facts\n\n- no predicate"))
     first = mirror.sync()
@@ -208,7 +215,7 @@ def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None
 
 def test_the_plan_of_a_first_pass_makes_nothing(mirror: Mirror, tmp_path: Path) -> None:
     planned = mirror.run("sync", str(tmp_path / "new"), "--dry-run")
-    assert planned == "Ana.md: note changed\n"
+    assert planned == "Ana.md: note added\n"
     assert not (tmp_path / "new").exists()
 
 

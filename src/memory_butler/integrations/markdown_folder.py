@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID, uuid4
 
 from memory_butler.client import MemoryClient
@@ -63,18 +63,21 @@ class Owner:
     tenant: str
 
 
+Written = Literal["added", "changed", "removed"]
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a pass did, or would do.
 
     Attributes:
         changes: to memory.
-        notes: paths that were written; removed ones among them.
+        notes: what became of each note that was written, by path, in order.
         conflicts: how many wait for the person, in all notes.
     """
 
     changes: tuple[Change, ...]
-    notes: tuple[str, ...]
+    notes: Mapping[str, Written]
     problems: tuple[Problem, ...]
     conflicts: int
 
@@ -128,7 +131,7 @@ async def sync(
         found = _read_folder(folder, owner, dry_run=dry_run)
         texts = {page.path: page.text for page in found.pages}
         if found.was.left == _left(texts, moment) and not found.problems:
-            return Report((), (), (), sum(map(conflicts_in, texts.values())))
+            return Report((), {}, (), sum(map(conflicts_in, texts.values())))
         view = await _view(client)
         # Once more, as a person may have saved a note while memory was read.
         found = _read_folder(folder, owner, dry_run=dry_run)
@@ -178,7 +181,8 @@ def _report(
     refused: list[tuple[Change, str]],
     late: list[Problem],
 ) -> Report:
-    texts = {page.path: page.text for page in found.pages} | dict(outcome.texts)
+    was = {page.path: page.text for page in found.pages}
+    texts = was | dict(outcome.texts)
     told = [
         Problem(one.path or f"{one.subject} · {one.predicate}", one.index + 1, why)
         for one, why in refused
@@ -189,10 +193,20 @@ def _report(
     undone = [one for one, _ in refused]
     return Report(
         tuple(one for one in merged.changes if one not in undone),
-        tuple(sorted(outcome.texts.keys() - {one.path for one in late})),
+        {
+            path: _written(was.get(path, ""), text)
+            for path, text in sorted(outcome.texts.items())
+            if path not in {one.path for one in late}
+        },
         tuple(problems),
         sum(conflicts_in(text) for text in texts.values()),
     )
+
+
+def _written(was: str, text: str) -> Written:
+    if not text:
+        return "removed"
+    return "changed" if was else "added"
 
 
 @contextmanager

@@ -73,8 +73,8 @@ def _show(report: "Report") -> None:
         where = f"{one.path}:{one.index + 1}: " if one.path else ""
         said = f": {one.content}" if one.content else ""
         print(f"{where}{one.act} {one.subject} · {one.predicate}{said}")
-    for path in report.notes:
-        print(f"{path}: note changed")
+    for path, written in report.notes.items():
+        print(f"{path}: note {written}")
     for problem in report.problems:
         line = f":{problem.line}" if problem.line else ""
         complain(f"{problem.path}{line}: left alone: {problem.why}")
