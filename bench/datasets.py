@@ -84,7 +84,7 @@ def locomo(data: Path) -> Iterator[Conversation]:
 
 def beam(data: Path) -> Iterator[Conversation]:
     """The BEAM chats under `beam_100k/`."""
-    for chat in sorted((data / "beam_100k").glob("*/chat.json")):
+    for chat in _chats(data / "beam_100k", "*/chat.json"):
         turns: list[Turn] = []
         said_at: datetime | None = None
         for batch in json.loads(chat.read_text(encoding="utf-8")):
@@ -109,7 +109,7 @@ def beam(data: Path) -> Iterator[Conversation]:
 
 def realtalk(data: Path) -> Iterator[Conversation]:
     """The REALTALK chats under `realtalk_dev/`."""
-    for chat in sorted((data / "realtalk_dev").glob("Chat_*.json")):
+    for chat in _chats(data / "realtalk_dev", "Chat_*.json"):
         document = json.loads(chat.read_text(encoding="utf-8"))
         sessions = sorted(
             (key for key in document if re.fullmatch(r"session_\d+", key)),
@@ -136,6 +136,14 @@ def realtalk(data: Path) -> Iterator[Conversation]:
                 if (gold := frozenset(_evidence(asked.get("evidence"))) & known)
             ],
         )
+
+
+def _chats(folder: Path, pattern: str) -> list[Path]:
+    """The files of a set, in order; FileNotFoundError where there is none."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise FileNotFoundError(f"no {pattern} in {folder}: name the data's folder with --data")
+    return found
 
 
 SETS = {"locomo": locomo, "beam": beam, "realtalk": realtalk}

@@ -8,6 +8,7 @@ import asyncio
 import sys
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Tracer
@@ -25,7 +26,7 @@ async def main(url: str, tracer: Tracer) -> list[str]:
 
 
 if __name__ == "__main__":
-    provider = TracerProvider()
+    provider = TracerProvider(resource=Resource.create({"service.name": "agent"}))
     provider.add_span_processor(
         BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{sys.argv[2]}/v1/traces"))
     )

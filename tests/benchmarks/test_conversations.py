@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from bench.datasets import DEFAULT_DATA, Conversation, beam, locomo
+from bench.datasets import DEFAULT_DATA, SETS, Conversation, beam, locomo
 from bench.metrics import mean, paired_difference, percentile, score
 
 from memory_butler.domain.principals import Principal
@@ -71,6 +71,12 @@ async def test_no_question_about_a_real_conversation_is_answered_with_nothing(
         rows.append(score([turns[hit.row["id"]] for hit in hits], question.gold))
     # A coarse net for breakage, far below the figures of docs/benchmarks.md.
     assert mean(rows, "any@10") > 55
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_folder_without_the_data_is_no_set_without_questions(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        list(SETS[name](tmp_path))
 
 
 def test_metrics_agree_with_their_definitions() -> None:

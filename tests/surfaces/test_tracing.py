@@ -1,12 +1,19 @@
 """Spans of a request's way, and that nothing happens without them."""
 
+import asyncio
 import importlib
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 from uuid import uuid4
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -120,6 +127,56 @@ async def test_an_agents_trace_goes_on(serve: Serve, exporter: InMemorySpanExpor
         assert (span.context.trace_id, span.parent.span_id) == (expected.trace_id, expected.span_id)
     assert spans["rules_list"].parent is None
     provider.shutdown()
+
+
+@contextmanager
+def _collector() -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
+    """What takes spans over HTTP, as a collector does, and what was sent to it."""
+    sent: list[ExportTraceServiceRequest] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            sent.append(ExportTraceServiceRequest.FromString(body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing of each request."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", sent
+        server.shutdown()
+        thread.join()
+
+
+async def test_the_example_of_an_agents_trace_runs_as_it_says(
+    serve: Serve, exporter: InMemorySpanExporter
+) -> None:
+    example = Path(__file__).parents[2] / "examples" / "traced_agent.py"
+    async with serve() as served:
+        with _collector() as (collector, sent):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, example, served.url, collector, stdout=PIPE, stderr=PIPE
+            )
+            out, err = await process.communicate()
+    assert (out, err) == (b"['Has dinner at eight']\n", b"")
+    (resource,) = [one for request in sent for one in request.resource_spans]
+    told = {one.key: one.value.string_value for one in resource.resource.attributes}
+    assert told["service.name"] == "agent"
+    (agent,) = [one for scope in resource.scope_spans for one in scope.spans]
+    assert agent.name == "plan the evening"
+    spans = {one.name: one for one in exporter.get_finished_spans()}
+    for name in ("upsert_memory", "search_memory"):
+        context, parent = spans[name].context, spans[name].parent
+        assert context is not None
+        assert parent is not None
+        assert (context.trace_id, parent.span_id) == (
+            int.from_bytes(agent.trace_id),
+            int.from_bytes(agent.span_id),
+        )
 
 
 def test_off_it_is_one_shared_block() -> None:
