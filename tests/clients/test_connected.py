@@ -27,6 +27,7 @@ from memory_butler.integrations.clients import HOOK_TIMEOUTS, Offer, Server, cli
 from memory_butler.integrations.connections import Connections
 from memory_butler.integrations.versions import version_of
 from memory_butler.operations.registry import of_toolsets
+from memory_butler.surfaces.mcp import instructions
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
@@ -116,6 +117,9 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
     else:
         named = set(seen)
     assert named == set(CORE if name == "gemini" else OURS)
+    if name != "cline":  # it shows its model no server's instructions
+        toolsets = {"all": ("memory",), "core": ("core",)}[client_named(CLIENTS[name]).offer]
+        assert instructions(toolsets) in asked[0].text
     matrix.note(name, seen, named=len(named))
     assert matrix.tokens(seen) <= 4_000
 
