@@ -28,6 +28,18 @@ def test_the_beginning_of_an_id_is_enough(installation: Installation, of: tuple[
     assert linked.out == "Linked.\n"
 
 
+def test_the_beginning_of_a_contexts_id_explains_it(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    installation.inside("store-fact", "user", "tea", "Oolong", *of)
+    built = installation.inside("context", "Which tea?", "cli", "--json", *of).json["receipt_id"]
+    for command in ("explain", "replay"):
+        told = installation.inside(command, built[:8], "--json", *of).json
+        assert told["receipt"]["id"] == built
+    missing = installation.inside("explain", "0" * 8, *of, code=4).err
+    assert missing == "error: there is no context whose id begins with 00000000\n"
+
+
 def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     installation: Installation, of: tuple[str, str]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cli.installation import Answer, Installation
 from memory_butler.engine import opening
-from memory_butler.inference.language_models.port import ModelRateLimited
+from memory_butler.inference.language_models.port import ModelAccessDenied, ModelRateLimited
 from memory_butler.inference.language_models.scripted import ScriptedModel
 
 
@@ -49,7 +49,10 @@ def id_in(sentence: str) -> str:
 def test_undo(butler: Typist) -> None:
     first = id_in(butler.say("store-fact", "user", "pet", "A dog"))
     butler.say("store-fact", "user", "pet", "A cat")
-    assert "Would undo" in butler.say("undo", "--dry-run")
+    would = butler.say("undo", "--dry-run")
+    assert would.startswith("Would undo the change of 20")
+    told = " UTC: a fact was stored; a newer or more certain fact took a fact's place.\n"
+    assert told in would
     said = butler.say("undo")
     assert "1 removed, 1 restored; links: 1 removed." in said
     assert "A cat" in said
@@ -176,6 +179,21 @@ def test_a_consolidation_that_waits_for_the_model_did_not_fail(
     answering(busy)
     assert installation.inside(*words, *use).err == waits.format("c")
     assert "None" in installation.inside("dead-letters", "list", *use).out
+
+
+@pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
+def test_a_consolidation_whose_key_is_refused_ends_with_an_error(
+    installation: Installation,
+    tenant: str,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use = ("--tenant", tenant)
+    installation.inside("store-episode", "Ana wrote", "--butler", "a", *use)
+    _answering(monkeypatch, ModelAccessDenied("the key is refused"))
+    told = installation.inside(*words, *use, code=8)
+    assert told.err == "error: the language model refused access: a: the key is refused\n"
+    assert "consolidate: done" not in told.out
 
 
 @pytest.mark.parametrize(

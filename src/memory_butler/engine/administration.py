@@ -36,6 +36,11 @@ class Prepared:
     def has_password(self) -> bool:
         return urlsplit(self.runtime_dsn).password is not None
 
+    @property
+    def without_password(self) -> str:
+        """The DSN for whoever has the password."""
+        return without_password(self.runtime_dsn)[0]
+
 
 async def prepare_database(admin_dsn: str, runtime_password: str | None = None) -> Prepared:
     """Make the roles, the extensions and the schema of an external database; safe to repeat.

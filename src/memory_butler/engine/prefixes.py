@@ -16,7 +16,7 @@ MIN_DIGITS: Final = 8
 _DIGITS: Final = 32
 _PREFIX: Final = re.compile(r"[0-9a-f]+")
 
-Kind = MemoryType | Literal["entity"]
+Kind = MemoryType | Literal["entity", "context"]
 
 
 def is_prefix(text: str) -> bool:

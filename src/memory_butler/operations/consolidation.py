@@ -24,7 +24,7 @@ class ConsolidatedGroup(Output):
     """What became of one butler's episodes."""
 
     butler: str
-    status: Literal["succeeded", "retrying", "failed", "given_back", "lost"]
+    status: Literal["succeeded", "retrying", "failed", "given_back", "denied", "lost"]
     episodes: int
     counts: dict[str, int]
     errors: list[str]

@@ -12,6 +12,6 @@ SQL = load("prefixes")
 async def two_between(
     tx: Transaction, kind: MemoryType | str, first: UUID, last: UUID
 ) -> list[UUID]:
-    """The first two ids of a memory type, or of "entity", from `first` to `last`."""
+    """The first two ids from `first` to `last` of a memory type, "entity" or "context"."""
     found = await tx.connection.fetch(SQL[kind], tx.tenant, first, last)
     return [row["id"] for row in found]

@@ -9,3 +9,6 @@ SELECT id FROM episodes WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY i
 
 -- name: entity
 SELECT id FROM entities WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: context
+SELECT id FROM context_receipts WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2

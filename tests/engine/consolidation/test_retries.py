@@ -20,6 +20,7 @@ from memory_butler.engine.consolidation.run import run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
     ModelAccessDenied,
+    ModelRateLimited,
     ModelRejectedRequest,
     ModelTimedOut,
 )
@@ -223,7 +224,8 @@ async def test_denied_access_gives_the_episodes_back_and_stops(
     report, asked = await consolidate(memory, principal, ModelAccessDenied("the key is refused"))
     assert len(asked) == 1
     assert (report.status, report.why) == ("failed", "the key is refused")
-    assert [one.status for one in report.groups] == ["given_back"]
+    assert report.message == "failed; 2 episodes wait: the key is refused"
+    assert [one.status for one in report.groups] == ["denied"]
     for id in ids:
         episode = await row(admin, "episodes", id)
         assert (episode["consolidation_status"], episode["consolidation_attempts"]) == (
@@ -232,6 +234,18 @@ async def test_denied_access_gives_the_episodes_back_and_stops(
         )
         assert episode["claimed_by"] is None
     assert len((await consolidate(memory, principal, NOTHING, NOTHING))[1]) == 2
+
+
+async def test_what_was_given_back_did_not_fail(memory: Memory, principal: Principal) -> None:
+    await tell(memory, principal, "hello", butler="finance")
+    report, _ = await consolidate(memory, principal, ModelRateLimited("the model is busy"))
+    assert [one.status for one in report.groups] == ["given_back"]
+    assert report.status == "waiting"
+    assert report.message == "nothing was consolidated; 1 episode waits: the model is busy"
+    await tell(memory, principal, "hello", butler="health")
+    busy = ModelRateLimited("the model is busy")
+    report, _ = await consolidate(memory, principal, NOTHING, busy)
+    assert report.message == "waiting; 1 episode waits: the model is busy"
 
 
 async def test_what_did_not_fit_is_given_back_with_its_attempt(

@@ -6,6 +6,7 @@ const TONES: Partial<Record<string, Tone>> = {
   running: "accent",
   retrying: "warn",
   given_back: "warn",
+  denied: "bad",
   lost: "warn",
   failed: "bad",
 };

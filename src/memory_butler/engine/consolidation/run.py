@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButlerError
 from memory_butler.domain.principals import Principal
@@ -37,7 +37,9 @@ log = get_logger()
 SCHEDULED = "schedule:consolidation"  # CONS-01
 MAX_OUTPUT_TOKENS = 8000
 
-Status = Literal["succeeded", "retrying", "failed", "given_back", "lost"]
+# `given_back` and `denied`: the episodes are as they were; a person must act on `denied`.
+Status = Literal["succeeded", "retrying", "failed", "given_back", "denied", "lost"]
+_UNREAD: Final[frozenset[Status]] = frozenset({"given_back", "denied"})
 # failed: nothing worked; partly: some did; waiting: nothing is wrong, and more waits.
 RunEnd = Literal["dry_run", "done", "partly", "failed", "waiting"]
 
@@ -72,8 +74,9 @@ class Report:
         """How it ended, all in all."""
         if self.dry_run:
             return "dry_run"
-        worked = sum(one.status == "succeeded" for one in self.groups)
-        if worked < len(self.groups):
+        ends = [one.status for one in self.groups if one.status != "given_back"]
+        worked = ends.count("succeeded")
+        if worked < len(ends):
             return "partly" if worked else "failed"
         return "waiting" if self.left else "done"
 
@@ -87,7 +90,7 @@ class Report:
             f"; {waiting} {'episode waits' if waiting == 1 else 'episodes wait'}" if waiting else ""
         )
         why = f": {self.why}" if self.why else ""
-        if not self.groups:
+        if all(one.status == "given_back" for one in self.groups):
             why = why or ", since another run has them or their next attempt is later"
             return f"nothing was consolidated{left}{why}" if self.left else "nothing waits"
         return f"{self.status}{left}{why}"
@@ -132,7 +135,7 @@ async def run_consolidation(
             failed.add(group)
         if report is not None:
             groups.append(report)
-            if report.status == "given_back":  # by no fault of the episodes: the next fares alike
+            if report.status in _UNREAD:  # the next fares alike
                 why = report.errors[-1]
     left = await episodes_left(memory, principal)
     return Report(False, waiting, groups, left, why)
@@ -219,7 +222,7 @@ async def _write_failure(
         # Nothing is wrong with the episodes, and no model has read them: they stay as they were,
         # however long it is away.
         await claims.give_back(memory, principal, begun, _outcome("failed", why, usage))
-        return "given_back", {}
+        return "denied" if isinstance(error, ModelAccessDenied) else "given_back", {}
     if isinstance(error, Conflict):
         await claims.abandon(memory, principal, begun, _outcome("abandoned", why, usage))
         return "lost", {}

@@ -199,9 +199,10 @@ def _linked(output: Any) -> None:
 
 
 def _ran(output: Any) -> None:
-    print(
-        f"{output.job}, dry run: nothing was changed." if output.dry_run else f"{output.job}: done."
-    )
+    if output.dry_run:
+        print(f"{output.job}, dry run: nothing was changed.")
+    else:  # that of episodes may have failed
+        print(f"{output.job}: {output.detail.get('status', 'done')}.")
     for name, value in output.detail.items():
         print(f"  {name.replace('_', ' ')}: {_told(value)}")
 

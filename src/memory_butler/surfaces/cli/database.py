@@ -55,7 +55,7 @@ def init(
 ) -> None:
     """Create roles and schema in your own PostgreSQL database; print the DSN to serve with.
 
-    Safe to repeat, and what to run after an update.
+    Safe to repeat, and what to run after an update. A password that you give is not printed.
     """
     from memory_butler.engine.administration import prepare_database
 
@@ -66,6 +66,10 @@ def init(
         if not password:
             raise ConfigurationError(f"the environment variable {runtime_password_env} is not set")
     prepared = complete(prepare_database(admin_dsn, password))
+    if runtime_password_env is not None:
+        complain(f"The database is ready. The DSN, without the password of {runtime_password_env}:")
+        print(prepared.without_password)
+        return
     if prepared.has_password:
         complain("The database is ready. Keep this DSN, it is not shown again:")
     else:

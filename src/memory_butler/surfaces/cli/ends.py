@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.problems import complain
 
@@ -13,6 +13,7 @@ def of_consolidation(output: Any) -> None:
 
     Raises:
         Unavailable: it failed for all of them.
+        ConfigurationError: the language model's key, name or account is not accepted.
     """
     _tell([one.status for one in output.consolidated], output.errors)
 
@@ -24,6 +25,8 @@ def of_job(output: Any) -> None:
 
 
 def _tell(ends: Sequence[str], errors: Sequence[str]) -> None:
+    if "denied" in ends:  # no group is tried after it, and none will be until a person acts
+        raise ConfigurationError(f"the language model refused access: {errors[-1]}")
     waits = "given_back" in ends  # by no fault of the episodes; no group is tried after it
     failed = sum(end not in ("succeeded", "given_back") for end in ends)
     groups = counted(len(ends), "group")

@@ -17,6 +17,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "entity_id": "entity",
     "source_entity_id": "entity",
     "target_entity_id": "entity",
+    "receipt_id": "context",
 }
 _NAMED_BY: Final[Mapping[str, str]] = {
     "memory_id": "memory_type",
@@ -37,7 +38,7 @@ def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
     found = {}
     for name, kind in kinds.items():
-        if kind in (*MEMORY_TYPES, "entity") and isinstance(given[name], str):
+        if kind in (*MEMORY_TYPES, "entity", "context") and isinstance(given[name], str):
             refuse_short(name, given[name])
             if is_prefix(given[name]):
                 found[name] = kind

@@ -37,7 +37,8 @@ _CODES_INTRO = """\
 
 An error is one line on standard error, `error: ` and what to do. A line that begins with `bug: ` is
 our own mistake. A consolidation that failed for every group of episodes ends with 7, with `--json`
-too; one that failed for some ends with 0 and a line on standard error.
+too; one that failed for some ends with 0 and a line on standard error. One whose model refuses the
+key ends with 8.
 """
 
 _IMPORT_INTRO = """\

@@ -156,8 +156,11 @@ def _calibration(output: Any) -> None:
 
 
 def _undone(output: Any) -> None:
-    what = ", ".join(f"{one.count} × {one.said}" for one in output.did)
-    print(f"{'Would undo' if output.dry_run else 'Undid'}, of {output.at:%Y-%m-%d %H:%M}: {what}.")
+    what = "; ".join(
+        one.said if one.count == 1 else f"{one.count} × {one.said}" for one in output.did
+    )
+    does = "Would undo" if output.dry_run else "Undid"
+    print(f"{does} the change of {output.at:%Y-%m-%d %H:%M} UTC: {what}.")
     made = table("", "What", "Says")
     for one in output.items:
         made.add_row(one.act, f"{one.kind}\n{one.id}", Text(short(one.about or "–")))
