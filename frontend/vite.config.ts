@@ -62,7 +62,7 @@ export default defineConfig({
             },
             {
               name: "shared",
-              test: /node_modules\/(lucide-react|clsx|openapi-fetch|@tanstack\/(react-)?query)|src\/(api|shell|ui)\/(?!Dialog|Drawer|Table|Toasts|SavedViews|SelectionBar)/,
+              test: /node_modules\/(lucide-react|clsx|openapi-fetch|@tanstack\/(react-)?query)|src\/(api|shell|ui)\/(?!Dialog|FormDialog|Drawer|Table|Toasts|SavedViews|SelectionBar)/,
               minShareCount: 3,
             },
             {

@@ -3,13 +3,14 @@
 import base64
 import io
 import re
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from dashboard.accessibility import violations_in_both_themes
 from dashboard.browser import PHONE, window
@@ -207,6 +208,56 @@ def test_a_picture_is_sent_shown_and_seen(page: Page, model: Talker) -> None:
     assert shown.evaluate("one => one.naturalWidth") == 1568
 
 
+def _late(route: Route) -> None:
+    """The answer, when the reply is there already."""
+    time.sleep(1.5)
+    route.continue_()
+
+
+def test_a_picture_does_not_push_what_is_said_out_of_view(page: Page, model: Talker) -> None:
+    """It arrives after its message, and makes the conversation longer then."""
+    box = open_chat(page, "iris-tall")
+    model.replies = ["<say>" + "A few words more. " * 60 + "</say>", "<say>A tall one.</say>"]
+    box.fill("Tell me something long.")
+    box.press("Enter")
+    expect(said(page).last).to_contain_text("A few words more.")
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    picture = io.BytesIO()
+    Image.new("RGB", (300, 600), "green").save(picture, "PNG")
+    page.get_by_label("Picture to attach").set_input_files(
+        {"name": "tall.png", "mimeType": "image/png", "buffer": picture.getvalue()}
+    )
+    expect(page.get_by_alt_text("To be sent")).to_be_visible()
+    page.route("**/picture", _late)
+    box.fill("What is this?")
+    box.press("Enter")
+    expect(said(page).last).to_contain_text("A tall one.")
+    shown = page.get_by_alt_text(re.compile("^Picture of message"))
+    expect(shown).to_have_js_property("naturalHeight", 600)
+    expect(page.get_by_role("button", name="Introduce yourself")).to_be_in_viewport()
+
+
+def test_what_was_masked_is_sent_as_typed_by_one_button(page: Page, model: Talker) -> None:
+    box = open_chat(page, "garnet")
+    model.replies = ["<say>I saw no key.</say>", "<say>I see it.</say>"]
+    box.fill("My key is AKIAIOSFODNN7EXAMPLE.")
+    box.press("Enter")
+    expect(said(page).last).to_contain_text("I saw no key.")
+    expect(page.get_by_text(re.compile("^Masked before it was stored"))).to_be_visible()
+    # A person has no calls to repeat.
+    expect(page.get_by_text("allow_secrets")).to_have_count(0)
+    page.get_by_role("button", name="Send it as typed").click()
+    expect(said(page).last).to_contain_text("I see it.")
+    assert "AKIAIOSFODNN7EXAMPLE" in str(model.asked[-1]["messages"][-1])
+
+    box.fill("The other key is AKIAIOSFODNN7EXAMPLE.")
+    page.get_by_role("button", name="Pin").click()
+    page.get_by_role("button", name="Keep it as typed").click()
+    on_mind = page.get_by_role("complementary", name="On its mind")
+    expect(on_mind.get_by_text("The other key is AKIAIOSFODNN7EXAMPLE.")).to_be_visible()
+    expect(on_mind.get_by_role("listitem")).to_have_count(1)
+
+
 def test_what_is_on_its_mind_is_changed_dropped_and_taken_back(page: Page) -> None:
     box = open_chat(page, "mira")
     box.fill("Ana likes green tea")
@@ -254,8 +305,10 @@ def test_a_failed_reply_is_asked_for_again(page: Page, model: Talker) -> None:
 
 @pytest.mark.parametrize("size", [(1280, 832), PHONE])
 def test_the_chat_is_accessible_and_as_wide_as_the_window(
-    browser: Browser, url: str, model: Talker, size: tuple[int, int]
+    browser: Browser, url: str, demo_folder: Path, size: tuple[int, int]
 ) -> None:
+    with opened(demo_folder, "default", "vega-of-the-lyre", JournalConfig(), no_keys, create=True):
+        pass  # a second one, to choose from
     with window(browser, url, size=size) as context:
         page = context.new_page()
         open_chat(page, "default")
@@ -263,6 +316,9 @@ def test_the_chat_is_accessible_and_as_wide_as_the_window(
         assert page.evaluate("document.documentElement.scrollWidth") == size[0] or (
             page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         )
+        box = page.get_by_label("Companion", exact=True).bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= size[0]
         assert violations_in_both_themes(page) == []
 
 

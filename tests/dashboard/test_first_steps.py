@@ -77,3 +77,10 @@ def test_the_first_steps_are_copied_and_tick_themselves(page: Page) -> None:
     page.reload()
     expect(page.get_by_role("region", name="Backlog")).to_be_visible()
     expect(steps).to_have_count(0)
+
+
+def test_without_a_journal_the_page_leads_to_the_first_message(page: Page) -> None:
+    page.goto("/journal")
+    page.get_by_role("link", name="Begin a conversation").click()
+    expect(page.get_by_role("heading", level=1, name="Chat")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()

@@ -69,6 +69,7 @@ def test_without_a_model_maintenance_says_what_is_missing(page: Page) -> None:
     page.goto("/journal?tab=maintenance")
     compiling = page.get_by_role("region", name="Compile")
     expect(compiling).to_contain_text("This server has none")
+    expect(compiling).to_contain_text("It does not run by itself: there is no language model.")
     compiling.get_by_role("button", name="Run now").click()
     expect(compiling.get_by_role("status")).to_contain_text("no language model was found")
     # A model that nobody configured is no outage.

@@ -18,6 +18,18 @@ def url(read_only_url: str) -> str:
     return read_only_url
 
 
+# Of a select: the room between its edges and its arrow, and what the longest of its choices takes.
+_SHOWN = """select => {
+  const { paddingLeft, paddingRight } = getComputedStyle(select);
+  return select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+}"""
+_NEEDED = """select => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(select).font;
+  return Math.max(...[...select.options].map((one) => pen.measureText(one.label).width));
+}"""
+
+
 @pytest.mark.parametrize("shown", PAGES, ids=[one.name for one in PAGES])
 def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     """One visit: light, quiet, asking nobody else, accessible in both themes, fit for a phone."""
@@ -35,6 +47,34 @@ def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     # As bench/dashboard.py measures it: what came over the wire, headers and answers included.
     assert 100_000 < sum(tab.received) < 200_000
+
+
+def test_a_sweep_is_told_in_figures_with_their_names(tab: Tab) -> None:
+    tab.page.goto("/memory/timeline?kind=decay_sweep_completed")
+    told = tab.page.get_by_text(re.compile("facts evaluated")).first
+    expect(told).to_have_text(re.compile(r"facts fade: \d+, .*facts evaluated: \d+"))
+
+
+def test_a_form_shows_the_choices_of_its_select_in_full(tab: Tab) -> None:
+    page = tab.page
+    page.goto("/memory/facts")
+    page.get_by_role("button", name="Add a fact").click()
+    select = page.get_by_role("dialog").get_by_label("Permanence")
+    for width in (1280, PHONE[0]):
+        page.set_viewport_size({"width": width, "height": 832})
+        assert select.evaluate(_SHOWN) >= select.evaluate(_NEEDED)
+
+
+def test_how_a_name_matched_is_on_one_line_on_a_phone(tab: Tab) -> None:
+    page = tab.page
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.goto("/memory/entities?show=resolve&name=tavares&fuzzy=yes")
+    told = page.get_by_text("Part of a name or alias")
+    expect(told).to_have_count(2)
+    for one in told.all():
+        assert one.evaluate(
+            "one => one.offsetHeight < 2 * parseFloat(getComputedStyle(one).fontSize)"
+        )
 
 
 @pytest.mark.requirement("DASH-10", "DASH-13")

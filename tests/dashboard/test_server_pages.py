@@ -37,7 +37,9 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
     expect(told).to_contain_text("Nothing was learned: no language model is configured.")
     expect(told).not_to_contain_text("dry_run")
     runs = page.get_by_role("region", name="Consolidations").get_by_role("listitem")
-    expect(runs.filter(has_text="succeeded").first).to_be_visible()
+    expect(runs.filter(has_text="succeeded").first).to_contain_text(
+        "by an agent, with its own model"
+    )
     expect(runs.filter(has_text="the answer is not JSON").first).to_contain_text("retrying")
 
 

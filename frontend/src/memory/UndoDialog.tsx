@@ -121,7 +121,9 @@ function Preview({ undo, onFirst }: PreviewProps) {
           </ul>
         </div>
       ) : (
-        <p className="text-sm text-ink-3">This cannot be undone itself: you would do it again.</p>
+        <p className="text-sm text-ink-3">
+          An undo cannot be undone. To have the change back, make it again.
+        </p>
       )}
     </div>
   );

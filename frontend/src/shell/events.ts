@@ -50,7 +50,7 @@ export function toldOf({ about, payload, said }: Event): string {
   if (about === null && typeof relation === "string")
     return words(`${source_type} ${relation} ${target_type}`);
   const figures = Object.entries(payload).flatMap(([name, value]) =>
-    typeof value === "number" && value !== 0 ? [`${words(name)} ${count(value)}`] : [],
+    typeof value === "number" && value !== 0 ? [`${words(name)}: ${count(value)}`] : [],
   );
   return about ?? (figures.join(", ") || said);
 }

@@ -15,8 +15,8 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** What a permanence means for a reader: how long such a fact takes to lose half its confidence. */
 export const PERMANENCE_MEANING: Record<Permanence, string> = {
   permanent: "never fades",
-  stable: "halves in about a year",
-  standard: "halves in about three months",
-  volatile: "halves in about three weeks",
-  ephemeral: "halves in about a week",
+  stable: "halves in a year",
+  standard: "halves in 3 months",
+  volatile: "halves in 3 weeks",
+  ephemeral: "halves in a week",
 };

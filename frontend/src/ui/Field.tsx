@@ -82,15 +82,18 @@ export function Select<Value extends string>({
   options,
   any,
 }: SelectProps<Value>) {
+  const field = useContext(Ids);
   return (
     <select
-      {...useContext(Ids)}
+      {...field}
       aria-label={label}
       value={value ?? ""}
       onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
       className={clsx(
         BOX,
-        "min-w-0 pr-7 md:max-w-44",
+        "min-w-0 pr-7",
+        // Among filters it is narrow; in a form as wide as its column, for its labels to be read.
+        !field.id && "md:max-w-44",
         any && value && "border-accent bg-accent-soft text-accent-ink",
       )}
     >

@@ -19,7 +19,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
           <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
           {lead && <p className="mt-1 max-w-2xl text-ink-2">{lead}</p>}
         </div>
-        {actions && <div className="flex items-center gap-2">{actions}</div>}
+        {actions && <div className="flex min-w-0 flex-wrap items-center gap-2">{actions}</div>}
       </header>
       {children}
     </div>

@@ -22,7 +22,9 @@ export default function Toasts() {
             one.tone === "bad" && "border-bad",
           )}
         >
-          <Radix.Title className="min-w-0 flex-1 break-words">{one.text}</Radix.Title>
+          <Radix.Title className="min-w-0 flex-1 break-words first-letter:uppercase">
+            {one.text}
+          </Radix.Title>
           {one.keep && (
             <Radix.Action asChild altText="Keep it as typed" onClick={one.keep}>
               <Button small>Keep it as typed</Button>

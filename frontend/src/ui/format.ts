@@ -17,10 +17,10 @@ export function count(value: number): string {
   return value < 100_000 ? WHOLE.format(value) : COMPACT.format(value);
 }
 
-/** 0.87 as "87 %", always rounded down to 99 below 1: only certainty is shown as such. */
+/** 0.87 as "87 %" on one line, always rounded down to 99 below 1: only certainty is shown as such. */
 export function percent(value: number): string {
   const rounded = Math.round(value * 100);
-  return `${rounded === 100 && value < 1 ? 99 : rounded} %`;
+  return `${rounded === 100 && value < 1 ? 99 : rounded}\u00a0%`;
 }
 
 /** "3 days ago", "in 2 hours", "just now". */

@@ -136,9 +136,9 @@ def upkeep(
     left = bounds.daily_token_budget - used
     waits = _waits(runs, now)
     if not has_model:
-        waits = "it is off: there is no language model"
+        waits = "there is no language model"
     elif bounds.daily_token_budget == 0:
-        waits = "it is off: daily_token_budget is 0"
+        waits = "daily_token_budget is 0"
     elif left < bounds.portion_tokens + bounds.max_output_tokens:
         waits = "the budget for 24 hours is used up"
     unread = len(companion.desk.unread_events(min(bounds.after_messages, MAX_LISTED)))

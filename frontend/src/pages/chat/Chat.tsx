@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import clsx from "clsx";
 import { Undo2 } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
 import { Composer } from "@/pages/chat/Composer";
@@ -11,7 +11,7 @@ import { here, Introduce } from "@/pages/chat/Introduce";
 import { OnItsMind } from "@/pages/chat/OnItsMind";
 import { useConversation } from "@/pages/chat/said";
 import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
-import { undoItem } from "@/pages/journal/corrections";
+import { maskedOf, undoItem } from "@/pages/journal/corrections";
 import { Message, Pieces } from "@/pages/journal/Message";
 import { companionOption, companions, type JournalEvent } from "@/pages/journal/queries";
 import { useChange } from "@/shell/change";
@@ -83,6 +83,8 @@ type Failed = Extract<TurnEnd, { kind: "failed" }>;
 interface Note {
   lines: readonly string[];
   undoes?: number | undefined;
+  /** Sends the message again with what was masked in it. */
+  keep?: (() => void) | undefined;
 }
 
 interface TalkProps {
@@ -112,7 +114,7 @@ function Talk({ companion, exists, hidden }: TalkProps) {
   const isRead = !exists || said.events !== undefined;
   const isIntroducing = isRead && (wantsForm ?? events.length === 0);
   const looking = useRef<AbortController>(undefined);
-  const { end, stay } = useAtEnd([newest?.id, pieces, busy, notes, failed, hidden, isIntroducing]);
+  const { whole, end, stay } = useAtEnd();
 
   const refresh = useCallback(
     () => queries.invalidateQueries({ queryKey: ["journal"] }),
@@ -169,7 +171,11 @@ function Talk({ companion, exists, hidden }: TalkProps) {
     [],
   );
 
-  const begin = async (text: string | null, picture?: string, blind = false) => {
+  const begin = async (
+    text: string | null,
+    picture?: string,
+    { blind = false, allow_secrets = false } = {},
+  ) => {
     looking.current?.abort();
     // Until the message is kept there is nothing to look at.
     looking.current = new AbortController();
@@ -181,14 +187,15 @@ function Talk({ companion, exists, hidden }: TalkProps) {
       const { logged } = await answer(
         api.POST("/api/journal/{companion}/turns", {
           params: { path: { companion } },
-          body: { content: text, picture: picture ?? null, blind, allow_secrets: false },
+          body: { content: text, picture: picture ?? null, blind, allow_secrets },
         }),
       );
       if (logged) {
-        const secrets = logged.secrets ? [logged.secrets] : [];
+        const { secrets, noted: kept, unmatched } = logged;
         const note = {
-          lines: [...secrets, ...logged.noted, ...logged.unmatched],
-          undoes: logged.noted.length ? logged.changed[0]?.id : undefined,
+          lines: [...(secrets ? [maskedOf(secrets)] : []), ...kept, ...unmatched],
+          undoes: kept.length ? logged.changed[0]?.id : undefined,
+          keep: secrets ? () => void begin(text, picture, { allow_secrets: true }) : undefined,
         };
         setNotes((before) => noted(before, logged.event_id, note));
       }
@@ -212,7 +219,7 @@ function Talk({ companion, exists, hidden }: TalkProps) {
 
   return (
     <div hidden={hidden} className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
-      <section aria-label="Conversation" className="min-w-0 lg:order-first">
+      <section ref={whole} aria-label="Conversation" className="min-w-0 lg:order-first">
         {said.hasOlder && (
           <div className="mb-4 flex justify-center">
             <Button small busy={said.isLoadingOlder} onClick={said.loadOlder}>
@@ -239,7 +246,7 @@ function Talk({ companion, exists, hidden }: TalkProps) {
               <Message event={one} companion={companion} />
               <Noted
                 note={notes.get(one.id)}
-                busy={change.isPending}
+                busy={change.isPending || busy}
                 onUndo={(item) => takeBack(one.id, item)}
               />
             </li>
@@ -277,7 +284,7 @@ function Talk({ companion, exists, hidden }: TalkProps) {
               Ask again
             </Button>
             {unanswered.image_path && (
-              <Button small onClick={() => void begin(null, undefined, true)}>
+              <Button small onClick={() => void begin(null, undefined, { blind: true })}>
                 Ask without the picture
               </Button>
             )}
@@ -323,10 +330,15 @@ interface NotedProps {
 
 function Noted({ note, busy, onUndo }: NotedProps) {
   if (!note || note.lines.length === 0) return null;
-  const { lines, undoes } = note;
+  const { lines, undoes, keep } = note;
   return (
     <p className="mt-1 flex max-w-[92%] flex-wrap items-center gap-1.5 text-xs text-ink-3">
       <span className="memory-text">{lines.join("; ")}</span>
+      {keep && (
+        <Button small kind="quiet" disabled={busy} onClick={keep}>
+          Send it as typed
+        </Button>
+      )}
       {undoes !== undefined && (
         <Button small kind="quiet" disabled={busy} onClick={() => onUndo(undoes)}>
           <Undo2 /> Undo
@@ -348,12 +360,20 @@ function Heard({ newest }: { newest: JournalEvent | undefined }) {
   );
 }
 
-/** Keeps the end in view while there is more to come, for who has it in view or has just sent. */
-function useAtEnd(grows: readonly unknown[]) {
+/**
+ * Keeps the end in view while there is more to come, for who has it in view or has just sent. Whatever
+ * makes the conversation longer counts, such as a picture that arrives after its message.
+ */
+function useAtEnd() {
+  const whole = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const isSeen = useRef(true);
   useEffect(() => {
-    if (!end.current) return;
+    if (!whole.current || !end.current) return;
+    // A new size is reported before the other reports that the end has left the view.
+    const grown = new ResizeObserver(() => {
+      if (isSeen.current) end.current?.scrollIntoView({ block: "end" });
+    });
     const seen = new IntersectionObserver(
       ([entry]) => {
         // Hidden, it has no width, and that it is out of view says nothing.
@@ -361,18 +381,17 @@ function useAtEnd(grows: readonly unknown[]) {
       },
       { rootMargin: "0px 0px 100px 0px" },
     );
+    grown.observe(whole.current);
     seen.observe(end.current);
-    return () => seen.disconnect();
+    return () => {
+      grown.disconnect();
+      seen.disconnect();
+    };
   }, []);
-  // Before the browser lays out what has come, which may push the end out of view.
-  useLayoutEffect(() => {
-    if (isSeen.current) end.current?.scrollIntoView({ block: "end" });
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, grows);
   const stay = () => {
     isSeen.current = true;
   };
-  return { end, stay };
+  return { whole, end, stay };
 }
 
 function showsSomething(one: JournalEvent): boolean {

@@ -110,7 +110,7 @@ function CandidateLine({ candidate, isFirst }: { candidate: Candidate; isFirst: 
         </p>
       </div>
       {isFirst && <Badge tone="good">best match</Badge>}
-      <div className="w-52 max-sm:flex-1">
+      <div className="w-52 max-sm:flex-1 max-sm:basis-40">
         <div className="flex items-baseline justify-between text-xs text-ink-2">
           <span>{title}</span>
           <b className="text-base font-semibold text-ink">{candidate.score.toFixed(1)}</b>

@@ -2,6 +2,7 @@ import type { Consolidation } from "@/pages/jobs/queries";
 import { Figures } from "@/pages/jobs/Detail";
 import { UndoButton } from "@/memory/UndoButton";
 import { RunStatus } from "@/pages/jobs/RunStatus";
+import { by } from "@/shell/events";
 import { Card } from "@/ui/Card";
 import { Code } from "@/ui/EmptyState";
 import { count, plural } from "@/ui/format";
@@ -56,7 +57,7 @@ function Line({ run }: { run: Consolidation }) {
           {count(tokens)} tokens ({count(run.tokens_in)} in, {count(run.tokens_out)} out)
         </span>
         {run.cost_usd !== null && <span>{DOLLARS.format(run.cost_usd)}</span>}
-        <span>asked by {run.trigger_source}</span>
+        <span>{begunBy(run.trigger_source)}</span>
       </p>
       {run.errors.length > 0 && (
         <details className="mt-2 text-sm">
@@ -72,4 +73,10 @@ function Line({ run }: { run: Consolidation }) {
       )}
     </>
   );
+}
+
+/** Who began a run, in words: "schedule:consolidation", "manual:cli". */
+function begunBy(source: string): string {
+  if (source === "host:consolidation") return "by an agent, with its own model";
+  return by(source.replace(/^manual:|:consolidation$/, ""));
 }

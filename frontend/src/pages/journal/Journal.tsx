@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { NotebookPen } from "lucide-react";
 import { Fragments } from "@/pages/journal/Fragments";
 import { Learned } from "@/pages/journal/Learned";
@@ -11,6 +11,7 @@ import type { JournalSearch, JournalTab } from "@/pages/journal/route";
 import { Stream } from "@/pages/journal/Stream";
 import { LookBack } from "@/shell/LookBack";
 import { usePastDays } from "@/shell/past";
+import { buttonClass } from "@/ui/Button";
 import { Code, EmptyState } from "@/ui/EmptyState";
 import { Select } from "@/ui/Field";
 import { Page } from "@/ui/Page";
@@ -65,9 +66,18 @@ export default function Journal() {
       {!known ? (
         <SkeletonRows rows={8} className="h-14" />
       ) : companion === undefined ? (
-        <EmptyState icon={NotebookPen} title="No companion keeps a journal here yet">
-          A journal begins with the first message. Try <Code>memory-butler journal chat</Code>, or
-          bring an old conversation with <Code>memory-butler journal import FILE</Code>
+        <EmptyState
+          icon={NotebookPen}
+          title="No companion keeps a journal here yet"
+          action={
+            <Link to="/chat" className={buttonClass("primary")}>
+              Begin a conversation
+            </Link>
+          }
+        >
+          A journal begins with the first message: here, or with{" "}
+          <Code>memory-butler journal chat</Code>. Bring an old conversation with{" "}
+          <Code>memory-butler journal import FILE</Code>
         </EmptyState>
       ) : (
         <Tabs

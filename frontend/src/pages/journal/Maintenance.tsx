@@ -108,9 +108,9 @@ function Compile({
       </p>
       <p className="mt-2 text-sm text-ink-3">
         {upkeep.waits
-          ? `Nothing is compiled by itself now: ${upkeep.waits}. `
+          ? `It does not run by itself: ${upkeep.waits}. `
           : `It runs by itself after ${plural(upkeep.after_messages, "message")}, and at the end of a conversation. `}
-        Within 24 hours runs took {count(upkeep.used)} of {count(upkeep.budget)} tokens.
+        Runs of the last 24 hours used {count(upkeep.used)} of {count(upkeep.budget)} tokens.
       </p>
       <div role="status">
         {compiling.isPending && <p className="mt-3 text-sm text-ink-3">Under way…</p>}

@@ -15,18 +15,31 @@ export function forgetItem(companion: string, id: number): Change {
   };
 }
 
+/** What was masked in a message, without what a program would do about it: a page has a button. */
+export function maskedOf(secrets: string): string {
+  return secrets.replace(/ If the user wants .*$/, "");
+}
+
 /** Puts another text in the place of an item's. */
-export function editItem(companion: string, id: number, content: string): Change {
+export function editItem(
+  companion: string,
+  id: number,
+  content: string,
+  allow_secrets = false,
+): Change {
   return async () => {
     const { changed, secrets } = await answer(
       api.POST("/api/journal/{companion}/mind/edit", {
         params: { path: { companion } },
-        body: { item_id: id, content, allow_secrets: false },
+        body: { item_id: id, content, allow_secrets },
       }),
     );
     const now = changed.at(-1)?.id ?? id;
-    const said = secrets ? `Changed on its mind. ${secrets}` : "Changed on its mind.";
-    return { said, undo: undoItem(companion, now) };
+    return {
+      said: `Changed on its mind.${secrets ? ` ${maskedOf(secrets)}` : ""}`,
+      undo: undoItem(companion, now),
+      ...(secrets && { keep: editItem(companion, now, content, true) }),
+    };
   };
 }
 
@@ -54,8 +67,10 @@ export function keepItem(companion: string, type: "pin" | "plan", text: string):
     );
     const id = changed.at(-1)?.id;
     return {
-      said: [...noted, ...(secrets ? [secrets] : [])].join("; "),
+      said: [...noted, ...(secrets ? [maskedOf(secrets)] : [])].join("; "),
       ...(id !== undefined && { undo: undoItem(companion, id) }),
+      // In the place of what it keeps now.
+      ...(id !== undefined && secrets && { keep: editItem(companion, id, text, true) }),
     };
   };
 }

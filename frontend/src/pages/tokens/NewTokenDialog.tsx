@@ -5,6 +5,7 @@ import { CopyButton } from "@/ui/CopyButton";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Field, Input, Select } from "@/ui/Field";
+import { FormDialog } from "@/ui/FormDialog";
 
 const SCOPES: readonly { scope: Scope; means: string }[] = [
   { scope: "read", means: "search, recall and look at everything" },
@@ -51,51 +52,41 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
   const give = (scope: Scope, given: boolean) =>
     setScopes((now) => (given ? [...now, scope] : now.filter((one) => one !== scope)));
   return (
-    <Dialog
+    <FormDialog
       onClose={onClose}
       title="New token"
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-token" busy={busy} disabled={!isReady}>
-            Create
-          </Button>
-        </>
+      submit="Create"
+      onSubmit={() =>
+        isReady && onCreate({ name: name.trim(), scopes, days: days && Number(days) })
       }
+      busy={busy}
+      disabled={!isReady}
+      refusal={error}
     >
-      <form
-        id="new-token"
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) onCreate({ name: name.trim(), scopes, days: days && Number(days) });
-        }}
-      >
-        <Field label="Name" hint="Who it is for; events show it as the actor." error={error}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} />
-        </Field>
-        <fieldset>
-          <legend className="mb-1.5 text-sm font-medium">May</legend>
-          {SCOPES.map(({ scope, means }) => (
-            <label key={scope} className="flex items-baseline gap-2 py-1">
-              <input
-                type="checkbox"
-                className="accent-accent"
-                checked={scopes.includes(scope)}
-                onChange={(event) => give(scope, event.target.checked)}
-              />
-              <span>
-                <span className="font-medium">{scope}</span>{" "}
-                <span className="text-ink-2">{means}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <Field label="Expires">
-          <Select label="Expires" any="Never" value={days} onChange={setDays} options={LIFETIMES} />
-        </Field>
-      </form>
-    </Dialog>
+      <Field label="Name" hint="Who it is for; events show it as the actor.">
+        <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} />
+      </Field>
+      <fieldset>
+        <legend className="mb-1.5 text-sm font-medium">May</legend>
+        {SCOPES.map(({ scope, means }) => (
+          <label key={scope} className="flex items-baseline gap-2 py-1">
+            <input
+              type="checkbox"
+              className="accent-accent"
+              checked={scopes.includes(scope)}
+              onChange={(event) => give(scope, event.target.checked)}
+            />
+            <span>
+              <span className="font-medium">{scope}</span>{" "}
+              <span className="text-ink-2">{means}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Expires">
+        <Select label="Expires" any="Never" value={days} onChange={setDays} options={LIFETIMES} />
+      </Field>
+    </FormDialog>
   );
 }
 
