@@ -37,7 +37,7 @@ class RunConsolidationOutput(Output):
     """What was done; without a language model, what waits."""
 
     status: RunEnd = Field(
-        description="failed: nothing worked; partly: some did; waiting: all did, and more waits."
+        description="failed: nothing worked; partly: some did; waiting: none failed, more waits."
     )
     message: str
     left: dict[str, int] = Field(default={}, description="How many wait still, by butler.")
