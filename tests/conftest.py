@@ -34,12 +34,16 @@ from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.eight_bits import PrecisionChoice
 from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.minilm import EmbeddingEngine
+from memory_butler.logs import get_logger
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import Pool, open_pool, prepare_connection
 
 # No test may spend money: a key in the environment would be found, and used, by a server.
 for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
     os.environ.pop(_key, None)
+
+# structlog is told the form of our lines now: in a test that captures them it would learn none.
+_ = get_logger().error
 
 # The same vectors on every processor. The suite holds in 8 bits as well: set the variable to int8.
 _PRECISION: Final = "MEMORY_BUTLER_MEMORY__EMBEDDING_PRECISION"

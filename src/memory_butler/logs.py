@@ -90,14 +90,23 @@ class _Formatter(logging.Formatter):
 
 
 def _tell_structlog() -> None:
-    """Configure it once; whoever logs meanwhile waits, or its defaults would write to stdout."""
+    """Configure it once; whoever logs meanwhile waits, or its defaults would write to stdout.
+
+    In a program that never calls `configure`, and has not configured structlog either, it gets our
+    form: by itself it would show the values of local variables, which are memories.
+    """
     global _waiting
-    if _waiting is None:
-        return
     import structlog
 
+    if _waiting is None and structlog.is_configured():
+        return
     with _telling:
         if _waiting is None:
+            if not structlog.is_configured():
+                structlog.configure(
+                    processors=[*_shared(), _renderer("auto")],
+                    logger_factory=_to_standard_error,
+                )
             return
         level, form = _waiting
         structlog.configure(
@@ -107,6 +116,13 @@ def _tell_structlog() -> None:
             cache_logger_on_first_use=False,
         )
         _waiting = None
+
+
+def _to_standard_error(*_: object) -> "structlog.PrintLogger":
+    """To where standard error is when a line is written: it is not ours to keep."""
+    import structlog
+
+    return structlog.PrintLogger(sys.stderr)
 
 
 def _shared() -> "list[structlog.typing.Processor]":

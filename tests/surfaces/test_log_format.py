@@ -101,3 +101,39 @@ def test_the_first_lines_of_two_threads_keep_off_standard_output() -> None:
     )
     assert done.stdout == ""
     assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["said", "said"]
+
+
+_IN_A_HOST = """
+import sys
+from memory_butler import logs
+if sys.argv[1] == "configured":
+    import structlog
+    def shown(logger, name, event):
+        return "the host's: " + event["event"]
+    structlog.configure(processors=[shown])
+def fails(told):
+    raise ValueError("no")
+try:
+    fails("Ana is " + "ill")
+except ValueError:
+    logs.get_logger().exception("bug")
+"""
+
+
+def _in_a_host(way: str) -> "subprocess.CompletedProcess[str]":
+    arguments = [sys.executable, "-c", _IN_A_HOST, way]
+    return subprocess.run(arguments, capture_output=True, text=True, check=True)
+
+
+def test_a_host_that_configured_nothing_sees_no_memory_and_keeps_its_standard_output() -> None:
+    """structlog by itself prints a traceback there, with the values of local variables."""
+    done = _in_a_host("bare")
+    assert done.stdout == ""
+    line = json.loads(done.stderr)
+    assert line["event"] == "bug"
+    assert "ValueError: no" in line["exception"]
+    assert "Ana is ill" not in done.stderr
+
+
+def test_a_host_that_configured_its_logs_gets_ours_among_them() -> None:
+    assert _in_a_host("configured").stdout == "the host's: bug\n"
