@@ -270,6 +270,19 @@ def test_the_palette_finds_facts_rules_episodes_and_pages(page: Page) -> None:
     expect(page).to_have_url(re.compile("/memory/facts$"))
 
 
+_ENDLESS = """document.getAnimations().filter(
+    (one) => one.effect.getComputedTiming().endTime === Infinity).length"""
+
+
+def test_nothing_moves_for_long_where_little_motion_is_asked_for(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/api/memory/facts?*", lambda route: held.append(route))
+    page.goto("/memory/facts")
+    expect(page.get_by_role("status", name="Loading")).to_be_visible()
+    assert page.evaluate(_ENDLESS) == 0
+    assert held
+
+
 def test_no_key_is_lost_while_the_palette_loads(page: Page) -> None:
     held: list[Route] = []
     page.route("**/assets/Palette-*.js", lambda route: held.append(route))
