@@ -261,10 +261,20 @@ def test_what_takes_the_user_two_sentences_is_first_hand() -> None:
         ("welche Größe hat das Regal", True),
         ("wie besprochen: der Schlüssel liegt im Regal", False),
         ("muss ich morgens nehmen", False),
+        ("休館日はいつですか。", True),
+        ("休館日は？", True),
+        ("图书馆周四关门吗", True),
+        ("休館日は火曜日です。", False),
     ],
 )
 def test_a_question_is_told_from_a_clause_and_a_request(sentence: str, asks: bool) -> None:
     assert is_question(sentence) is asks
+
+
+def test_where_a_script_parts_no_words_pairs_of_letters_are_compared() -> None:
+    heard = account("User: 来月から休館日を火曜日に変えます。\nAssistant: はい。", ())
+    assert user_says(heard, Statement("図書室", "closed", "図書室の休館日は火曜日"))
+    assert not user_says(heard, Statement("図書室", "phone", "図書室の電話は二階"))
 
 
 def test_an_unrelated_word_in_another_conversation_confirms_nothing() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from memory_butler.domain.relevance import (
     Asked,
     Bearing,
+    codes_in,
+    is_code,
     is_personal,
     is_pleasantry,
     is_task,
@@ -214,3 +216,48 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert is_task("Übersetze 'guten Tag'")
     assert is_personal("Welche Größe hat unser Enkel?")
     assert not is_personal("Schreib mir ein Gedicht")
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("why does BRG-77 come back?", ["BRG-77"]),
+        ("git show 04be9d1, then 5c1aa20.", ["04be9d1", "5c1aa20"]),
+        ("open lib/valves/pump.py:", ["lib/valves/pump.py"]),
+        ("set PUMP_DSN in /etc/pump", ["PUMP_DSN", "/etc/pump"]),
+        ("pump.local:8443 is down", ["pump.local:8443"]),
+        ("10km at 19h30 or 3pm, 2026-05-01T10:00, 24/7, 1,5 bar, 16-bit", []),
+        ("e.g. and/or, he said: no. Next", []),
+        ("the 3rd mp3", []),
+    ],
+)
+def test_codes_are_told_from_prose_and_amounts(text: str, codes: list[str]) -> None:
+    assert codes_in(text) == codes
+
+
+def test_a_text_of_codes_alone_is_one() -> None:
+    assert is_code(" BRG-77, lib/pump.py? ")
+    assert not is_code("BRG-77 again")
+    assert not is_code("?")
+
+
+def test_a_code_that_a_memory_has_speaks_for_it_and_one_that_none_has_against_all() -> None:
+    asked = replace(ASKED, words=frozenset({"brg", "-77"}), question=False, code_alone=True)
+    far = Bearing(0.1, frozenset({"brg"}))
+    assert probability(asked, {1: far, 2: replace(far, coded=True)}) > 0.5
+    assert probability(asked, {1: replace(far, similarity=0.5)}) < 0.1
+    found = relevances(asked, {1: Bearing(0.1, frozenset()), 2: replace(far, coded=True)})
+    assert found[2] > 2 * found[1]
+
+
+@pytest.mark.parametrize(
+    "said", ["Sounds good, go ahead", "d'accord merci", "Bonne soirée", "はい、お願いします"]
+)
+def test_what_only_agrees_is_a_pleasantry(said: str) -> None:
+    assert is_pleasantry(said)
+
+
+def test_to_whom_something_is_explained_is_no_matter_of_theirs() -> None:
+    assert not is_personal("Explique-moi les marées")
+    assert is_task("Explique-moi les marées")
+    assert is_personal("Explique-moi ma facture")

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.text import preprocess_text
-from memory_butler.domain.wording import MARK, asked, marked, told, without_cjk
+from memory_butler.domain.wording import MARK, asked, marked, telling, told, without_cjk
 
 # text, as a memory's words, as a question's
 CUT = [
     ("地下室的钥匙", "地 下 室 的 钥 匙 地下 下室 室的 的钥 钥匙", "地下 下室 室的 的钥 钥匙"),
     ("猫", "猫", "猫"),
-    ("鍵はどこ？", "鍵 はど どこ ？", "鍵 はど どこ ？"),  # a run is of one script
+    ("鍵はどこ？", "鍵 はど どこ", "鍵 はど どこ"),  # a run is of one script, a sign is no word
+    ("「猫」、はい。", "猫 はい", "猫 はい"),
     ("プールで泳ぐ", "プー ール 泳", "プー ール 泳"),  # particles go
     ("치과에 간다", "치과 과에 간다", "치과 과에 간다"),
     ("用 PostgreSQL 备份", "用 PostgreSQL 备 份 备份", "用 PostgreSQL 备份"),
@@ -28,6 +29,15 @@ def test_runs_of_cjk_letters_become_pairs(text: str, of_memory: str, of_question
 @given(st.text())
 def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
     assert set(asked(text).split()) <= set(told(text).split())
+
+
+def test_grammar_is_not_what_a_question_tells() -> None:
+    assert telling(["です", "'して'", "庭師", "'d'", "'jardin' | 'jardins'", "c"]) == {
+        "庭師",
+        "'jardin' | 'jardins'",
+        "c",
+    }
+    assert telling(["さく", "くら"]) == {"さく", "くら"}  # a name, perhaps: there is nothing else
 
 
 def test_other_letters_stay_and_cjk_goes() -> None:

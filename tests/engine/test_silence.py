@@ -99,6 +99,83 @@ async def test_in_another_language_it_keeps_silent_too(
     assert await recall(memory, principal, prompt) == []
 
 
+ATELIER = (
+    "葵は火曜日に陶芸教室へ行く",
+    "窯の温度は千二百四十度",
+    "粘土は三河屋から買っている",
+    "材料費は一人八百円",
+    "棚の鍵は受付にある",
+    "月末に作品展を開く",
+)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["光合成を説明して", "おはようございます", "海はなぜ青いのですか？"]
+)
+async def test_a_small_store_in_japanese_keeps_silent_too(
+    memory: Memory, principal: Principal, prompt: str
+) -> None:
+    for n, text in enumerate(ATELIER):
+        await store_fact(memory, principal, "工房", f"メモ{n}", text)
+    assert await recall(memory, principal, prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [("窯の温度は？", 1), ("粘土はどこで買うの？", 2), ("葵の陶芸教室は何曜日ですか", 0)],
+)
+async def test_a_small_store_in_japanese_tells_what_it_has(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    ids = [
+        (await store_fact(memory, principal, "工房", f"メモ{n}", text))[0]
+        for n, text in enumerate(ATELIER)
+    ]
+    hits = await recall(memory, principal, prompt)
+    assert hits[0].row["id"] == ids[place]
+
+
+PUMPS = (
+    "Leaks of the north pump are tracked as BRG-77",
+    "The retry in lib/valves/pump.py flooded the cellar",
+    "PUMP_DSN must be set for the tests",
+    "The valve was replaced in commit 04be9d1",
+    "Error VX-3001 means that the float hangs",
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [
+        ("BRG-77", 0),
+        ("lib/valves/pump.py", 1),
+        ("PUMP_DSN", 2),
+        ("git show 04be9d1", 3),
+        ("c'est quoi VX-3001 ?", 4),
+        ("Traceback: File '/srv/x/y.py', line 4, in read\n  raise Bad(self.code)\nBad: VX-3001", 4),
+    ],
+)
+async def test_a_code_finds_what_has_it(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    ids = [
+        (await store_fact(memory, principal, "plant", f"note {n}", text))[0]
+        for n, text in enumerate((*PUMPS, *BIRDS))
+    ]
+    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+    assert hits[0] == ids[place]
+    assert not set(hits) & set(ids[len(PUMPS) :])
+
+
+@pytest.mark.parametrize("prompt", ["BRG-78", "VX-3002", "lib/doors/lock.py", "7d1f00c"])
+async def test_a_code_that_nothing_has_finds_nothing(
+    memory: Memory, principal: Principal, prompt: str
+) -> None:
+    for n, text in enumerate((*PUMPS, *BIRDS)):
+        await store_fact(memory, principal, "plant", f"note {n}", text)
+    assert await recall(memory, principal, prompt) == []
+
+
 @pytest.mark.parametrize(
     ("prompt", "place"),
     [("Wo hängt die Schaufel?", 0), ("Wann wird der Rasen gemäht?", 9)],

@@ -10,7 +10,7 @@ speakers apart, what memory had served may be an echo.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,6 +18,7 @@ from memory_butler.domain.likeness import Statement, compare
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
 from memory_butler.domain.trust import Trust
+from memory_butler.domain.wording import asked as in_pairs
 
 Verdict = Literal["supported", "needs_review", "refused"]
 
@@ -48,6 +49,9 @@ STATED: Final = 0.5
 _TELLING_DIGITS: Final = 3
 # The cosine from which on something that the user said means what is stated, in whatever language.
 MEANT: Final = 0.5
+
+# The mark, in a fact's metadata, that the user said it in a conversation.
+BY_USER: Final[Mapping[str, object]] = {"said_by": "user"}
 
 Voice = Literal["user", "assistant", "tool", "unknown"]
 
@@ -88,7 +92,15 @@ _ABOUT: Final = frozenset(
 
 _WORD = re.compile(r"[^\W_]+")
 # A colon ends what introduces an answer: "According to my notes: …".
-_SENTENCE_END = re.compile(r"(?<=[.!?…:])\s+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…:])\s+|(?<=[。！？])|\n+")
+_QUESTION_ENDS: Final = ("?", "？", "؟", "か", "吗", "嗎")
+# A question that asks for something to be done, and so for more than an answer: "Can you look …?"
+_REQUESTS: Final = frozenset(
+    """
+    can could would will please kannst könntest würdest bitte peux pourrais pouvez pourriez puedes
+    podrías puede puoi potresti pode poderia
+    """.split()
+)
 
 # Words that say nothing about what a sentence is about. A short list is enough: they only must not
 # count as support.
@@ -164,12 +176,15 @@ class Account:
     """What an episode tells, by who says it, as `stems`.
 
     `own` is everything but echoes, `others` that part of it that is not known to be the user's,
-    `echoes` what memory had served. `labelled`: the episode tells its speakers apart.
+    `echoes` what memory had served; `answers` what the assistant says to a question and nothing
+    else, `besides` what else is said. `labelled`: the episode tells its speakers apart.
     """
 
     own: frozenset[str]
     others: frozenset[str]
     echoes: frozenset[str]
+    answers: frozenset[str]
+    besides: frozenset[str]
     assertions: tuple[Assertion, ...]
     labelled: bool
 
@@ -191,6 +206,7 @@ def account(
             whichever way it came to them.
     """
     turns = _turns(text, speaker, trust)
+    answers = _answers(turns)
     own: list[str] = []
     others: list[str] = []
     echoes: list[str] = []
@@ -215,6 +231,10 @@ def account(
         own=stems("\n".join([*own, *others])),
         others=stems("\n".join(others)),
         echoes=stems("\n".join(echoes)),
+        answers=stems("\n".join(turns[place][1] for place in answers)),
+        besides=stems(
+            "\n".join(said for place, (_, said) in enumerate(turns) if place not in answers)
+        ),
         assertions=tuple(assertions),
         labelled=any(voice != "unknown" for voice, _ in turns),
     )
@@ -222,7 +242,7 @@ def account(
 
 def is_question(sentence: str) -> bool:
     """Whether a sentence asks, and so tells nothing: by its mark, or by its first two words."""
-    if sentence.rstrip().endswith("?"):
+    if sentence.rstrip(" 。").endswith(_QUESTION_ENDS):
         return True
     words = _WORD.findall(sentence)[:2]
     if not words:
@@ -233,6 +253,30 @@ def is_question(sentence: str) -> bool:
     if first in _VERBS:
         return second.casefold() in _ABOUT or second[0].isupper()
     return first in _ASKS
+
+
+def _answers(turns: Sequence[tuple[Voice, str]]) -> frozenset[int]:
+    """The places of the assistant's turns before which the user asked, and did nothing else."""
+    found = set()
+    asked = False
+    for place, (voice, said) in enumerate(turns):
+        if voice == "assistant":
+            if asked:
+                found.add(place)
+            continue
+        sentences = [one.strip() for one in _SENTENCE_END.split(said) if one.strip()]
+        before = turns[place - 1][0] if place else None
+        asked = (
+            voice == "user"
+            and all(is_question(one) and not _requests(one) for one in sentences)
+            and (asked or before != "user")
+        )
+    return frozenset(found)
+
+
+def _requests(sentence: str) -> bool:
+    words = _WORD.findall(sentence)
+    return bool(words) and words[0].casefold() in _REQUESTS
 
 
 def _turns(text: str, speaker: str | None, trust: Trust | None) -> list[tuple[Voice, str]]:
@@ -310,6 +354,13 @@ def is_said(accounts: Iterable[Account], stated: Statement) -> bool:
     return len(said & value) >= STATED * len(value)
 
 
+def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
+    """Whether a part of the value is said in answers to questions alone, by the assistant."""
+    answers = frozenset[str]().union(*(one.answers for one in accounts))
+    besides = frozenset[str]().union(*(one.besides for one in accounts))
+    return bool(value_of(stated) & answers - besides)
+
+
 def _is_telling_number(word: str) -> bool:
     return word.isdigit() and len(word) >= _TELLING_DIGITS
 
@@ -357,4 +408,5 @@ def _echoed(sentence: str, served: Collection[int]) -> frozenset[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    return (match.group().casefold() for match in _WORD.finditer(text))
+    """The words in lower case; where a script parts none, pairs of letters."""
+    return (match.group().casefold() for match in _WORD.finditer(in_pairs(text)))

@@ -122,8 +122,10 @@ _SEVERAL: Final = frozenset(
     """.split()
 )
 _FORMER: Final = re.compile(
-    r"\b(until|used to|former|formerly|previous|previously|once|bis|fruher|fruhere|antes|"
+    r"\b(until|used to|former|formerly|previous|previously|bis|fruher|fruhere|antes(?! de)|"
     r"was called|ex)\b|\b(?:lived|worked|owned) (?:in|at|for)\b"
+    # "Once a week" and "once it is merged" speak of no former time.
+    r"|\bonce (?:was|were|had|lived|worked|owned)\b|\b(?:was|were|had) once\b"
 )
 
 

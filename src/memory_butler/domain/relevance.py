@@ -14,6 +14,9 @@ half.
   is that has them all: "grafana" is answered by what is about it, "next" by nothing that has it.
 * Whether it names somebody or something that no candidate has, and that is no known entity: half
   as bad where the asker's own matters are the point ("our", "my"), who may bring in somebody new.
+* Whether it has a code that a candidate has: an error's, a ticket's, a path, a commit. Nobody types
+  such a thing by chance, and meaning says nothing of it. A code alone that no candidate has is as
+  a name that nobody knows.
 * Whether it is about the person who asks, or about somebody or something that memory knows. A
   question that is about neither ("Who painted the Night Watch?") seldom rests on memory.
 * Whether it sets a task ("translate", "explain") that is about neither.
@@ -26,6 +29,7 @@ import math
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeVar
 
 # The standard deviation of one prompt's cosines to unrelated English texts, under the model that
@@ -36,6 +40,7 @@ UNRELATED_SPREAD: Final = 0.07
 # other languages it is 0.3 to 0.5 (thirty facts and questions of each of fifteen languages).
 USUAL_MEAN: Final = 0.1
 PRIOR_MEMORIES: Final = 16
+PRIOR_WITHOUT_WORDS: Final = 4  # where no memory shares a word with the question
 # A store of so many is what the constants were fitted at: there, chance takes nothing away.
 USUAL_SIZE: Final = 300
 LEAST_SIZE: Final = 10  # smaller stores count as this large: nothing was fitted there
@@ -55,6 +60,7 @@ _ABOUT_SOMEBODY: Final = 0.4
 _ABOUT_NOBODY: Final = -0.8
 _LONG: Final = -0.3  # for each telling word beyond six, twelve at most
 _TASK: Final = -4.0
+_KNOWN_CODE: Final = 6.0  # not fitted: no set has any. It outweighs all that is against it.
 _CONSTANT: Final = -3.48
 _ENOUGH_WORDS: Final = 4
 _LONG_FROM: Final = 6
@@ -72,10 +78,14 @@ Id = TypeVar("Id", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """What a candidate has to do with the question: its cosine, the question's words it has."""
+    """What a candidate has to do with the question: its cosine, the question's words it has.
+
+    `coded`: it has a code of the question's.
+    """
 
     similarity: float | None
     words: frozenset[str]
+    coded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,7 @@ class Asked:
         names: those of them that are names.
         names_entity: whether it names an entity that is known.
         personal, question, task, pleasantry: see the module.
+        code_alone: it is a code, and nothing else.
         memories: how many memories it was put to, about.
         spread: the standard deviation of their cosines to it; `sampled` of them tell.
     """
@@ -101,6 +112,7 @@ class Asked:
     memories: int
     spread: float
     sampled: int
+    code_alone: bool = False
 
 
 def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
@@ -129,7 +141,9 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     beyond = max(0.0, whole - chance - _WHOLE_FROM) if whole else 0.0
     known = frozenset[str]().union(*(one.words for one in candidates.values()))
     few = max(0, _ENOUGH_WORDS - len(asked.words))
+    coded = any(one.coded for one in candidates.values())
     unknown_name = bool(asked.names - known) and not asked.names_entity
+    unknown_name = unknown_name or (asked.code_alone and not coded)
     about_somebody = asked.personal or asked.names_entity or bool(asked.names & known)
     bare_task = asked.task and not about_somebody
     logit = (
@@ -141,6 +155,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
         + (_ABOUT_SOMEBODY if about_somebody else _ABOUT_NOBODY * asked.question)
         + _LONG * (min(max(len(asked.words), _LONG_FROM), _LONG_TO) - _LONG_FROM)
         + _TASK * bare_task
+        + _KNOWN_CODE * coded
     )
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
 
@@ -151,12 +166,12 @@ def _by_chance(asked: Asked) -> float:
     return spread * (_of_maximum(asked.memories) - _of_maximum(USUAL_SIZE))
 
 
-def likely_mean(mean: float, sampled: int) -> float:
+def likely_mean(mean: float, sampled: int, prior: int = PRIOR_MEMORIES) -> float:
     """The mean of a store's cosines, of which a sample shows this one; unrelated texts have 0.
 
     A small sample says little of it, and may hold the answer alone.
     """
-    return mean * sampled / (sampled + PRIOR_MEMORIES)
+    return mean * sampled / (sampled + prior)
 
 
 def likely_spread(spread: float, sampled: int) -> float:
@@ -182,8 +197,16 @@ def _share(asked: Asked, one: Bearing) -> float:
 
 
 def _strength(asked: Asked, one: Bearing) -> float:
-    return (one.similarity or 0.0) + _OWN_WORDS * _share(asked, one)
+    return (one.similarity or 0.0) + _OWN_WORDS * (1.0 if one.coded else _share(asked, one))
 
+
+# What no prose has: a name of letters and digits, or of parts joined by a sign.
+_TOKEN: Final = re.compile(r"[^\s,;()\[\]{}<>\"'’`“”«»「」、。，]+")
+_JOINED: Final = re.compile(r"[^\W_]_[^\W_]|[^\W_]{2}\.[^\W\d_]|^[/~]\w|^\w+[/\\][^/\\]+[/\\]\w")
+_MIXED: Final = re.compile(r"[\w.:#+-]{4,}")
+_AMOUNT: Final = re.compile(r"\W?\d[\d.,:/-]*(?:[^\W\d_]{0,5}|h\d\d)|\d{4}-\d\d-\d\d.*")
+_CODES: Final = 20  # of one question
+_LONGEST_CODE: Final = 200
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _READ: Final = 4000  # characters of a prompt: what comes later is material, not question
@@ -192,7 +215,7 @@ _READ: Final = 4000  # characters of a prompt: what comes later is material, not
 _PERSONAL_WORDS: Final = frozenset(
     """
     i my mine myself we us our ours ourselves ich mich mein meine meinen meinem meiner meines wir
-    uns unser unsere unseren unserem unserer unseres je moi mon ma mes nous notre nos yo mi mis
+    uns unser unsere unseren unserem unserer unseres je mon ma mes nous notre nos yo mi mis
     nosotros nuestro nuestra nuestros nuestras io mio mia mie miei noi nostro nostra nostri nostre
     eu meu meus minha minhas nós nosso nossa nossos nossas
     """.split()
@@ -213,10 +236,13 @@ _TASKS: Final = frozenset(
     write draft compose translate convert explain summarise summarize rewrite rephrase proofread
     define solve calculate compute generate implement sort alphabetise alphabetize invent describe
     count spell paraphrase refactor debug parse schreib schreibe verfasse formuliere übersetz
-    übersetze erklär erkläre berechne rechne sortiere erfinde beschreibe buchstabiere traduis
-    traduisez écris écrivez rédige explique expliquez résume calcule traduce tradúceme escribe
-    redacta explica explícame calcula traduci scrivi spiega riassumi calcola traduza escreva
-    explique resuma calcule fasse
+    übersetze erklär erkläre berechne rechne sortiere erfinde beschreibe buchstabiere korrigiere
+    definiere konvertiere traduis traduisez écris écrivez rédige explique expliquez résume calcule
+    convertis corrige reformule définis résous génère trie invente décris épelle traduce
+    tradúceme escribe redacta explica explícame calcula convierte reformula define resuelve
+    genera inventa describe deletrea traduci scrivi spiega riassumi calcola converti correggi
+    riscrivi definisci risolvi inventa descrivi traduza escreva explique resuma calcule converta
+    corrija reescreva defina resolva invente descreva fasse
     """.split()
 )
 _ASKING: Final = frozenset(
@@ -236,10 +262,14 @@ _PLEASANTRIES: Final = frozenset(
     abend nacht moin servus grüß danke dank schön schöne schönen vielen lieben bitte gern gerne ja
     nein doch klar gut prima super genau stimmt einverstanden passt tschüs tschüss wiedersehen
     dir hola sí vale genial tal gracias muchas adiós buenas buenos días tardes noches hasta luego
-    merci beaucoup bonjour bonsoir salut oui non parfait super revoir bientôt ciao grazie mille sì
-    va bene perfetto buongiorno buonasera arrivederci prego olá oi não bom dia boa tarde noite
-    obrigado obrigada tchau tack tak bedankt dank hoi kiitos dziękuję bardzo cześć merhaba
-    teşekkürler привет спасибо 谢谢 你好 こんにちは ありがとう 안녕하세요 감사합니다 مرحبا شكرا नमस्ते
+    merci beaucoup bonjour bonsoir salut oui non parfait super revoir bientôt bonne journée
+    soirée nuit ciao grazie mille sì va bene perfetto buongiorno buonasera arrivederci prego olá oi
+    não bom dia boa tarde noite obrigado obrigada tchau tack tak bedankt dank hoi kiitos
+    dziękuję bardzo cześć merhaba teşekkürler привет спасибо 谢谢 你好 再见 早上好 晚安 好的
+    こんにちは ありがとう ありがとうございます
+    ありがとうございました おはよう おはようございます こんばんは おやすみ おやすみなさい はい
+    お願いします よろしくお願いします お疲れ様です お疲れ様でした 了解です 了解しました
+    안녕하세요 감사합니다 مرحبا شكرا नमस्ते
     """.split()
 )
 # Between pleasantries these say nothing: "so how are you doing today", "see you tomorrow".
@@ -247,7 +277,7 @@ _BETWEEN: Final = frozenset(
     """
     i you he she it we they me my your a an the and or so much very that is are was am be to of for
     how what s do doing up all this today tomorrow ich du es ihr wir ihnen das der die den und auch
-    in ordnung alles sehr so dann noch auf bis bald später geht wie heute
+    in ordnung alles sehr so dann noch auf bis bald später geht wie heute go ahead sounds d vas y
     """.split()
 )
 # Capital letters tell names in a sentence with these; a German noun has one, too.
@@ -310,6 +340,32 @@ def names_in(question: str) -> list[str]:
         and word.lower() not in _CAPITALISED
         and word.partition("'")[0].lower() not in _CAPITALISED
     ]
+
+
+def codes_in(question: str) -> list[str]:
+    """What is written as programs write names: KES-421, 9f3c2ab, TEST_DSN, app/client.py.
+
+    No number, amount or date ("10km", "19h30", "2026-05-01"). Of long ones the first 20.
+    """
+    codes = (one for one in _tokens(question) if _is_code(one))
+    return list(islice(dict.fromkeys(codes), _CODES))
+
+
+def is_code(question: str) -> bool:
+    """Whether it is a code, or several, and nothing else."""
+    tokens = _tokens(question)
+    return bool(tokens) and all(map(_is_code, tokens))
+
+
+def _tokens(question: str) -> list[str]:
+    return [one.group().strip(".:!?*#") for one in _TOKEN.finditer(question[:_READ])]
+
+
+def _is_code(token: str) -> bool:
+    if not token.isascii() or len(token) > _LONGEST_CODE or _AMOUNT.fullmatch(token):
+        return False
+    mixed = any(map(str.isdigit, token)) and any(map(str.isalpha, token))
+    return bool(_JOINED.search(token) or (mixed and _MIXED.fullmatch(token)))
 
 
 def _begins_sentence(text: str, start: int) -> bool:

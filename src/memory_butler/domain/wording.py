@@ -6,7 +6,7 @@ Otherwise it begins with the configurations of PostgreSQL that fit it, between t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 # White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
@@ -14,6 +14,11 @@ MARK: Final = "\x1f"
 
 _HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
+# Words of a question that tell nothing, as the store gives them: hiragana, which Japanese grammar
+# is written in ("です", "して"), and in quotes a letter that another language leaves ("d'", "a").
+_SMALL: Final = re.compile("'?[\u3041-\u309f]+'?|'[^\\W\\d_\u3041-\uffff]'")
+# PostgreSQL's parser takes every sign outside ASCII for a letter, and so for a word.
+_SIGNS: Final = re.compile("[\u3001-\u3003\u3008-\u3020\uff01-\uff0f\uff1a-\uff1f]+")
 _RUN: Final = re.compile(
     f"(?P<han>[{_HAN}]+)|[{_KATAKANA}]+|(?P<hiragana>[\u3041-\u309f]+)"
     "|[\u1100-\u11ff\uac00-\ud7af]+"
@@ -35,12 +40,17 @@ def told(text: str) -> str:
 
     A run is of one script: in Japanese a word's stem and its ending are mostly of two.
     """
-    return _RUN.sub(lambda run: _cut(run, singly=run["han"] is not None), text)
+    return _RUN.sub(lambda run: _cut(run, singly=run["han"] is not None), _SIGNS.sub(" ", text))
 
 
 def asked(text: str) -> str:
     """A question's text with every run of CJK letters as its pairs."""
-    return _RUN.sub(lambda run: _cut(run, singly=False), text)
+    return _RUN.sub(lambda run: _cut(run, singly=False), _SIGNS.sub(" ", text))
+
+
+def telling(words: Collection[str]) -> frozenset[str]:
+    """The words of a question that tell something; all, where none does."""
+    return frozenset(word for word in words if not _SMALL.fullmatch(word)) or frozenset(words)
 
 
 def _cut(run: re.Match[str], *, singly: bool) -> str:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput, StaleRevision
 from memory_butler.domain.events import EventType
+from memory_butler.domain.evidence import BY_USER
 from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.links import MemoryType
@@ -66,6 +67,7 @@ MARKS: Final = frozenset(
         "echo",
         "echo_of",
         "echo_nearness",
+        *BY_USER,
         MARK,
         NOTE,
     }

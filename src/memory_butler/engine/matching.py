@@ -13,9 +13,12 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period, period_of
 from memory_butler.domain.relevance import (
+    PRIOR_WITHOUT_WORDS,
     USUAL_MEAN,
     Asked,
     Bearing,
+    codes_in,
+    is_code,
     is_personal,
     is_pleasantry,
     is_question,
@@ -28,6 +31,7 @@ from memory_butler.domain.relevance import (
 )
 from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
+from memory_butler.domain.wording import telling
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
@@ -228,6 +232,7 @@ async def _looked_at(
         vector,
         names_in(asked.text),
         spellings(asked.text),
+        codes_in(asked.text),
         {memory_type: [one.id for one in some] for memory_type, some in found.items()},
     )
 
@@ -239,8 +244,9 @@ def _relevance(
     borne: Mapping[UUID, Borne],
 ) -> dict[UUID, float]:
     """The probability of each that it bears on the question."""
+    words = telling(around.words)
     question = Asked(
-        words=around.words,
+        words=words,
         names=around.names,
         names_entity=around.names_entity,
         personal=is_personal(asked.text),
@@ -250,10 +256,16 @@ def _relevance(
         memories=around.memories,
         spread=around.spread,
         sampled=around.sampled,
+        code_alone=is_code(asked.text),
     )
-    common = _common(asked, around)
+    shares = any(words & one.words for one in borne.values())
+    common = _common(asked, around, shares=shares)
     known = {
-        id: Bearing(None if one.similarity is None else one.similarity - common, one.words)
+        id: Bearing(
+            None if one.similarity is None else one.similarity - common,
+            one.words & words,
+            one.coded,
+        )
         for id, one in borne.items()
     }
     bears = probability(question, known)
@@ -269,15 +281,18 @@ def _relevance(
     return relevance
 
 
-def _common(asked: Question, around: Around) -> float:
+def _common(asked: Question, around: Around, *, shares: bool) -> float:
     """What a question in another language than English has in common with all of this store.
 
     The model that comes along puts any two texts of such a language near each other, related or
-    not: that nearness says nothing of a single memory (C-433).
+    not: that nearness says nothing of a single memory (C-433). Where no memory shares a word with
+    the question, it counts once more: nothing else bears the nearness out (C-422).
     """
     if not _is_foreign(asked):
         return 0.0
-    return max(0.0, likely_mean(around.mean - USUAL_MEAN, around.sampled))
+    beyond = max(0.0, around.mean - USUAL_MEAN)
+    common = likely_mean(beyond, around.sampled)
+    return common if shares else common + likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
 
 
 async def _of_the_past(

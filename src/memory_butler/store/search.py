@@ -254,11 +254,12 @@ class Borne:
 
     `length` counts the different words of its text; `named` says that the question names its
     entity. `speaker` said it, it `asks` if it holds a question, and it is `of_self` if it is about
-    its speaker; of an episode alone.
+    its speaker; of an episode alone. `coded` says that it has one of the question's codes.
     """
 
     similarity: float | None
     words: frozenset[str]
+    coded: bool
     length: int
     named: bool
     happened_at: datetime | None
@@ -292,6 +293,7 @@ async def bearings(
     embedding: Vector,
     names: Sequence[str],
     spellings: Sequence[str],
+    codes: Sequence[str],
     found: Mapping[MemoryType, Iterable[UUID]],
 ) -> tuple[Around, dict[UUID, Borne]] | None:
     """How each of these memories bears on the question.
@@ -299,6 +301,7 @@ async def bearings(
     Args:
         names: words of the question that are names.
         spellings: of what in the question may be an entity's name.
+        codes: those in the question, as they are written.
         found: what to look at, by type; without any, None.
     """
     types = [memory_type for memory_type, ids in found.items() if ids]
@@ -317,6 +320,7 @@ async def bearings(
             [id for ids in found.values() for id in ids],
             wanted.version_id,
             _OF_SELF,
+            codes,
         )
     if not records:
         return None
@@ -336,6 +340,7 @@ async def bearings(
         row["id"]: Borne(
             row["similarity"],
             frozenset(row["shared"]),
+            row["coded"],
             row["length"],
             row["named"],
             row["happened_at"],

@@ -36,7 +36,8 @@ ORDER BY m.embedding <=> $2, m.id LIMIT $7
                 ELSE marked.terms::text[] END AS words,
            CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
            marked.terms,
-           entities_named($5::text, $4::text[]) AS entities
+           entities_named($5::text, $4::text[]) AS entities,
+           ARRAY(SELECT plainto_tsquery('english', code) FROM unnest($11::text[]) AS c (code)) AS codes
     FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_of($2), '{}') END OFFSET 0)
         AS marked (terms)
     OFFSET 0
@@ -50,6 +51,7 @@ CASE WHEN a.terms IS NULL
      THEN ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector)))
      ELSE ARRAY(SELECT term::text FROM unnest(a.terms) AS t (term) WHERE m.search_vector @@ term)
 END AS shared,
+EXISTS (SELECT FROM unnest(a.codes) AS c (code) WHERE m.search_vector @@ c.code) AS coded,
 length(m.search_vector) AS length, a.words, a.names, a.entities IS NOT NULL AS names_entity,
 s.seen, s.reach, s.mean, s.spread
 

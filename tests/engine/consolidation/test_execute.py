@@ -614,6 +614,49 @@ async def test_an_assistants_word_alone_does_not_replace_the_users_own(
     assert await _active(admin) == [("blood_type", f"The blood type is {blood} positive")]
 
 
+TOLD = "User: The kiln fires at 1240 degrees."
+ASKED = "User: How hot does the kiln fire?\nAssistant: At 1300 degrees.\nUser: Thanks."
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "degrees"),
+    [
+        (TOLD, ASKED, 1240),
+        (TOLD, "The user asked:\n- How hot does the kiln fire?\nOutcome: At 1300 degrees.", 1240),
+        # The user takes it up; the assistant reports what it did or looked up; a tool says it.
+        (TOLD, f"{ASKED}\nUser: So it is 1300 degrees.", 1300),
+        (TOLD, "User: Raise the kiln a bit.\nAssistant: The kiln fires at 1300 degrees now.", 1300),
+        (TOLD, "User: Can you look how hot it fires?\nAssistant: At 1300 degrees.", 1300),
+        (TOLD, f"{ASKED}\nTool: kiln: 1300 degrees", 1300),
+        # It was the assistant's word before.
+        ("User: Set up the kiln.\nAssistant: The kiln fires at 1240 degrees.", ASKED, 1300),
+    ],
+)
+async def test_an_answer_alone_does_not_replace_what_the_user_said(
+    memory: Memory, principal: Principal, admin: Connection, first: str, then: str, degrees: int
+) -> None:
+    for said, value in ((first, 1240), (then, 1300)):
+        await tell(memory, principal, said)
+        stated = fact(f"The kiln fires at {value} degrees", "E1", predicate="heat")
+        await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert await _active(admin) == [("heat", f"The kiln fires at {degrees} degrees")]
+    waiting = [one["content"] for one in await facts(admin) if one["validity"] == "waiting"]
+    assert waiting == (["The kiln fires at 1300 degrees"] if degrees == 1240 else [])
+
+
+async def test_an_answer_in_japanese_does_not_replace_what_the_user_said(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for said, day in (
+        ("User: 図書室の休館日を火曜日に変えます。", "火"),
+        ("User: 図書室の休館日はいつですか？\nAssistant: 木曜日です。\nUser: どうも。", "木"),
+    ):
+        await tell(memory, principal, said)
+        stated = fact(f"図書室の休館日は{day}曜日", "E1", subject="図書室", predicate="closed")
+        await consolidate(memory, principal, answer(new_facts=[stated]))
+    assert await _active(admin) == [("closed", "図書室の休館日は火曜日")]
+
+
 async def test_what_may_contradict_what_never_changes_is_shown_as_a_conflict(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

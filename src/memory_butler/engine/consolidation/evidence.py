@@ -14,6 +14,7 @@ from memory_butler.domain.evidence import (
     is_reworded,
     is_said,
     lexical_support,
+    only_answered,
     user_says,
 )
 from memory_butler.domain.likeness import Statement
@@ -114,6 +115,10 @@ class Witnesses:
     def by_user(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the user says it."""
         return any(user_says(one, stated) for one in self._of(sources))
+
+    def only_answered(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether the assistant says some of it in answer to a question, and nobody besides."""
+        return only_answered(self._of(sources), stated)
 
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
-from memory_butler.domain.evidence import Hold
+from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
@@ -191,8 +191,11 @@ def _held(draft: Draft, reason: Hold | None) -> Draft:
 async def _replaces_on_weak_evidence(
     tx: Transaction, group: Group, draft: Draft, new: NewFact
 ) -> bool:
-    """Whether what the episodes hardly bear out would take the place of what memory knows; or what
-    the user does not say that of their own word, which never changes (C-435).
+    """Whether it would take the place of what memory knows, and may not.
+
+    What the episodes hardly bear out may not; nor, where it is the user's own word that would go,
+    what they do not say themselves: an answer of the assistant's (C-425), or anything at all in
+    place of what never changes (C-435).
     """
     weak = "needs_review" in new.metadata
     if not weak and not draft.unsaid:
@@ -203,9 +206,14 @@ async def _replaces_on_weak_evidence(
     if weak or not replaced:
         return bool(replaced)
     return any(
-        row["trust"] == Trust.USER_SAID and row["permanence"] == "permanent"
+        _is_users_own(row) and (draft.answered or row["permanence"] == "permanent")
         for row in await facts.many(tx, replaced)
     )
+
+
+def _is_users_own(row: Row) -> bool:
+    trust, metadata = Trust(row["trust"]), row["metadata"]
+    return trust is Trust.USER_SAID or all(metadata.get(key) == BY_USER[key] for key in BY_USER)
 
 
 async def _hold(

@@ -11,6 +11,7 @@ from uuid import UUID
 from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.evidence import (
+    BY_USER,
     ECHO_CONFIDENCE,
     MEANT,
     REVIEW_CONFIDENCE,
@@ -65,8 +66,8 @@ class Draft:
 
     `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
     the draft is an `echo`, which is news of nothing. `unsaid`: an assistant or a tool says it in a
-    conversation, and the user does not. What is `held` waits for a person, or for a second
-    witness, and says why.
+    conversation, and the user does not; `answered`: it is an answer and no report. What is `held`
+    waits for a person, or for a second witness, and says why.
     """
 
     new: NewFact | NewRule
@@ -77,6 +78,7 @@ class Draft:
     restates: UUID | None = None
     echo: bool = False
     unsaid: bool = False
+    answered: bool = False
     held: Hold | None = None
 
 
@@ -182,12 +184,18 @@ async def _judged(
     if not first_hand and (echoed or reworded is not None):
         first_hand = await _said_otherwise(memory, vector, witnesses, draft.sources)
     if first_hand or not (echoed or reworded is not None):
+        by_user = labelled and witnesses.by_user(stated, draft.sources)
         unsaid = (
             labelled
-            and not witnesses.by_user(stated, draft.sources)
+            and not by_user
             and not await _said_otherwise(memory, vector, witnesses, draft.sources)
         )
-        return _judge(config, replace(draft, unsaid=unsaid), evidence, outcome)
+        answered = unsaid and witnesses.only_answered(stated, draft.sources)
+        if by_user:
+            new = replace(draft.new, metadata={**draft.new.metadata, **BY_USER})
+            draft = replace(draft, new=new)
+        draft = replace(draft, unsaid=unsaid, answered=answered)
+        return _judge(config, draft, evidence, outcome)
     if witnesses.held(stated) and echoed:
         _echoed(outcome, "a statement that memory has already was left out")
         return None
