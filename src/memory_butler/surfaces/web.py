@@ -55,7 +55,8 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
             "frame-ancestors 'none'",
             # Browsers that know it refuse every way from a text to markup or script.
             "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
+            # The one that makes the address of the map's layout, a worker (laying.ts).
+            "trusted-types map-layout",
         )
     ),
     "referrer-policy": "no-referrer",

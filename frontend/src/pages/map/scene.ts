@@ -1,19 +1,13 @@
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationLinkDatum,
-  type SimulationNodeDatum,
-} from "d3-force";
+import { layoutWorker, type Laid } from "@/pages/map/laying";
 import type { Mapped, MapNode } from "@/pages/map/queries";
 import { trusted, TRUSTS, type TrustShown } from "@/pages/map/trusts";
 
-interface Dot extends SimulationNodeDatum {
+interface Dot {
   id: string;
   node: MapNode;
+  /** Where the layout has put it; undefined until it has. */
+  x?: number;
+  y?: number;
   /** In pixels at a zoom of 1. */
   radius: number;
   /** As it is drawn, from 0 to 1, and as it will be. */
@@ -21,7 +15,7 @@ interface Dot extends SimulationNodeDatum {
   aim: number;
 }
 
-interface Line extends SimulationLinkDatum<Dot> {
+interface Line {
   source: Dot;
   target: Dot;
   opacity: number;
@@ -34,15 +28,6 @@ interface View {
   zoom: number;
 }
 
-// Where the layout has come to rest, and in how many steps: of many entities each takes longer.
-const RESTING = 0.02;
-const STEPS = { few: 170, many: 80, from: 700 };
-// How lively the layout is after a change: those that stay hardly move.
-const STIRRED = 0.25;
-// Of a frame, for the layout; the rest is for drawing.
-const LAYOUT_MILLISECONDS = 4;
-// Between two frames of a layout that nobody watches.
-const SLICE_MILLISECONDS = 12;
 const FADE_MILLISECONDS = 250;
 const LEAST_OPACITY = 0.22;
 const DIMMED = 0.2;
@@ -66,18 +51,10 @@ export class Scene {
   readonly #open: (id: string) => void;
   readonly #dots = new Map<string, Dot>();
   readonly #lines = new Map<string, Line>();
-  readonly #links = forceLink<Dot, Line>([]).distance(55);
-  readonly #layout = forceSimulation<Dot>([])
-    .stop()
-    .alphaMin(RESTING)
-    .force("apart", forceManyBody<Dot>().strength(-90).theta(1.1).distanceMax(350))
-    .force(
-      "beside",
-      forceCollide<Dot>((one) => one.radius + 3),
-    )
-    .force("links", this.#links)
-    .force("x", forceX<Dot>().strength(0.06))
-    .force("y", forceY<Dot>().strength(0.06));
+  readonly #layout = layoutWorker();
+  /** What the layout is at work on; what it says of an earlier one is late. */
+  #laid: { run: number; dots: readonly Dot[] } = { run: 0, dots: [] };
+  #isAtRest = true;
   readonly #ending = new AbortController();
   readonly #pointers = new Map<number, { x: number; y: number }>();
   #neighbours = new Map<string, Set<string>>();
@@ -89,7 +66,6 @@ export class Scene {
   #size = { width: 0, height: 0 };
   #colors!: Colors;
   #frame = 0;
-  #slice: number | undefined;
   #last = 0;
 
   /** @param still - nothing moves by itself, as the system asks for. */
@@ -99,6 +75,7 @@ export class Scene {
     this.#still = still;
     this.#open = open;
     const { signal } = this.#ending;
+    this.#layout.onmessage = ({ data }: MessageEvent<Laid>) => this.#place(data);
     this.#recolor();
     const sizes = new ResizeObserver(() => this.#resize());
     sizes.observe(canvas);
@@ -121,13 +98,12 @@ export class Scene {
 
   dispose(): void {
     this.#ending.abort();
+    this.#layout.terminate();
     cancelAnimationFrame(this.#frame);
-    window.clearTimeout(this.#slice);
   }
 
   /** Draws this from now on. */
   show({ nodes, edges }: Mapped): void {
-    const isFirst = this.#dots.size === 0;
     const here = new Set(nodes.map((one) => one.id));
     for (const [id, dot] of this.#dots) if (!here.has(id)) dot.aim = 0;
     for (const node of nodes) {
@@ -149,15 +125,7 @@ export class Scene {
       this.#meet(target_id, source_id);
       placeBeside(source, target);
     }
-    this.#layout.nodes([...this.#dots.values()].filter((one) => one.aim > 0));
-    this.#links.links([...this.#lines.values()].filter((one) => one.aim > 0));
-    const steps = nodes.length < STEPS.from ? STEPS.few : STEPS.many;
-    this.#layout.alphaDecay(1 - RESTING ** (1 / steps)).alpha(isFirst ? 1 : STIRRED);
-    if (this.#still) this.#settle();
-    else {
-      this.#canvas.dataset["state"] = "moving";
-      this.#ask();
-    }
+    this.#lay();
   }
 
   /** Draws a way from the first to the last over everything else; none where it is empty. */
@@ -184,6 +152,34 @@ export class Scene {
 
   // What moves by itself.
 
+  #lay(): void {
+    const dots = [...this.#dots.values()].filter((one) => one.aim > 0);
+    const places = new Map(dots.map((one, place) => [one.id, place]));
+    const links = [...this.#lines.values()]
+      .filter((one) => one.aim > 0)
+      .map(({ source, target }) => [places.get(source.id)!, places.get(target.id)!] as const);
+    this.#laid = { run: this.#laid.run + 1, dots };
+    this.#isAtRest = false;
+    this.#canvas.dataset["state"] = "moving";
+    this.#layout.postMessage({
+      run: this.#laid.run,
+      dots: dots.map(({ id, x, y, radius }) => ({ id, x, y, radius })),
+      links,
+      isWatched: !this.#still,
+    });
+    if (!this.#still) this.#ask();
+  }
+
+  #place({ run, places, isAtRest }: Laid): void {
+    if (run !== this.#laid.run) return;
+    this.#laid.dots.forEach((dot, at) => {
+      [dot.x, dot.y] = [places[2 * at]!, places[2 * at + 1]!];
+    });
+    this.#isAtRest = isAtRest;
+    if (this.#still) this.#fade(1);
+    this.#ask();
+  }
+
   #ask(): void {
     if (this.#frame === 0) this.#frame = requestAnimationFrame((now) => this.#step(now));
   }
@@ -192,34 +188,10 @@ export class Scene {
     this.#frame = 0;
     const passed = Math.min(100, now - this.#last);
     this.#last = now;
-    const isMoving = !this.#still && this.#layout.alpha() > RESTING;
-    if (isMoving) {
-      const until = performance.now() + LAYOUT_MILLISECONDS;
-      do this.#layout.tick();
-      while (performance.now() < until && this.#layout.alpha() > RESTING);
-    }
     const isFading = this.#still ? false : this.#fade(1 - Math.exp(-passed / FADE_MILLISECONDS));
     this.#draw();
-    if (isMoving || isFading) this.#ask();
-    else if (this.#slice === undefined) this.#canvas.dataset["state"] = "settled";
-  }
-
-  /** The layout at once, in slices that leave room for a key or a click; drawn at its end. */
-  #settle(): void {
-    window.clearTimeout(this.#slice);
-    this.#canvas.dataset["state"] = "moving";
-    const work = () => {
-      const until = performance.now() + SLICE_MILLISECONDS;
-      while (performance.now() < until && this.#layout.alpha() > RESTING) this.#layout.tick();
-      if (this.#layout.alpha() > RESTING) {
-        this.#slice = window.setTimeout(work);
-        return;
-      }
-      this.#slice = undefined;
-      this.#fade(1);
-      this.#ask();
-    };
-    work();
+    if (isFading) this.#ask();
+    else if (this.#isAtRest) this.#canvas.dataset["state"] = "settled";
   }
 
   /** Brings what is drawn nearer to what it will be; whether there is more to do. */
@@ -364,6 +336,7 @@ export class Scene {
     const pen = this.#pen;
     pen.setTransform(dense, 0, 0, dense, 0, 0);
     pen.clearRect(0, 0, width, height);
+    // Nothing is where the layout has not put it yet: a comparison with NaN is false.
     const inSight = (one: Dot) => {
       const [left, top] = [one.x! * zoom + x, one.y! * zoom + y];
       return left > -20 && left < width + 20 && top > -20 && top < height + 20;
@@ -390,6 +363,7 @@ export class Scene {
     const levels = Array.from({ length: LINE_LEVELS + 1 }, (): Line[] => []);
     for (const line of this.#lines.values()) {
       const { source, target } = line;
+      if (source.x === undefined || target.x === undefined) continue;
       if (!inSight(source) && !inSight(target)) continue;
       const isDim = lit && !(lit.has(source.id) && lit.has(target.id));
       const opacity = Math.min(line.opacity, source.opacity, target.opacity);
@@ -407,7 +381,10 @@ export class Scene {
       }
       pen.stroke();
     });
-    const way = this.#path.map((id) => this.#dots.get(id)).filter((one) => one !== undefined);
+    const way = this.#path
+      .map((id) => this.#dots.get(id))
+      .filter((one) => one !== undefined)
+      .filter((one) => one.x !== undefined);
     if (way.length > 1) {
       pen.globalAlpha = 1;
       pen.strokeStyle = this.#colors.accent;
