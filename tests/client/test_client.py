@@ -2,8 +2,9 @@
 
 import asyncio
 import inspect
+import ssl
 from datetime import UTC, date, datetime, time, timedelta
-from typing import get_type_hints
+from typing import Any, get_type_hints
 from uuid import UUID, uuid4
 
 import pytest
@@ -13,6 +14,7 @@ import client_code
 from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
 from memory_butler.client.generated.endpoints import ENDPOINTS
 from memory_butler.client.shape import read
+from memory_butler.client.transport import certificates
 from memory_butler.config import Settings
 from memory_butler.domain.errors import (
     InvalidInput,
@@ -114,6 +116,20 @@ async def test_without_a_block_it_is_closed_by_hand(served: Served) -> None:
     await memory.aclose()
     with pytest.raises(RuntimeError, match="closed"):
         await memory.recall("which drink?")
+
+
+@pytest.mark.parametrize("client", [MemoryClient, SyncMemoryClient])
+def test_an_address_alone_says_how_to_connect(client: Any) -> None:
+    with pytest.raises(TypeError, match=r"write \.connect\('http://127.0.0.1:8150'\)"):
+        client("http://127.0.0.1:8150")
+
+
+def test_only_a_connection_by_tls_reads_certificates() -> None:
+    assert certificates("https://memory.example") is True
+    none = certificates("http://127.0.0.1:8150/mcp")
+    assert isinstance(none, ssl.SSLContext)
+    assert none.get_ca_certs() == []
+    assert none.verify_mode == ssl.CERT_REQUIRED
 
 
 @pytest.mark.anyio

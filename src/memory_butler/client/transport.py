@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote
 
 from memory_butler.client.endpoint import UNSET, Endpoint, Output, Route
@@ -21,7 +21,11 @@ from memory_butler.domain.errors import (
 )
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
+
+Carrier = TypeVar("Carrier")
 
 # A consolidation calls a model, again and again; everything else answers in milliseconds.
 DEFAULT_SECONDS: Final = 60.0
@@ -91,7 +95,7 @@ class Sender:
     """What the methods of `MemoryClient` stand on."""
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+        self._transport = _connected(transport)
 
     async def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
         return read(endpoint.output, await self._ask(endpoint, given))
@@ -104,7 +108,7 @@ class SyncSender:
     """What the methods of `SyncMemoryClient` stand on."""
 
     def __init__(self, transport: SyncHttp) -> None:
-        self._transport = transport
+        self._transport = _connected(transport)
 
     def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
         return read(endpoint.output, self._ask(endpoint, given))
@@ -113,13 +117,32 @@ class SyncSender:
         return self._transport.send(endpoint, _left_in(given))
 
 
+def _connected(transport: Carrier) -> Carrier:
+    if isinstance(transport, str):
+        raise TypeError(f"write .connect({transport!r}): a client is made of a connection")
+    return transport
+
+
 def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
     """The settings of a connection to the server at `url`, of which `/mcp` may be a part."""
     return {
         "base_url": url.rstrip("/").removesuffix("/mcp"),
         "headers": {} if token is None else {"authorization": f"Bearer {token}"},
         "timeout": seconds,
+        "verify": certificates(url),
     }
+
+
+def certificates(url: str) -> "ssl.SSLContext | bool":
+    """What a connection to `url` trusts: over plain HTTP no certificate, so that none is read.
+
+    To read them all takes longer than a call over loopback.
+    """
+    if url.startswith("https:"):
+        return True
+    import ssl  # here, as a client in the process needs none of it
+
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class _Request(NamedTuple):

@@ -1,7 +1,6 @@
 """Calling a tool of another server over MCP: one call within a time, one answer or one error."""
 
 import asyncio
-import ssl
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 
+from memory_butler.client.transport import certificates
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.host.agent import Server
 
@@ -58,7 +58,9 @@ async def _call(
     headers = {} if server.token is None else {"Authorization": f"Bearer {server.token}"}
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(
-            httpx2.AsyncClient(headers=headers, timeout=timeout_seconds, verify=_trust(server.url))
+            httpx2.AsyncClient(
+                headers=headers, timeout=timeout_seconds, verify=certificates(server.url)
+            )
         )
         client = await stack.enter_async_context(
             Client(streamable_http_client(server.url, http_client=http))
@@ -67,14 +69,6 @@ async def _call(
         # schema, and would double the time; what we read of an answer is checked where it is read.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
         return await client.session.send_request(request, CallToolResult)
-
-
-def _trust(url: str) -> ssl.SSLContext | bool:
-    """Certificates are read where they are needed: that takes longer than a call over loopback."""
-    return True if url.startswith("https:") else _NO_CERTIFICATES
-
-
-_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _reason(error: BaseException) -> str:
