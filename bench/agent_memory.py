@@ -1,13 +1,16 @@
-"""This memory in the Agent Memory Benchmark, and beside its BM25 as far as no model has to be paid.
+"""This memory in the Agent Memory Benchmark, beside its baselines as far as no model must be paid.
 
 Needs a checkout of https://github.com/vectorize-io/agent-memory-benchmark, whose interface
 `MemoryProvider` is what is written here. Without a judge, with the parts of it that stand alone:
 
-    .venv/bin/uv pip install --target .amb --no-deps rank-bm25==0.2.2
+    .venv/bin/uv pip install --target .amb --no-deps rank-bm25==0.2.2 \\
+        qdrant-client==1.20.0 grpcio==1.85.3 portalocker==4.4.2
     PYTHONPATH=.amb python bench/agent_memory.py CHECKOUT [--sets locomo beam realtalk personamem]
 
 By default a part of each set, which takes minutes; all of it, which takes hours, with
 `--conversations 100 --questions 10000 --users 37`. Progress goes to standard error.
+
+The hybrid baseline has other weights here, since its own have to be fetched (`other_weights`).
 
 Evidence: the turns that hold the answer are looked for in the beginning of what a model would be
 given, of 500, 1,000, 2,000 and 4,000 tokens (4 characters each, as the benchmark counts a context).
@@ -29,26 +32,30 @@ import gzip
 import hashlib
 import importlib
 import json
+import math
 import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import local
 from types import ModuleType
 from typing import Any, Final
+from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.datasets import DEFAULT_DATA, SETS, Conversation
 from bench.metrics import mean, paired_difference, percentile
 from bench.server import Client, machine, running_server
-from memory_butler.inference.minilm import EmbeddingEngine
+from memory_butler.inference.minilm import DIMENSIONS, EmbeddingEngine
 
 WRITERS: Final = 4
 # A turn is a few dozen tokens, where the chunks of the benchmark's baselines are 512 of them.
@@ -57,11 +64,15 @@ CHARACTERS: Final = 4  # a token, as the benchmark counts a context
 BUDGETS: Final = (500, 1_000, 2_000, 4_000)
 CHOICE_TOKENS: Final = 2_000
 WINDOW: Final = 800  # characters that the embedding model reads of a text
+_WORD: Final = re.compile(r"\w+")
 _SPOKEN: Final = re.compile(r"^\[(SYSTEM|USER|ASSISTANT)\] ", re.MULTILINE)
 # Of a turn at the edge of a chunk, so much has to be there.
 _BEGIN: Final = 60
 MODES: Final = ("hybrid", "deep")
+BM25, HYBRID = "bm25", "its hybrid, other weights"
 _TOLD: Final = 50
+# As Lucene has them: how soon a repeated word counts no more, and how much a long text is put down.
+_K1, _B = 1.2, 0.75
 
 
 def _tell(progress: str) -> None:
@@ -174,8 +185,63 @@ def _butler(user_id: str | None) -> str:
     return f"user-{hashlib.sha256((user_id or '').encode()).hexdigest()[:16]}"
 
 
-def _parts_that_stand_alone(checkout: Path) -> tuple[type, type, type]:
-    """`MemoryProvider`, `Document` and the BM25 provider, without what the others want.
+def _words(texts: Sequence[str]) -> list[Counter[int]]:
+    """How often each word is in each text; a word is a number."""
+    return [Counter(crc32(word.encode()) for word in _WORD.findall(one.lower())) for one in texts]
+
+
+def _bm25_weights(texts: Sequence[str]) -> list[dict[int, float]]:
+    """The weight of each word in each text: the sum over a question's words is its BM25 score."""
+    counted = _words(texts)
+    having = Counter(word for one in counted for word in one)
+    rarity = {word: math.log((len(texts) + 1) / (n + 0.5)) for word, n in having.items()}
+    usual = sum(one.total() for one in counted) / len(texts)
+    return [
+        {
+            word: rarity[word] * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * one.total() / usual))
+            for word, n in one.items()
+        }
+        for one in counted
+    ]
+
+
+def _windows(text: str) -> list[str]:
+    return [text[at : at + WINDOW] for at in range(0, len(text), WINDOW)] or [""]
+
+
+def other_weights(hybrid: Any) -> type:
+    """The benchmark's hybrid provider, of its module: with weights that need not be fetched.
+
+    Dense: our embedding model in place of Qwen3-Embedding-0.6B, as the mean of a chunk's windows,
+    because it reads no whole chunk. Sparse: BM25 in place of BM42, of words without punctuation.
+    Its chunks, its Qdrant and its fusion of ranks stay.
+    """
+    hybrid._DENSE_DIMS = DIMENSIONS
+
+    class OtherWeights(hybrid.HybridSearchMemoryProvider):  # type: ignore[misc]
+        def _init_models(self) -> None:
+            self._dense_model = EmbeddingEngine()
+
+        def ingest(self, documents: Sequence[Any]) -> None:
+            self._sparse_model: Any = _bm25_weights
+            super().ingest(documents)
+            self._sparse_model = _words
+
+        def _dense(self, texts: Sequence[str], is_query: bool = False) -> list[list[float]]:
+            embedded = (self._dense_model.embed_arrays(_windows(text)) for text in texts)
+            means: list[list[float]] = [vectors.mean(axis=0).tolist() for vectors in embedded]
+            return means
+
+        def _sparse(self, texts: Sequence[str]) -> list[Any]:
+            weights = self._sparse_model(texts)
+            vector = hybrid.models.SparseVector
+            return [vector(indices=list(one), values=list(one.values())) for one in weights]
+
+    return OtherWeights
+
+
+def _parts_that_stand_alone(checkout: Path) -> tuple[type, type, dict[str, type]]:
+    """`MemoryProvider`, `Document` and the baselines, without what the others want.
 
     Its chunks are of 512 tokens by OpenAI's encoding, which has to be fetched; here a token is four
     characters, of which a chunk has 2,048.
@@ -188,10 +254,16 @@ def _parts_that_stand_alone(checkout: Path) -> tuple[type, type, type]:
     size = 512 * CHARACTERS
     utils.chunk_text = lambda text: [text[at : at + size] for at in range(0, len(text), size)]
     sys.modules["memory_bench.utils"] = utils
+    # Gigabytes that only its own weights need.
+    sentences: Any = ModuleType("sentence_transformers")
+    sentences.SentenceTransformer = None
+    sys.modules["sentence_transformers"] = sentences
     base = importlib.import_module("memory_bench.memory.base")
     models = importlib.import_module("memory_bench.models")
     bm25 = importlib.import_module("memory_bench.memory.bm25")
-    return base.MemoryProvider, models.Document, bm25.BM25MemoryProvider
+    hybrid = importlib.import_module("memory_bench.memory.hybrid_search")
+    baselines = {BM25: bm25.BM25MemoryProvider, HYBRID: other_weights(hybrid)}
+    return base.MemoryProvider, models.Document, baselines
 
 
 def _documents(conversation: Conversation, document: type) -> list[Any]:
@@ -265,8 +337,7 @@ def choices(way: Any, questions: Sequence[Any], engine: EmbeddingEngine) -> list
             found, _ = way.retrieve(one["meta"]["retrieval_query"], user_id=one["user_id"])
             context = _context(found, CHOICE_TOKENS)
         taken = (time.perf_counter() - began) * 1000
-        windows = [context[at : at + WINDOW] for at in range(0, len(context), WINDOW)] or [""]
-        vectors = engine.embed_arrays([*replies, *windows])
+        vectors = engine.embed_arrays([*replies, *_windows(context)])
         nearest = (vectors[: len(replies)] @ vectors[len(replies) :].T).max(axis=1)
         chosen = replies[int(nearest.argmax())]
         rows.append({"right": float(chosen in one["gold_answers"]), "ms": taken})
@@ -278,30 +349,38 @@ def _sample(checkout: Path, name: str) -> Any:
 
 
 def _print(title: str, columns: Sequence[str], ways: dict[str, list[dict[str, float]]]) -> None:
-    """A table, and paired differences from the benchmark's BM25."""
-    reference = ways["bm25"]
-    print(f"\n## {title}: {len(reference)} questions\n\n| way | {' | '.join(columns)} | ms p50 |")
+    """A table, and paired differences from the benchmark's baselines."""
+    print(f"\n## {title}: {len(ways[BM25])} questions\n\n| way | {' | '.join(columns)} | ms p50 |")
     print(f"|{'---|' * (len(columns) + 2)}")
     for way, rows in ways.items():
         figures = " | ".join(f"{mean(rows, column):.1f}" for column in columns)
         print(f"| {way} | {figures} | {percentile([one['ms'] for one in rows], 0.5):.0f} |")
-    for way, rows in ways.items():
-        if rows is not reference:
-            told = [f"{one} {paired_difference(rows, reference, one)}" for one in columns]
-            print(f"\n{way} less bm25: {', '.join(told)}")
+    for reference in (BM25, HYBRID):
+        for way, rows in ways.items():
+            if way not in (BM25, reference):
+                told = [f"{one} {paired_difference(rows, ways[reference], one)}" for one in columns]
+                print(f"\n{way} less {reference}: {', '.join(told)}")
 
 
 Rows = list[dict[str, float]]
 
 
 def _of_each(
-    base: type, bm25: type, documents: Sequence[Any], ask: Callable[[Any], Rows]
+    memory: type,
+    baselines: dict[str, type],
+    documents: Sequence[Any],
+    ask: Callable[[Any], Rows],
 ) -> dict[str, Rows]:
-    """What BM25 and each of our modes finds, of the same documents."""
-    theirs, ours = bm25(), base()
-    theirs.ingest(documents)
-    _tell(" bm25")
-    results = {"bm25": ask(theirs)}
+    """What the baselines and each of our modes find, of the same documents."""
+    results = {}
+    for name, baseline in baselines.items():
+        _tell(f" {name}")
+        theirs: Any = baseline()
+        with TemporaryDirectory() as folder:
+            theirs.prepare(Path(folder))
+            theirs.ingest(documents)
+            results[name] = ask(theirs)
+    ours: Any = memory()
     ours.initialize()
     try:
         ours.ingest(documents)
@@ -315,7 +394,7 @@ def _of_each(
 
 
 def _measured(given: argparse.Namespace) -> None:
-    base, document, bm25 = _parts_that_stand_alone(given.checkout)
+    base, document, baselines = _parts_that_stand_alone(given.checkout)
     memory = provider(base, document, MODES[0])
     print(f"Machine: {machine()}")
     for name in [one for one in given.sets if one in SETS]:
@@ -324,7 +403,7 @@ def _measured(given: argparse.Namespace) -> None:
         _tell(f"{name}: {len(conversations)} conversations, {count} questions")
         documents = [one for each in conversations for one in _documents(each, document)]
         ask = partial(evidence, conversations=conversations)
-        results = _of_each(memory, bm25, documents, ask)
+        results = _of_each(memory, baselines, documents, ask)
         columns = [f"{kind}@{tokens}" for tokens in BUDGETS for kind in ("any", "all")]
         _print(f"{name}, evidence by tokens of context", columns, results)
     if "personamem" in given.sets:
@@ -337,7 +416,7 @@ def _measured(given: argparse.Namespace) -> None:
             if one["user_id"] in users
         ]
         engine = EmbeddingEngine()
-        results = _of_each(memory, bm25, documents, lambda way: choices(way, wanted, engine))
+        results = _of_each(memory, baselines, documents, lambda way: choices(way, wanted, engine))
         results["no memory"] = choices(None, wanted, engine)
         _print(f"personamem 32k, {len(users)} users, choices by similarity", ["right"], results)
 

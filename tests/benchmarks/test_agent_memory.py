@@ -7,10 +7,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
-from bench.agent_memory import provider, turns_of
+from bench.agent_memory import other_weights, provider, turns_of
 
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
@@ -32,6 +34,14 @@ class Document:
 
 class MemoryProvider:
     """The hooks that an adapter may leave out."""
+
+
+class Hybrid:
+    """What of the benchmark's hybrid baseline knows its weights."""
+
+    def ingest(self: Any, texts: list[str]) -> None:
+        self._init_models()
+        self.dense, self.sparse = self._dense(texts), self._sparse(texts)
 
 
 @pytest.fixture
@@ -78,3 +88,20 @@ async def test_what_a_user_told_is_found_by_that_user_alone(
     assert not any("goats" in one.content for one in found)
     assert [one.content.partition("user: ")[2] for one in others] == ["I keep goats in the valley."]
     assert raw is None
+
+
+def test_the_hybrid_baseline_takes_other_weights() -> None:
+    models = SimpleNamespace(SparseVector=SimpleNamespace)
+    baseline: Any = other_weights(SimpleNamespace(HybridSearchMemoryProvider=Hybrid, models=models))
+    weather = "It rained in the valley. " * 60
+    hybrid = baseline()
+    hybrid.ingest([weather, f"{weather}My aunt keeps bees on the roof."])
+    rained, bees = np.array(hybrid.dense) @ hybrid._dense(["Who keeps bees?"], is_query=True)[0]
+    assert bees > rained + 0.1  # the end of a chunk is read
+
+    hybrid.ingest(["Bees, bees.", "bees goats"])
+    (asked,) = hybrid._sparse(["Goats or bees?"])
+    assert asked.values == [1, 1, 1]
+    kept = [dict(zip(one.indices, one.values, strict=True)) for one in hybrid.sparse]
+    scores = [sum(one.get(word, 0) for word in asked.indices) for one in kept]
+    assert scores == pytest.approx([0.2507, 0.1823 + 0.6931], abs=1e-4)
