@@ -54,6 +54,12 @@ class Answer:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def told(self) -> str:
+        """Standard error without the lines of the log, which are JSON where nobody looks."""
+        lines = self.err.splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith('{"'))
+
 
 @dataclass(frozen=True, slots=True)
 class Installation:

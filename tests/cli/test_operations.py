@@ -144,17 +144,16 @@ def test_a_consolidation_in_which_every_group_failed_ends_with_an_error(
     answering("Sorry.", "Sorry.")
     failed = installation.inside(*words, *use, code=7)
     assert "mail" in failed.out
-    assert failed.err.startswith("error: consolidation failed for all 2 groups of episodes")
+    assert failed.told.startswith("error: consolidation failed for all 2 groups of episodes")
     wait("one", "two")
     answering("Sorry.", _NOTHING_NEW)
     partly = installation.inside(*words, *use)
-    assert partly.err == "Consolidation failed for 1 of 2 groups of episodes.\n"
+    assert partly.told == "Consolidation failed for 1 of 2 groups of episodes.\n"
     wait("three")
     answering("Sorry.")
-    told = installation.inside(*words, "--json", *use, code=7)
-    answer = json.loads(told.out[told.out.index("{\n") :])  # this process logs before it
-    assert answer.get("detail", answer)["status"] == "failed"
-    assert "failed for all 1 group of episodes" in told.err
+    failed = installation.inside(*words, "--json", *use, code=7)
+    assert failed.json.get("detail", failed.json)["status"] == "failed"
+    assert "failed for all 1 group of episodes" in failed.told
 
 
 @pytest.mark.parametrize("words", [("consolidate",), ("run", "consolidate")])
@@ -172,12 +171,12 @@ def test_a_consolidation_that_waits_for_the_model_did_not_fail(
     for one in ("a", "b", "c"):
         installation.inside("store-episode", "Ana wrote", "--butler", one, *use)
     answering(_NOTHING_NEW, busy)
-    assert installation.inside(*words, *use).err == waits.format("b")
+    assert installation.inside(*words, *use).told == waits.format("b")
     answering("Sorry.", busy)
     said = "Consolidation failed for 1 of 2 groups of episodes.\n"
-    assert installation.inside(*words, *use).err == said + waits.format("c")
+    assert installation.inside(*words, *use).told == said + waits.format("c")
     answering(busy)
-    assert installation.inside(*words, *use).err == waits.format("c")
+    assert installation.inside(*words, *use).told == waits.format("c")
     assert "None" in installation.inside("dead-letters", "list", *use).out
 
 
@@ -191,9 +190,9 @@ def test_a_consolidation_whose_key_is_refused_ends_with_an_error(
     use = ("--tenant", tenant)
     installation.inside("store-episode", "Ana wrote", "--butler", "a", *use)
     _answering(monkeypatch, ModelAccessDenied("the key is refused"))
-    told = installation.inside(*words, *use, code=8)
-    assert told.err == "error: the language model refused access: a: the key is refused\n"
-    assert "consolidate: done" not in told.out
+    denied = installation.inside(*words, *use, code=8)
+    assert denied.told == "error: the language model refused access: a: the key is refused\n"
+    assert "consolidate: done" not in denied.out
 
 
 @pytest.mark.parametrize(
