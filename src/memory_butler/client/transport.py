@@ -119,7 +119,7 @@ class SyncSender:
 
 def _connected(transport: Carrier) -> Carrier:
     if isinstance(transport, str):
-        raise TypeError(f"write .connect({transport!r}): a client is made of a connection")
+        raise TypeError(f"write .connect({transport!r}) to reach a server")
     return transport
 
 

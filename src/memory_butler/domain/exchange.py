@@ -20,6 +20,7 @@ from uuid import UUID
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.facts import Validity
 from memory_butler.domain.restatement import same_words
+from memory_butler.domain.secrets import MASK
 from memory_butler.domain.trust import Trust, outranks
 
 # A mark in metadata: what an exchange has to know of a fact or rule that no column has.
@@ -28,9 +29,6 @@ MARK: Final = "exchange"
 _RANKS: Final[tuple[Validity, ...]] = ("active", "expired", "waiting", "superseded", "retracted")
 # A clock that is further ahead than this would decide every conflict.
 MOST_AHEAD_SECONDS: Final = 60.0
-
-# How what was masked begins (`secrets.masked`).
-_MASKED: Final = "[masked: "
 
 # Scopes of facts and rules, sorted; None: all.
 Scopes = tuple[str, ...] | None
@@ -85,12 +83,17 @@ class RuleText:
     @property
     def is_masked(self) -> bool:
         """Whether something in it was masked."""
-        return any(_MASKED in one for one in (self.content, *self.tags))
+        return any(MASK in one for one in (self.content, *self.tags))
 
     @property
     def words(self) -> str:
         """A digest by which installations know a text that they had (`rule_words` in SQL)."""
         return hashlib.sha256(f"{self.content}{chr(31)}{self.scope}".encode()).hexdigest()
+
+
+def went_with(emptied: datetime | None, made: datetime) -> bool:
+    """Whether what was made then went when the tenant was erased; None: that never happened."""
+    return emptied is not None and made <= emptied
 
 
 def text_is_later(theirs: RuleText, mine: RuleText) -> bool:

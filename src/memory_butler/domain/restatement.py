@@ -26,16 +26,16 @@ def restates(statement: str, known: str, similarity: float) -> bool:
 
 def same_words(statement: str, known: str) -> bool:
     """Whether two texts say the same words in the same order, fillers apart."""
-    return telling(statement) == telling(known)
+    return without_fillers(statement) == without_fillers(known)
 
 
 def begins(statement: str, known: str) -> bool:
     """Whether a text says the first words of a known one, and nothing else, fillers apart."""
-    words = telling(statement)
-    return bool(words) and telling(known)[: len(words)] == words
+    words = without_fillers(statement)
+    return bool(words) and without_fillers(known)[: len(words)] == words
 
 
-def telling(text: str) -> tuple[str, ...]:
+def without_fillers(text: str) -> tuple[str, ...]:
     """The words in their order, without fillers; a sign within one counts, as in C++ and -5."""
     words = (word.strip(_PUNCTUATION) for word in text.casefold().split())
     return tuple(word for word in words if word and word not in _FILLERS)

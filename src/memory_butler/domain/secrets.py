@@ -20,7 +20,9 @@ _AROUND: Final = 70
 # So much of a token that a machine made tells which one it was, and no more.
 _SHOWN: Final = 4
 _LONG: Final = 16
-_MASKED: Final = re.compile(r"\[masked: [^\[\]\n]{1,60}\]")
+# How what was masked begins, and all of it.
+MASK: Final = "[masked: "
+_MASKED: Final = re.compile(rf"{re.escape(MASK)}[^\[\]\n]{{1,60}}\]")
 # A quote, no apostrophe.
 _QUOTE: Final = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")
 _SIGN: Final = re.compile(r"\W")
@@ -89,7 +91,7 @@ def _mask(one: Found, secret: str) -> str:
     else:
         ending = _SIGN.sub("", secret)[-_SHOWN:]
         shown = f", …{ending}" if len(ending) == _SHOWN else ""
-    return f"[masked: {one.kind}{shown}]"
+    return f"{MASK}{one.kind}{shown}]"
 
 
 def _shaped(text: str) -> Iterator[Found]:

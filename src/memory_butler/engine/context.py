@@ -20,7 +20,7 @@ from memory_butler.domain.context import (
 )
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.restatement import telling
+from memory_butler.domain.restatement import without_fillers
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, receipts
 from memory_butler.engine.conflicts import alike_to, statement_of
@@ -277,18 +277,18 @@ def _repetitions(hits: Sequence[Hit]) -> dict[UUID, UUID]:
     Facts were found alike when they were stored. Rules are by their words: installations that
     exchange them may each have stored one, and each proves itself (C-419).
     """
-    rules: dict[tuple[str, ...], set[UUID]] = defaultdict(set)
+    same_words: dict[tuple[str, ...], set[UUID]] = defaultdict(set)
+    alike: list[Collection[UUID]] = []
     for hit in hits:
         if hit.memory_type == "rule":
-            rules[telling(hit.row["content"])].add(hit.row["id"])
+            rules = same_words[without_fillers(hit.row["content"])]
+            rules.add(hit.row["id"])
+            alike.append(rules)
+        else:
+            alike.append(alike_to(hit.row))
     return repeated(
-        (
-            hit.row["id"],
-            rules[telling(hit.row["content"])] if hit.memory_type == "rule" else alike_to(hit.row),
-            statement_of(hit.row),
-            Trust(hit.row["trust"]),
-        )
-        for hit in hits
+        (hit.row["id"], others, statement_of(hit.row), Trust(hit.row["trust"]))
+        for hit, others in zip(hits, alike, strict=True)
     )
 
 

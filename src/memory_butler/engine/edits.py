@@ -359,7 +359,6 @@ async def edit_rule(
         memory,
         changes.get("content", before["content"]),
         tags=changes.get("tags", before["tags"]),
-        metadata=of_another_text(before),
     )
     brings = {name for name in ("content", "tags") if getattr(given, name) != before[name]}
     # What stays is not searched: a secret that was allowed before stays as well.
@@ -367,7 +366,6 @@ async def edit_rule(
         given,
         content=given.content if "content" in brings else "",
         tags=given.tags if "tags" in brings else [],
-        metadata={},
     )
     clean = given
     if brings:

@@ -11,7 +11,7 @@ from typing import Final
 
 from memory_butler.client import MemoryClient, shapes
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.restatement import telling
+from memory_butler.domain.restatement import without_fillers
 
 # An agent reads such a file with every prompt.
 DEFAULT_RULES: Final = 50
@@ -51,7 +51,7 @@ async def proven_rules(client: MemoryClient, butler: str | None, most: int) -> l
     best: dict[tuple[str, ...], shapes.ListedRule] = {}
     for one in found.items:
         if one.state == "active":  # two installations may have stored one in the same words
-            best.setdefault(telling(one.content), one)
+            best.setdefault(without_fillers(one.content), one)
     told = sorted([*best.values()][:most], key=lambda one: (one.created_at, one.id))
     return [_line(one.content) for one in told]
 

@@ -212,8 +212,8 @@ async def _replaces_on_weak_evidence(
 
 
 def _is_users_own(row: Row) -> bool:
-    trust, metadata = Trust(row["trust"]), row["metadata"]
-    return trust is Trust.USER_SAID or all(metadata.get(key) == BY_USER[key] for key in BY_USER)
+    marks: Mapping[str, object] = row["metadata"]
+    return Trust(row["trust"]) is Trust.USER_SAID or BY_USER.items() <= marks.items()
 
 
 async def _hold(

@@ -24,6 +24,7 @@ from memory_butler.domain.exchange import (
     is_newer,
     mark_of,
     text_is_later,
+    went_with,
 )
 from memory_butler.domain.facts import Validity
 from memory_butler.domain.permanence import RULE_DECAY_RATE
@@ -187,7 +188,7 @@ class RuleBatch:
             row = there.get(sent.id)
             if row is not None:
                 await self._merge(tx, sent, new, row)
-            elif sent.id in self._away or (emptied is not None and sent.made <= emptied):
+            elif sent.id in self._away or went_with(emptied, sent.made):
                 self.done.refused += 1
             else:
                 await self._insert(tx, sent, new)

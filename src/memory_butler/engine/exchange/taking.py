@@ -24,6 +24,7 @@ from memory_butler.domain.exchange import (
     is_newer,
     loser,
     mark_of,
+    went_with,
 )
 from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.domain.principals import Principal
@@ -201,7 +202,7 @@ async def _wanted(
             done.kept += not same
         if row is not None:
             wanted.append(_Wanted(one, same=same))
-        elif one.id in away or (emptied is not None and one.made <= emptied):
+        elif one.id in away or went_with(emptied, one.made):
             done.refused += 1
         else:
             made = await _made(memory, principal, peer, one)
@@ -318,7 +319,7 @@ class _Batch:
             one
             for one in wanted
             if one.sent.id in known
-            or (one.new is not None and (emptied is None or one.sent.made > emptied))
+            or (one.new is not None and not went_with(emptied, one.sent.made))
         ]
         keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
         # Keys before rows, as every writer locks (C-21).
