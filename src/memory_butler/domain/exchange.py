@@ -20,7 +20,7 @@ from uuid import UUID
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.facts import Validity
 from memory_butler.domain.restatement import same_words
-from memory_butler.domain.secrets import MASK
+from memory_butler.domain.text import MASK
 from memory_butler.domain.trust import Trust, outranks
 
 # A mark in metadata: what an exchange has to know of a fact or rule that no column has.

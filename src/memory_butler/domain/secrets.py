@@ -13,6 +13,7 @@ from typing import Final
 
 from memory_butler.domain import secret_shapes as shapes
 from memory_butler.domain.secret_shapes import Level
+from memory_butler.domain.text import MASK
 
 # How far a secret stands from the word that announces it.
 _REACH: Final = 90
@@ -20,8 +21,6 @@ _AROUND: Final = 70
 # So much of a token that a machine made tells which one it was, and no more.
 _SHOWN: Final = 4
 _LONG: Final = 16
-# How what was masked begins, and all of it.
-MASK: Final = "[masked: "
 _MASKED: Final = re.compile(rf"{re.escape(MASK)}[^\[\]\n]{{1,60}}\]")
 # A quote, no apostrophe.
 _QUOTE: Final = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")

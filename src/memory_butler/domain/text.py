@@ -8,6 +8,10 @@ from typing import Final
 # distinct words can overflow that even below the cut: the store then retries with half the text.
 MAX_SEARCH_BYTES: Final = 1_048_576
 
+# What stands in place of a masked secret begins with this. Not beside the detector, which takes
+# long to load.
+MASK: Final = "[masked: "
+
 # A Python string may hold halves of surrogate pairs (a JSON escape such as "\ud800" makes one);
 # UTF-8 cannot, so neither a digest nor PostgreSQL would take it.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

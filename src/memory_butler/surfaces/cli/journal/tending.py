@@ -26,6 +26,7 @@ log = get_logger()
 
 _SETTLING_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 1.0
 _COMPILING: Final = "Compiling what was said; Ctrl-C leaves it for the next time."
 
 
@@ -62,9 +63,11 @@ class Tending:
             self._stop()
             return
         try:
+            self._stopped.set()
+            # A run that is as good as done is not worth a line.
+            self._thread.join(_PATIENCE_SECONDS)
             if self._task is not None:
                 note(_COMPILING)
-            self._stopped.set()
             self._thread.join()
             if asyncio.run(self._upkeep(self._model, ended=True)):
                 note("Done: `memory-butler journal runs` shows what it learned.")
