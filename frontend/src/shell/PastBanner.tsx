@@ -1,7 +1,7 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useIsFetching, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { History } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 import { answer, api } from "@/api/client";
 import { dayOf } from "@/shell/days";
 import { type PastAxis, type PastSearch } from "@/shell/past";
@@ -12,8 +12,8 @@ const DAY = 86_400_000;
 const LONG = new Intl.DateTimeFormat("en", { dateStyle: "long" });
 // How far back the slider reaches at least.
 const LEAST_DAYS = 30;
-// Longer than between two steps of the slider, so that one is asked for where it rests.
-const PAUSE_MILLISECONDS = 250;
+// Between two days that are asked for while the slider moves; the next waits for the answer, too.
+const PAUSE_MILLISECONDS = 100;
 
 const AXES: readonly { value: PastAxis; label: string }[] = [
   { value: "known_at", label: "Known then" },
@@ -105,14 +105,16 @@ function DaySlider({ day, onChange }: DaySliderProps) {
   const [back, setBack] = useState(ago(day));
   // The day changed elsewhere: it was typed, or Back was pressed.
   useEffect(() => setBack(ago(day)), [day]);
+  const isAnswered = useIsFetching() === 0;
+  const isElsewhere = back !== ago(day);
+  const move = useEffectEvent(() =>
+    onChange(dayOf(new Date(noon(dayOf(new Date())) - back * DAY))),
+  );
   useEffect(() => {
-    if (back === ago(day)) return;
-    const waiting = window.setTimeout(
-      () => onChange(dayOf(new Date(noon(dayOf(new Date())) - back * DAY))),
-      PAUSE_MILLISECONDS,
-    );
+    if (!isElsewhere || !isAnswered) return;
+    const waiting = window.setTimeout(move, PAUSE_MILLISECONDS);
     return () => window.clearTimeout(waiting);
-  });
+  }, [isElsewhere, isAnswered]);
   const most = Math.max(LEAST_DAYS, first ? ago(dayOf(new Date(first))) : 0, back);
   return (
     <input

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { useCallback, useDeferredValue, useMemo } from "react";
 import { connectionsOf, pathBetween } from "@/pages/map/connections";
 import { EntityTable } from "@/pages/map/EntityTable";
 import { Legend } from "@/pages/map/Legend";
@@ -57,7 +57,9 @@ function Drawn({ map }: { map: Mapped }) {
       }),
     [navigate],
   );
-  const connections = useMemo(() => connectionsOf(map), [map]);
+  // The list is behind the picture by a moment, and does not hold up its frames.
+  const listed = useDeferredValue(map);
+  const connections = useMemo(() => connectionsOf(listed), [listed]);
   const { from, to } = search;
   const path = useMemo(
     () => (from && to ? pathBetween(connections, from, to) : []),
@@ -89,7 +91,7 @@ function Drawn({ map }: { map: Mapped }) {
         </div>
         <div className="min-w-0">
           <PathForm
-            map={map}
+            map={listed}
             connections={connections}
             ends={{ from, to }}
             path={path}
@@ -104,7 +106,7 @@ function Drawn({ map }: { map: Mapped }) {
             slash
           />
           <EntityTable
-            map={map}
+            map={listed}
             connections={connections}
             q={search.q}
             open={search.open}

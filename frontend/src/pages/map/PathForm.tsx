@@ -25,6 +25,7 @@ interface PathFormProps {
 /** What one entity is connected with, and the way to another, in words. */
 export function PathForm({ map, connections, ends, path, onChange }: PathFormProps) {
   const names = useId();
+  const [isChoosing, setChoosing] = useState(false);
   const labels = useMemo(() => labelled(map.nodes), [map]);
   const from = map.nodes.find((one) => one.id === ends.from);
   const to = map.nodes.find((one) => one.id === ends.to);
@@ -40,12 +41,15 @@ export function PathForm({ map, connections, ends, path, onChange }: PathFormPro
         )
       }
     >
+      {/* Thousands of options are costly: only while one chooses. */}
       <datalist id={names}>
-        {[...labels].map(([id, label]) => (
-          <option key={id} value={label} />
-        ))}
+        {isChoosing && [...labels].map(([id, label]) => <option key={id} value={label} />)}
       </datalist>
-      <div className="grid grid-cols-2 gap-3">
+      <div
+        className="grid grid-cols-2 gap-3"
+        onFocus={() => setChoosing(true)}
+        onBlur={() => setChoosing(false)}
+      >
         <End
           label="From"
           list={names}

@@ -17,8 +17,8 @@ interface Dot extends SimulationNodeDatum {
 // Where the layout has come to rest, and in how many steps: of many entities each takes longer.
 const RESTING = 0.02;
 const STEPS = { few: 170, many: 80, from: 700 };
-// How lively the layout is after a change: those that stay hardly move.
-const STIRRED = 0.25;
+// How lively the layout is after a small change; after a larger one by how much of it is new.
+const STIRRED = 0.03;
 // Between two answers: a frame.
 const SLICE_MILLISECONDS = 16;
 
@@ -46,7 +46,10 @@ self.onmessage = ({ data: asked }: MessageEvent<Laying>) => {
   layout.nodes(dots);
   links.links(asked.links.map(([one, other]) => ({ source: dots[one]!, target: dots[other]! })));
   const steps = dots.length < STEPS.from ? STEPS.few : STEPS.many;
-  layout.alphaDecay(1 - RESTING ** (1 / steps)).alpha(known.size === 0 ? 1 : STIRRED);
+  const came = dots.filter((one) => !known.has(one.id)).length;
+  layout
+    .alphaDecay(1 - RESTING ** (1 / steps))
+    .alpha(Math.max(layout.alpha(), came / dots.length, STIRRED));
   work(asked);
 };
 
