@@ -132,15 +132,13 @@ async def test_what_an_edit_masked_comes_back(
 async def test_the_metadata_that_an_edit_masked_comes_back(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    before = {"env": {"password": PASSWORD}}
-    fact, _ = await store_fact(
-        under(memory, "off"), principal, "ci", "login", "By key", metadata=before
-    )
+    fact, _ = await store_fact(memory, principal, "ci", "login", "By key")
     key = UnmaskKey()
-    await edit_fact(memory, principal, fact, {"content": "By another key"}, key=key)
+    changes = {"content": "By another key", "metadata": {"env": {"password": PASSWORD}}}
+    await edit_fact(memory, principal, fact, changes, key=key)
     done, _ = await unmask(memory, principal, key.text)
     row = await content(admin, "facts", done[0].id)
-    assert (row["content"], row["metadata"]["env"]) == ("By another key", before["env"])
+    assert (row["content"], row["metadata"]["env"]) == ("By another key", {"password": PASSWORD})
 
 
 async def test_the_key_of_a_scan_restores_all_that_it_masked(
@@ -326,6 +324,30 @@ async def test_an_allowed_secret_stays_where_an_edit_leaves_the_text(
     await unmask(memory, principal, key.text)
     row = await content(admin, "rules", rule.id)
     assert (row["content"], row["metadata"]["env"]) == (text, meta["env"])
+
+
+async def test_an_allowed_secret_of_a_fact_stays_where_an_edit_leaves_its_words(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    meta = {"env": {"password": PASSWORD}}
+    fact = new_fact(memory, "gate", "login", f"Opens with {TOKEN}", tags=[TOKEN], metadata=meta)
+    kept = await keep(memory, principal, fact, allow_secrets=True)
+    tagged = await edit_fact(memory, principal, fact.id, {"tags": ["home"]})
+    assert (tagged["content"], tagged["tags"]) == (fact.content, ["home"])
+    assert tagged["metadata"] == kept.new.metadata
+    key, other = UnmaskKey(), {"pin": {"password": f"{PASSWORD}-2"}}
+    marked = await edit_fact(memory, principal, tagged["id"], {"metadata": other}, key=key)
+    assert (marked["content"], marked["metadata"]["env"]) == (fact.content, meta["env"])
+    assert marked["metadata"]["pin"] == {"password": "[masked: password]"}
+    notes = marked["metadata"]["secrets"]
+    assert notes == kept.new.metadata["secrets"] | {"masked": {"password": 1}}
+    done, _ = await unmask(memory, principal, key.text)
+    row = await content(admin, "facts", done[0].id)
+    assert (row["content"], row["metadata"]["pin"]) == (fact.content, other["pin"])
+    # Other words are searched, and only they.
+    spoken = await edit_fact(memory, principal, row["id"], {"content": f"Needs {TOKEN}"})
+    assert spoken["content"] == f"Needs {MASK}"
+    assert spoken["metadata"]["env"] == meta["env"]
 
 
 @pytest.mark.parametrize("what", ["forgotten", "edited"])

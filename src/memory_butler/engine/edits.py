@@ -75,6 +75,7 @@ MARKS: Final = frozenset(
 
 # What a fact says; the rest is about it.
 _SAYS: Final = ("subject", "predicate", "content")
+_NOTHING: Final[dict[str, Any]] = {**dict.fromkeys(_SAYS, ""), "tags": [], "metadata": {}}
 
 ByHand = Literal["promote", "demote", "disable", "enable"]
 
@@ -154,8 +155,8 @@ async def _replace_within(
 class _Edit:
     """An edit whose text was searched and embedded, so that nothing of that is done under a lock.
 
-    `given` to the search, it came out `clean`. `edited` makes the new fact of the row as it is
-    then.
+    `given` to the search are the words that it brings, and `clean` they came out. `edited` makes
+    the new fact of the row as it is then.
     """
 
     id: UUID
@@ -178,17 +179,27 @@ async def _prepared(
         before = await facts.look(tx, id)
     if before is None:
         raise missing("fact", id)
-    given = clean = _edited(memory, before, changes)
-    if _brings(before, changes):
+    wanted = _edited(memory, before, changes)
+    brings = _brought(before, wanted)
+    # What stays is not searched: a secret that was allowed before stays as well.
+    given = clean = replace(wanted, **_NOTHING | brings)
+    if brings:
         screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
         clean = await apart(screen, given.content)
-    keys = {_key(before), clean.key}
-    embedded = await memory.embedded(*searchable(clean))
 
     def edited(row: Row) -> NewFact:
-        return _as_screened(id, _edited(memory, row, changes), given, clean)
+        now = _edited(memory, row, changes)
+        if any(getattr(now, name) != getattr(wanted, name) for name in _SAYS):
+            raise Conflict(f"fact {id} was changed a moment ago; look at it and try again")
+        stays = {} if "content" in brings else row["metadata"].get(NOTE, {})
+        note = stays | clean.metadata.get(NOTE, {})
+        kept = now.metadata | clean.metadata | ({NOTE: note} if note else {})
+        words = {name: getattr(clean, name) for name in brings}
+        return replace(now, **words | {"metadata": kept})
 
-    return _Edit(id, given, clean, keys, edited, embedded)
+    new = edited(before)
+    embedded = await memory.embedded(*searchable(new))
+    return _Edit(id, given, clean, {_key(before), new.key}, edited, embedded)
 
 
 async def _lock(tx: Transaction, keys: Collection[FactKey]) -> None:
@@ -239,21 +250,19 @@ def _require_some(changes: Mapping[str, Any]) -> None:
         raise InvalidInput("the edit changes nothing; give at least one field a new value")
 
 
-def _brings(row: Row, changes: Mapping[str, Any]) -> bool:
-    """Whether an edit brings in words: if not, a secret that was allowed before stays."""
-    says = any(changes.get(name, row[name]) != row[name] for name in (*_SAYS, "tags"))
-    return says or "metadata" in changes
+def _brought(row: Row, new: NewFact) -> dict[str, Any]:
+    """The words that an edit brings in: fields, and of the metadata members.
 
-
-def _as_screened(id: UUID, now: NewFact, given: NewFact, clean: NewFact) -> NewFact:
-    """The fact as it is `now`, with the words of `clean`, which were `given` to the search.
-
-    So nothing is searched while the fact is locked.
+    What a fact says is one text: its predicate may announce the password in its content.
     """
-    words = {name: getattr(now, name) for name in (*_SAYS, "tags", "metadata")}
-    if any(getattr(given, name) != value for name, value in words.items()):
-        raise Conflict(f"fact {id} was changed a moment ago; look at it and try again")
-    return replace(now, **{name: getattr(clean, name) for name in words})
+    brought: dict[str, Any] = {name: getattr(new, name) for name in _SAYS}
+    if all(row[name] == one for name, one in brought.items()):
+        brought = {}
+    if new.tags != row["tags"]:
+        brought["tags"] = new.tags
+    known = row["metadata"].items()
+    members = dict(one for one in new.metadata.items() if one not in known)
+    return brought | ({"metadata": members} if members else {})
 
 
 def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
@@ -264,8 +273,6 @@ def _edited(memory: Memory, row: Row, changes: Mapping[str, Any]) -> NewFact:
     kept = {name: value for name, value in row["metadata"].items() if name not in MARKS}
     kept |= changes.get("metadata", {})
     trust = _trust("fact", row, changes, _SAYS).label
-    if not _brings(row, changes):
-        kept |= {name: value for name, value in row["metadata"].items() if name == NOTE}
     return new_fact(memory, **given, metadata=kept, trust=trust)
 
 
