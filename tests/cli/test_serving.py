@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,9 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from cli.installation import COMMAND, SECONDS, Installation
+from memory_butler.config import Settings
 from memory_butler.store import embedded
+from memory_butler.surfaces.cli.program import build
 
 # Of a machine that does other things as well; alone it is a fraction of a second, and the database
 # takes another one.
@@ -60,6 +63,25 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert out == ""
     assert "Traceback" not in err
     assert not embedded.status(alone.data_dir).running
+
+
+@pytest.mark.parametrize(
+    ("options", "served"),
+    [([], "work"), (["--tenant", "default"], "default"), (["--tenant", "home"], "home")],
+)
+def test_the_tenant_that_is_named_comes_before_the_configured_one(
+    options: list[str], served: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MEMORY_BUTLER_LOCAL_TENANT", "work")
+    found = []
+
+    async def serve(settings: Settings, _: Callable[[str], None]) -> None:
+        found.append(settings.local_tenant)
+
+    arguments = ["serve", "--data-dir", str(tmp_path), *options]
+    with pytest.raises(SystemExit, match=r"^0$"):
+        build(serve).main(arguments)
+    assert found == [served]
 
 
 def test_a_taken_port_is_told(installation: Installation) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory_butler.domain.principals import DEFAULT_TENANT, parse_tenant
+from memory_butler.domain.principals import parse_tenant
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Command, Place
 from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complain
@@ -51,6 +51,7 @@ def serve_command(serve: Serve) -> Command:
 
     def command(
         place: Place,
+        context: typer.Context,
         host: Annotated[
             str | None,
             typer.Option(help="Address to bind; any but loopback demands tokens.", metavar="HOST"),
@@ -83,10 +84,12 @@ def serve_command(serve: Serve) -> Command:
         It serves every tenant: the token of a call says whose memory it is for, and `--tenant`
         whose it is for a call without one, on loopback.
         """
-        named = parse_tenant(place.tenant)
+        # Even the default one, where it is named, comes before what is configured.
+        source = context.get_parameter_source("tenant")
+        is_named = source is not None and source.name == "COMMANDLINE"
         settings = place.settings(
             logs=True,
-            local_tenant=None if named == DEFAULT_TENANT else named,
+            local_tenant=parse_tenant(place.tenant) if is_named else None,
             host=host,
             port=port,
             require_token=require_token or None,
