@@ -232,15 +232,15 @@ def _run(
 
     fields = operation.input_model.model_fields
     given = {name: _chosen(name, fields[name].annotation, value) for name, value in given.items()}
-    # An id that may be left out may also be one that is not there yet, as of a new episode.
-    needed = {name: value for name, value in given.items() if fields[name].is_required()}
+    # The id of an episode that may be left out is one that is not there yet.
+    there = {n: v for n, v in given.items() if n != "episode_id" or fields[n].is_required()}
     # Without the beginning of an id it is checked before a database is started.
-    ready = None if ids.beginnings(needed) else _input(operation, named, place, given)
+    ready = None if ids.beginnings(there) else _input(operation, named, place, given)
 
     async def answered(memory: "Memory") -> "tuple[BaseModel, BaseModel]":
         who, asked = place.principal(), ready
         if asked is None:
-            found = await ids.completed(memory, who, needed)
+            found = await ids.completed(memory, who, there)
             asked = _input(operation, named, place, {**given, **found})
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         output = await operation.run(memory, who, asked)
