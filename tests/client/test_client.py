@@ -22,6 +22,7 @@ from memory_butler.domain.errors import (
     InvalidInput,
     NotFound,
     PermissionDenied,
+    StaleRevision,
     Unavailable,
 )
 from memory_butler.domain.principals import Principal
@@ -294,6 +295,22 @@ async def test_more_than_a_request_may_have_is_invalid(served: Served) -> None:
         for send in (client.store_fact, lambda *given: client.fact_edit(uuid4(), content=given[2])):
             with pytest.raises(InvalidInput, match="more than 8 MB"):
                 await send("user", "note", "a" * (8 * 1024 * 1024))
+
+
+@pytest.mark.anyio
+async def test_an_edit_that_comes_too_late_brings_what_it_says_now(
+    served: Served, memory: Memory
+) -> None:
+    async with MemoryClient.connect(served.url) as there:
+        for client in (MemoryClient.of(memory), there):
+            stored = await client.store_rule("Write short letters")
+            seen = (await client.rule_look(stored.id)).revision
+            await client.rule_edit(stored.id, content="Write brief letters", expected_revision=seen)
+            with pytest.raises(StaleRevision, match="somebody else") as late:
+                await client.rule_edit(stored.id, content="Write", expected_revision=seen)
+            assert late.value.current["content"] == "Write brief letters"
+            again = late.value.current_revision
+            await client.rule_edit(stored.id, content="Write", expected_revision=again)
 
 
 @pytest.mark.anyio

@@ -17,6 +17,7 @@ from memory_butler.domain.errors import (
     InvalidInput,
     MemoryButlerError,
     PermissionDenied,
+    StaleRevision,
     Unavailable,
 )
 
@@ -234,6 +235,11 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
         raise Unavailable(f"the server answered {response.status_code}, and no JSON") from None
     if response.is_error:
         if isinstance(answer, dict) and "code" in answer:
+            if answer.get("current") is not None:
+                current = answer["current"]
+                raise StaleRevision(
+                    answer["detail"], current["memory_type"], current, answer["current_revision"]
+                )
             raise error_of(answer["code"], answer.get("detail", ""))
         raise Unavailable(f"the server answered {response.status_code}")
     if endpoint.routes:
