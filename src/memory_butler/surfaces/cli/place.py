@@ -159,15 +159,13 @@ def with_memory(
 
 async def tell_unknown_tenant(memory: "Memory", place: Place) -> None:
     """Say on standard error that a tenant was never begun: its name may be mistyped."""
+    tenant = place.principal().tenant
+    if tenant == DEFAULT_TENANT:
+        return
     from memory_butler.companions.opening import names
     from memory_butler.engine.stats import is_begun, tenants_with_memories
 
-    tenant = place.principal().tenant
-    if (
-        tenant == DEFAULT_TENANT
-        or await is_begun(memory, tenant)
-        or names(place.settings().data_dir, tenant)
-    ):
+    if await is_begun(memory, tenant) or names(place.settings().data_dir, tenant):
         return
     known = await tenants_with_memories(memory, _MOST_TENANTS + 1)
     shown = [*known[:_MOST_TENANTS], *(["…"] if len(known) > _MOST_TENANTS else [])]
