@@ -164,13 +164,21 @@ ENDPOINTS: Final[dict[str, Endpoint[Any]]] = {
 
 
 def _endpoint(operation: "Operation[Any, Any]") -> str:
-    # A tool is asked for over MCP, which takes whatever the path of a route would want.
-    routes = () if operation.toolset is not None else operation.routes
+    # A tool is asked for over MCP, which takes whatever the path of a route would want. Those of
+    # other toolsets than the default one a server need not offer there; over REST it does.
+    routes = () if operation.toolset == "memory" else operation.routes
     parts = [f'"{operation.name}"', f"shapes.{operation.output_model.__name__}"]
     for route in routes:
         path = route.path.replace(":path}", "}")
         fixed = ", ".join(f"{_literal(name)}: {_literal(one)}" for name, one in route.fixed.items())
-        parts.append(f'Route("{route.method}", "{path}", {{{fixed}}})')
+        fields = operation.input_model.model_fields
+        defaults = ", ".join(
+            f"{_literal(name)}: {_literal(fields[name].default)}"
+            for name in route.in_path
+            if not fields[name].is_required() and fields[name].default is not None
+        )
+        more = f", {{{defaults}}}" if defaults else ""
+        parts.append(f'Route("{route.method}", "{path}", {{{fixed}}}{more})')
     inner = "".join(f"    {one},\n" for one in parts)
     return f"{_constant(operation)}: Final = Endpoint(\n{inner})\n"
 

@@ -432,9 +432,10 @@ comes to the end. A list shows at most 2,000 characters of a content and its who
 to do. 503 is for what is away (the database, a model) and for what is not set up, such as a model
 that nobody has named; 500 is a bug.
 
-**Limits.** A content has up to 8 MB, a subject 1,000 bytes, a name such as a scope 500 bytes; a
-list passes over 1,000,000 at most. What is beyond a limit is refused with 422, and `detail` names
-the limit and what to do; a body beyond 64 MB with 413. Requests are not counted: there is no 429.
+**Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
+such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
+with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests are not
+counted: there is no 429.
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its

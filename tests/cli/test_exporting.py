@@ -37,8 +37,10 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
 def test_a_folder_and_standard_output(installation: Installation, tmp_path: Path) -> None:
     installation.inside("export", str(tmp_path), "--tenant", "nobody", "--without-vectors")
     assert (tmp_path / "memory-butler-nobody.jsonl").exists()
-    out = installation.inside("export", "-", "--tenant", "nobody").out
-    assert out.splitlines()[-1] == '{"kind": "end", "rows": 0}'
+    exported = installation.inside("export", "-", "--tenant", "nobody")
+    # An empty export of a mistyped name must not look like a backup.
+    assert exported.err.startswith("There is no tenant nobody yet. Tenants with memories: ")
+    assert exported.out.splitlines()[-1] == '{"kind": "end", "rows": 0}'
     refused = installation.inside("export", "/nowhere/x.jsonl", code=3).err
     assert "cannot be written" in refused
 

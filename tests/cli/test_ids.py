@@ -40,6 +40,41 @@ def test_the_beginning_of_a_contexts_id_explains_it(
     assert missing == "error: there is no context whose id begins with 00000000\n"
 
 
+def test_undo_takes_the_beginning_of_the_ids_that_events_and_jobs_show(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    installation.inside("store-fact", "user", "tea", "Oolong", *of)
+    (event,) = installation.inside("events", "--json", *of).json["items"]
+    assert event["id"] in installation.inside("events", *of).out
+    undone = installation.inside("undo", "--event-id", event["id"][:8], "--json", *of).json
+    assert undone["removed"] == 1
+    missing = installation.inside("undo", "--event-id", "0" * 8, *of, code=4).err
+    assert missing == "error: there is no event whose id begins with 00000000\n"
+    little = installation.inside("undo", "--event-id", event["id"][:4], *of, code=3).err
+    assert "type at least its first 8 digits" in little
+
+    installation.inside("store-episode", "The user likes oolong.", "--butler", "cli", *of)
+    run = installation.inside("consolidation", "begin", "--json", *of).json["run_id"]
+    assert run in installation.inside("jobs", *of).out
+    # It has learned nothing yet: the refusal names the run that was found.
+    refused = installation.inside("undo", "--run-id", run[:8], *of, code=5).err
+    assert f"run {run} is" in refused
+    missing = installation.inside("undo", "--run-id", "0" * 8, *of, code=4).err
+    assert missing == "error: there is no consolidation run whose id begins with 00000000\n"
+
+
+def test_the_beginning_of_an_id_is_enough_for_an_option(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    ana = installation.inside("entities", "create", "Ana", "person", "--json", *of).json["entity"]
+    told = installation.inside("store-episode", "Ana moved.", "--json", *of).json["id"]
+    words = ("--entity-id", ana["id"][:8], "--source-episode-id", told[:8])
+    installation.inside("store-fact", "Ana", "home", "Lives in Porto", *words, *of)
+    listed = installation.inside("facts", "--entity-id", ana["id"][:8], "--json", *of).json
+    (fact,) = listed["items"]
+    assert (fact["entity_id"], fact["source_episode_id"]) == (ana["id"], told)
+
+
 def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     installation: Installation, of: tuple[str, str]
 ) -> None:

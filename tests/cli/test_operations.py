@@ -196,7 +196,14 @@ def test_a_consolidation_whose_key_is_refused_ends_with_an_error(
 
 
 @pytest.mark.parametrize(
-    "words", [("facts", "list"), ("recall", "tea"), ("facts", "list", "--json")]
+    "words",
+    [
+        ("facts", "list"),
+        ("recall", "tea"),
+        ("facts", "list", "--json"),
+        ("scan-secrets",),
+        ("write-rules", "no-such-file.md", "--dry-run"),
+    ],
 )
 def test_reading_a_tenant_that_nobody_began_says_so(
     installation: Installation, tenant: str, words: tuple[str, ...]

@@ -2,8 +2,10 @@
 
 import asyncio
 import inspect
+import re
 import ssl
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from typing import Any, get_type_hints
 from uuid import UUID, uuid4
 
@@ -20,6 +22,7 @@ from memory_butler.domain.errors import (
     InvalidInput,
     NotFound,
     PermissionDenied,
+    StaleRevision,
     Unavailable,
 )
 from memory_butler.domain.principals import Principal
@@ -215,6 +218,99 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
                 await client.search("x", limit=0)
             with pytest.raises(NotFound):
                 await client.fact_edit(uuid4(), content="new", expected_revision="1")
+
+
+@pytest.mark.anyio
+async def test_what_is_no_default_tool_works_on_a_server_of_the_default_tools(
+    memory: Memory, tmp_path: Path
+) -> None:
+    async with (
+        serving(memory, Settings(data_dir=tmp_path)) as served,
+        MemoryClient.connect(served.url) as client,
+    ):
+        stored = await client.store_fact("user", "drink", "Prefers tea")
+        assert (await client.calibration()).outcomes == 0
+        without = await client.context_without("which drink?", "kitchen", [stored.id])
+        assert "Prefers tea" not in without.context_without
+        assert (await client.undo(dry_run=True)).removed == 1
+        assert (await client.undo()).items[0].id == stored.id
+        # A companion that is left out is the default one, in a path too.
+        await client.journal_log("Good morning")
+        (logged,) = (await client.journal_events()).events
+        assert logged.content == "Good morning"
+        assert (await client.journal_fragments()).nodes == []
+
+
+def test_what_a_path_names_is_given_or_has_a_default() -> None:
+    for operation in client_code.offered():
+        fields, routes = operation.input_model.model_fields, ENDPOINTS[operation.name].routes
+        assert not routes or any(
+            all(
+                fields[name].is_required() or name in route.defaults
+                for name in re.findall(r"\{(\w+)\}", route.path)
+            )
+            for route in routes
+        ), operation.name
+
+
+@pytest.mark.parametrize("connect", [MemoryClient.connect, SyncMemoryClient.connect])
+def test_a_token_is_refused_where_it_can_be_none_and_not_shown(connect: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^token: is empty; leave it out"):
+        connect("http://127.0.0.1:8150", token="")
+    for wrong in ("mbt_se\ncret", "mbt_se cret", "mbt_sécret"):
+        with pytest.raises(InvalidInput, match=r"^token: is no token; give what") as refused:
+            connect("http://127.0.0.1:8150", token=wrong)
+        assert "cret" not in str(refused.value)
+
+
+def test_an_address_without_its_scheme_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^url: 'localhost:8150' must begin with http"):
+        MemoryClient.connect("localhost:8150")
+
+
+@pytest.mark.anyio
+async def test_a_token_from_a_file_may_end_with_a_line_end(memory: Memory) -> None:
+    async with serving(memory, Settings(require_token=True)) as served:
+        token = await served.make_token("acme", "read")
+        async with MemoryClient.connect(served.url, token=f"{token}\n") as client:
+            assert (await client.stats()).facts.active == 0
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_takes_too_long() -> None:
+    async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(1)
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with MemoryClient.connect(f"http://127.0.0.1:{port}", seconds=0.1) as client:
+            with pytest.raises(Unavailable, match=r"in time: connect with more `seconds`; it may"):
+                await client.store_rule("Never")
+
+
+@pytest.mark.anyio
+async def test_more_than_a_request_may_have_is_invalid(served: Served) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        for send in (client.store_fact, lambda *given: client.fact_edit(uuid4(), content=given[2])):
+            with pytest.raises(InvalidInput, match="more than 8 MB"):
+                await send("user", "note", "a" * (8 * 1024 * 1024))
+
+
+@pytest.mark.anyio
+async def test_an_edit_that_comes_too_late_brings_what_it_says_now(
+    served: Served, memory: Memory
+) -> None:
+    async with MemoryClient.connect(served.url) as there:
+        for client in (MemoryClient.of(memory), there):
+            stored = await client.store_rule("Write short letters")
+            seen = (await client.rule_look(stored.id)).revision
+            await client.rule_edit(stored.id, content="Write brief letters", expected_revision=seen)
+            with pytest.raises(StaleRevision, match="somebody else") as late:
+                await client.rule_edit(stored.id, content="Write", expected_revision=seen)
+            assert late.value.current["content"] == "Write brief letters"
+            again = late.value.current_revision
+            await client.rule_edit(stored.id, content="Write", expected_revision=again)
 
 
 @pytest.mark.anyio

@@ -93,6 +93,8 @@ def test_amounts_of_different_kinds_neither_agree_nor_disagree() -> None:
         ("Ana Silva", "Ana Costa", False),
         ("old laptop", "new laptop", False),
         ("user", "guest", False),
+        ("room 1", "room 12", False),
+        ("web-1", "web-11", False),
     ],
 )
 def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:

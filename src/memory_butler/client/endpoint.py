@@ -9,11 +9,17 @@ Output = TypeVar("Output", bound=Shape)
 
 
 class Route(NamedTuple):
-    """Where REST offers an operation; `fixed` are the inputs that the path says by itself."""
+    """Where REST offers an operation.
+
+    Attributes:
+        fixed: the inputs that the path says by itself.
+        defaults: of the inputs in the path those that may be left out.
+    """
 
     method: str
     path: str
     fixed: Mapping[str, Any]
+    defaults: Mapping[str, Any] = {}
 
 
 class Endpoint(Generic[Output]):

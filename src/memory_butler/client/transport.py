@@ -1,4 +1,4 @@
-"""How a client reaches a server: tools over MCP, everything else over REST.
+"""How a client reaches a server: the tools that every server offers over MCP, all else over REST.
 
 A request is made, and its answer read, by the same functions for both clients; what waits for the
 network is the least that can be written twice.
@@ -17,6 +17,7 @@ from memory_butler.domain.errors import (
     InvalidInput,
     MemoryButlerError,
     PermissionDenied,
+    StaleRevision,
     Unavailable,
 )
 
@@ -124,13 +125,31 @@ def _connected(transport: Carrier) -> Carrier:
 
 
 def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
-    """The settings of a connection to the server at `url`, of which `/mcp` may be a part."""
+    """The settings of a connection to the server at `url`, of which `/mcp` may be a part.
+
+    Raises:
+        InvalidInput: that is no address of a server, or the token cannot be one.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise InvalidInput(
+            f"url: {url!r} must begin with http:// or https://, such as http://127.0.0.1:8150"
+        )
     return {
         "base_url": url.rstrip("/").removesuffix("/mcp"),
-        "headers": {} if token is None else {"authorization": f"Bearer {token}"},
+        "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
         "verify": certificates(url),
     }
+
+
+def _sendable(token: str) -> str:
+    """The token without the line end that it has in a file; no error repeats it."""
+    bare = token.strip()
+    if not bare:
+        raise InvalidInput("token: is empty; leave it out where the server wants none")
+    if not (bare.isascii() and bare.isprintable()) or " " in bare:
+        raise InvalidInput("token: is no token; give what `memory-butler token create` printed")
+    return bare
 
 
 def certificates(url: str) -> "ssl.SSLContext | bool":
@@ -175,7 +194,8 @@ def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
         }
         return _Request("POST", "/mcp", None, json.dumps(body), headers)
     route = _fitting(endpoint, given)
-    values = {name: value for name, value in given.items() if name not in route.fixed}
+    asked = {**route.defaults, **given}
+    values = {name: value for name, value in asked.items() if name not in route.fixed}
     revision = values.pop(_REVISION, None)
     headers = _trace() if revision is None else {**_trace(), "if-match": f'"{revision}"'}
     path = _IN_PATH.sub(lambda found: quote(str(values.pop(found[1])), safe=""), route.path)
@@ -183,8 +203,8 @@ def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
         headers["content-type"] = "application/json"
         return _Request(route.method, path, None, json.dumps(values), headers)
     # A query knows no null: what is null is left out.
-    asked = {name: value for name, value in values.items() if value is not None}
-    return _Request(route.method, path, asked, None, headers)
+    query = {name: value for name, value in values.items() if value is not None}
+    return _Request(route.method, path, query, None, headers)
 
 
 def _trace() -> dict[str, str]:
@@ -201,7 +221,8 @@ def _fitting(endpoint: Endpoint[Any], given: Mapping[str, Any]) -> Route:
     """The route for what was given: `/facts/{id}/restore` for a fact."""
     for route in endpoint.routes:
         fits = all(given.get(name) == value for name, value in route.fixed.items())
-        if fits and all(given.get(name) is not None for name in _IN_PATH.findall(route.path)):
+        there = {**route.defaults, **given}
+        if fits and all(there.get(name) is not None for name in _IN_PATH.findall(route.path)):
             return route
     fixed = sorted({str(value) for route in endpoint.routes for value in route.fixed.values()})
     raise InvalidInput(f"{endpoint.name} is offered for {', '.join(fixed)} only")
@@ -214,6 +235,11 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
         raise Unavailable(f"the server answered {response.status_code}, and no JSON") from None
     if response.is_error:
         if isinstance(answer, dict) and "code" in answer:
+            if answer.get("current") is not None:
+                current = answer["current"]
+                raise StaleRevision(
+                    answer["detail"], current["memory_type"], current, answer["current_revision"]
+                )
             raise error_of(answer["code"], answer.get("detail", ""))
         raise Unavailable(f"the server answered {response.status_code}")
     if endpoint.routes:
@@ -229,14 +255,33 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
 
 
 def _away(where: object, error: Exception) -> Unavailable:
-    return Unavailable(f"{where} does not answer: {error or type(error).__name__}")
+    import httpx2
+
+    # Their text is empty.
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        return Unavailable(f"{where} does not answer in time; try again")
+    if isinstance(error, httpx2.TimeoutException):
+        return Unavailable(
+            f"{where} did not answer in time: connect with more `seconds`; "
+            "it may have done what was asked all the same"
+        )
+    return Unavailable(f"{where} does not answer: {str(error) or type(error).__name__}")
 
 
 def error_of(code: str, said: str) -> MemoryButlerError:
-    """The error of the tree that has the code; those of the guard are a lack of permission."""
-    if code in {"unauthenticated", "foreign_host", "foreign_origin"}:
-        return PermissionDenied(said)
-    return _KINDS.get(code, MemoryButlerError)(said)
+    """The error of the tree that has the code, or that a code of the guard comes to."""
+    return (_OF_THE_GUARD.get(code) or _KINDS.get(code, MemoryButlerError))(said)
+
+
+_OF_THE_GUARD: Final[Mapping[str, type[MemoryButlerError]]] = {
+    "unauthenticated": PermissionDenied,
+    "foreign_host": PermissionDenied,
+    "foreign_origin": PermissionDenied,
+    "ambiguous_body": InvalidInput,
+    "too_large": InvalidInput,
+    "too_slow": Unavailable,
+    "too_many": Unavailable,
+}
 
 
 def _kinds(root: type[MemoryButlerError]) -> dict[str, type[MemoryButlerError]]:

@@ -227,8 +227,13 @@ def about_one(first: Statement, second: Statement) -> bool:
         return True
     left, added = fewer.names - more.names, more.names - fewer.names
     if left:  # "Zoë L." and "Zoë Lindqvist"
-        return all(any(a[0] == b[0] and 1 in (len(a), len(b)) for b in added) for a in left)
+        return all(any(_is_initial_of(a, b) or _is_initial_of(b, a) for b in added) for a in left)
     return added <= _said_beside(more.subject) | _KINDS
+
+
+def _is_initial_of(letter: str, name: str) -> bool:
+    """A digit is none: "room 1" and "room 12" are two rooms."""
+    return len(letter) == 1 and letter.isalpha() and name.startswith(letter)
 
 
 def _said_beside(subject: str) -> frozenset[str]:

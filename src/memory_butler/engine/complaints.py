@@ -43,5 +43,11 @@ def _reason(one: ErrorDetails) -> str:
             return f"{chosen_by} is missing"
         case "union_tag_invalid":
             return f"{chosen_by} must be one of {known['expected_tags']}"
+        case "model_attributes_type":
+            return "must be a JSON object"
+        case "json_invalid":
+            return f"invalid JSON: {known['error']}"
+        case "value_error":
+            return str(known["error"])
         case _:
             return one["msg"]

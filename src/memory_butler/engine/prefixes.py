@@ -1,6 +1,7 @@
 """The id that begins with some digits, for people who type one."""
 
 import re
+from collections.abc import Mapping
 from typing import Final, Literal
 from uuid import UUID
 
@@ -16,7 +17,17 @@ MIN_DIGITS: Final = 8
 _DIGITS: Final = 32
 _PREFIX: Final = re.compile(r"[0-9a-f]+")
 
-Kind = MemoryType | Literal["entity", "context"]
+Kind = MemoryType | Literal["entity", "context", "event", "run"]
+# Each kind as an error names it.
+WHAT: Final[Mapping[Kind, str]] = {
+    "fact": "fact",
+    "rule": "rule",
+    "episode": "episode",
+    "entity": "entity",
+    "context": "context",
+    "event": "event",
+    "run": "consolidation run",
+}
 
 
 def is_prefix(text: str) -> bool:
@@ -46,9 +57,10 @@ async def whole_id(memory: Memory, principal: Principal, kind: Kind, prefix: str
     async with transaction(memory.pool, principal.tenant) as tx:
         found = await prefixes.two_between(tx, kind, first, last)
     if not found:
-        raise NotFound(f"there is no {kind} whose id begins with {prefix}")
+        raise NotFound(f"there is no {WHAT[kind]} whose id begins with {prefix}")
     if len(found) > 1:
-        raise InvalidInput(f"more than one {kind} has an id that begins with {prefix}; type more")
+        named = WHAT[kind]
+        raise InvalidInput(f"more than one {named} has an id that begins with {prefix}; type more")
     return found[0]
 
 

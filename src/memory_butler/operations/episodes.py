@@ -53,7 +53,7 @@ class StoreEpisodeInput(Input):
     session_id: UUID | None = Field(None, description="The session, where you have its UUID.")
     importance: Importance = Field(5.0, description="1 (trivial) to 10 (life-changing).")
     occurred_at: GivenMoment | None = Field(
-        None, description="When it happened, in UTC without a time zone; now when left out."
+        None, description="When it happened; without a time zone in UTC; now when left out."
     )
     speaker: str | None = Field(None, description="Who said it, for a single utterance.")
     turn: int | None = Field(

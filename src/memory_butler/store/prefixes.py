@@ -2,16 +2,13 @@
 
 from uuid import UUID
 
-from memory_butler.domain.links import MemoryType
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
 
 SQL = load("prefixes")
 
 
-async def two_between(
-    tx: Transaction, kind: MemoryType | str, first: UUID, last: UUID
-) -> list[UUID]:
-    """The first two ids from `first` to `last` of a memory type, "entity" or "context"."""
+async def two_between(tx: Transaction, kind: str, first: UUID, last: UUID) -> list[UUID]:
+    """The first two ids from `first` to `last` of a kind that `prefixes.sql` has."""
     found = await tx.connection.fetch(SQL[kind], tx.tenant, first, last)
     return [row["id"] for row in found]

@@ -12,3 +12,9 @@ SELECT id FROM entities WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY i
 
 -- name: context
 SELECT id FROM context_receipts WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: event
+SELECT id FROM memory_events WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2
+
+-- name: run
+SELECT id FROM consolidation_runs WHERE tenant_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT 2

@@ -80,7 +80,7 @@ async def test_a_number_is_no_moment(served: Served, number: float) -> None:
     async with served.rest() as rest:
         answer = await rest.post("/api/memory/recall", json=body)
     assert answer.status_code == 422
-    assert "ISO 8601" in answer.json()["detail"]
+    assert answer.json()["detail"].startswith("body.as_of: a date or time must be ISO 8601")
 
 
 async def test_an_id_that_is_none_is_refused_as_by_the_tools(served: Served) -> None:
@@ -88,6 +88,40 @@ async def test_an_id_that_is_none_is_refused_as_by_the_tools(served: Served) -> 
         answer = await rest.get("/api/memory/facts/nope")
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith("path.fact_id: must be a UUID, such as ")
+
+
+@pytest.mark.parametrize("headers", [{}, {"content-type": "text/plain"}])
+async def test_a_body_that_is_not_called_json_says_which_header_is_missing(
+    served: Served, headers: dict[str, str]
+) -> None:
+    body = b'{"content": "Ask first"}'
+    async with served.rest() as rest:
+        answer = await rest.post("/api/memory/rules", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
+async def test_a_zone_whose_plus_became_a_space_says_how_to_write_it(served: Served) -> None:
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/diff?from=2026-01-01T00:00:00+02:00")
+        assert answer.status_code == 422
+        assert answer.json()["detail"].endswith("or a date; in a query write + as %2B")
+        read = await rest.get("/api/memory/diff?from=2026-01-01T00:00:00%2B02:00")
+        assert read.json()["since"] == "2025-12-31T22:00:00+00:00"
+
+
+async def test_a_body_that_is_broken_json_says_where(served: Served) -> None:
+    json = {"content-type": "application/json"}
+    async with served.rest() as rest:
+        answer = await rest.post("/api/memory/rules", content=b"{content: 1}", headers=json)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("body.1: invalid JSON: Expecting property name")
+
+
+async def test_a_body_that_is_another_json_value_is_refused_in_plain_words(served: Served) -> None:
+    async with served.rest() as rest:
+        answer = await rest.post("/api/memory/rules", json=["Ask first"])
+    assert (answer.status_code, answer.json()["detail"]) == (422, "body: must be a JSON object")
 
 
 async def test_a_body_that_is_no_text_is_a_problem_too(served: Served) -> None:

@@ -326,7 +326,8 @@ def _jobs(output: Any) -> None:
         cost = "–" if one.cost_usd is None else f"${one.cost_usd:.4f}"
         tokens = f"{one.tokens_in + one.tokens_out:,}"
         began = f"{one.started_at:%Y-%m-%d %H:%M}"
-        sessions.add_row(clean(one.butler), began, one.status, str(one.episodes), tokens, cost)
+        of = Text.assemble(clean(one.butler), (f"\n{one.id}", "dim"))
+        sessions.add_row(of, began, one.status, str(one.episodes), tokens, cost)
     if output.consolidations:
         console().print(sessions)
     print(f"Language model: {output.language_model or 'none, so consolidation only counts'}.")

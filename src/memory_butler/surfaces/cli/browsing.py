@@ -55,7 +55,8 @@ def _events(found: Iterable[Any]) -> Table:
     for one in found:
         id = one.memory_id or one.entity_id
         about = Text.assemble(short(one.about or "–"), ("" if id is None else f"\n{id}", "dim"))
-        made.add_row(_minute(one.created_at), one.said, Text(clean(one.actor or "–")), about)
+        said = Text.assemble(one.said, (f"\n{one.id}", "dim"))
+        made.add_row(_minute(one.created_at), said, Text(clean(one.actor or "–")), about)
     return made
 
 

@@ -11,7 +11,7 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.place import Place, complete, tell_unknown_tenant
 from memory_butler.surfaces.cli.problems import complain
 from memory_butler.surfaces.cli.progress import progress
 
@@ -148,6 +148,7 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
     from memory_butler.engine.opening import open_memory
 
     async with open_memory(place.settings(), with_model=False) as memory:
+        await tell_unknown_tenant(memory, place)
         with progress("Exporting", "row") as told:
             try:
                 return await export_all(

@@ -18,6 +18,9 @@ _KINDS: Final[Mapping[str, str]] = {
     "source_entity_id": "entity",
     "target_entity_id": "entity",
     "receipt_id": "context",
+    "source_episode_id": "episode",
+    "event_id": "event",
+    "run_id": "run",
 }
 _NAMED_BY: Final[Mapping[str, str]] = {
     "memory_id": "memory_type",
@@ -32,13 +35,12 @@ def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidInput: one is too little of an id.
     """
-    from memory_butler.domain.links import MEMORY_TYPES
-    from memory_butler.engine.prefixes import is_prefix, refuse_short
+    from memory_butler.engine.prefixes import WHAT, is_prefix, refuse_short
 
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
     found = {}
     for name, kind in kinds.items():
-        if kind in (*MEMORY_TYPES, "entity", "context") and isinstance(given[name], str):
+        if kind in WHAT and isinstance(given[name], str):
             refuse_short(name, given[name])
             if is_prefix(given[name]):
                 found[name] = kind

@@ -14,14 +14,18 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
 from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
-from memory_butler.surfaces.cli.place import AsJson, Place, located, with_memory
-from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.place import (
+    AsJson,
+    Place,
+    located,
+    tell_unknown_tenant,
+    with_memory,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -63,8 +67,6 @@ _SINGULAR: Final = {
 _SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
 # Where a day without a year is one to come.
 _AHEAD: Final = ("valid_until",)
-# How many tenants are named to somebody who may have mistyped one.
-_MOST_TENANTS: Final = 20
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
 
@@ -232,21 +234,21 @@ def _run(
 
     fields = operation.input_model.model_fields
     given = {name: _chosen(name, fields[name].annotation, value) for name, value in given.items()}
-    # An id that may be left out may also be one that is not there yet, as of a new episode.
-    needed = {name: value for name, value in given.items() if fields[name].is_required()}
+    # The id of an episode that may be left out is one that is not there yet.
+    there = {n: v for n, v in given.items() if n != "episode_id" or fields[n].is_required()}
     # Without the beginning of an id it is checked before a database is started.
-    ready = None if ids.beginnings(needed) else _input(operation, named, place, given)
+    ready = None if ids.beginnings(there) else _input(operation, named, place, given)
 
     async def answered(memory: "Memory") -> "tuple[BaseModel, BaseModel]":
         who, asked = place.principal(), ready
         if asked is None:
-            found = await ids.completed(memory, who, needed)
+            found = await ids.completed(memory, who, there)
             asked = _input(operation, named, place, {**given, **found})
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         output = await operation.run(memory, who, asked)
         # An error is one line; and an id that is not there is told anyway.
-        if operation.read_only and who.tenant != DEFAULT_TENANT and not nothing_found(output):
-            await _tell_unknown_tenant(memory, place)
+        if operation.read_only and not nothing_found(output):
+            await tell_unknown_tenant(memory, place)
         return asked, output
 
     # An operation on what has an id asks no model.
@@ -264,21 +266,6 @@ def _run(
         raise _missing(asked)
     if named.then is not None:
         named.then(output)
-
-
-async def _tell_unknown_tenant(memory: "Memory", place: Place) -> None:
-    """Say on standard error that a tenant was never begun: its name may be mistyped."""
-    from memory_butler.companions.opening import names
-    from memory_butler.engine.stats import is_begun, tenants_with_memories
-
-    tenant = place.principal().tenant
-    if await is_begun(memory, tenant) or names(place.settings().data_dir, tenant):
-        return
-    known = await tenants_with_memories(memory, _MOST_TENANTS + 1)
-    shown = [*known[:_MOST_TENANTS], *(["…"] if len(known) > _MOST_TENANTS else [])]
-    complain(
-        f"There is no tenant {tenant} yet. Tenants with memories: {', '.join(shown) or 'none'}."
-    )
 
 
 def _input(

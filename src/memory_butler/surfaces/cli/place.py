@@ -6,19 +6,21 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import DEFAULT_TENANT, Principal, parse_tenant
-from memory_butler.surfaces.cli.problems import TERMINATED, reporting
+from memory_butler.surfaces.cli.problems import TERMINATED, complain, reporting
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
     from memory_butler.engine.memory import Memory
 
 PANEL = "Installation"
+# How many tenants are named to somebody who may have mistyped one.
+_MOST_TENANTS: Final = 20
 Result = TypeVar("Result")
 Command = Callable[..., None]
 
@@ -153,6 +155,23 @@ def with_memory(
             return await use(memory)
 
     return complete(work())
+
+
+async def tell_unknown_tenant(memory: "Memory", place: Place) -> None:
+    """Say on standard error that a tenant was never begun: its name may be mistyped."""
+    tenant = place.principal().tenant
+    if tenant == DEFAULT_TENANT:
+        return
+    from memory_butler.companions.opening import names
+    from memory_butler.engine.stats import is_begun, tenants_with_memories
+
+    if await is_begun(memory, tenant) or names(place.settings().data_dir, tenant):
+        return
+    known = await tenants_with_memories(memory, _MOST_TENANTS + 1)
+    shown = [*known[:_MOST_TENANTS], *(["…"] if len(known) > _MOST_TENANTS else [])]
+    complain(
+        f"There is no tenant {tenant} yet. Tenants with memories: {', '.join(shown) or 'none'}."
+    )
 
 
 def complete(work: Coroutine[Any, Any, Result]) -> Result:

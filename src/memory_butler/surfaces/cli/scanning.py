@@ -8,9 +8,10 @@ import typer
 
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
 
 if TYPE_CHECKING:
+    from memory_butler.engine.memory import Memory
     from memory_butler.engine.secret_scan import ScanReport
     from memory_butler.engine.unmask_keys import UnmaskKey
 
@@ -34,8 +35,13 @@ def scan_secrets(
     from memory_butler.engine.unmask_keys import UnmaskKey
 
     key = UnmaskKey() if mask else None
+
+    async def use(memory: "Memory") -> "ScanReport":
+        await tell_unknown_tenant(memory, place)
+        return await scan_secrets(memory, place.principal(), key)
+
     try:
-        report = with_memory(place, lambda memory: scan_secrets(memory, place.principal(), key))
+        report = with_memory(place, use)
     except BaseException:
         _tell_key(place, key, sys.stderr)  # of what was masked until then
         raise

@@ -9,7 +9,7 @@ import typer
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, with_memory
+from memory_butler.surfaces.cli.place import Place, tell_unknown_tenant, with_memory
 
 if TYPE_CHECKING:
     from memory_butler.engine.memory import Memory
@@ -52,6 +52,7 @@ def write_rules(
     from memory_butler.integrations.rules_file import proven_rules, with_rules
 
     async def use(memory: "Memory") -> list[str]:
+        await tell_unknown_tenant(memory, place)
         return await proven_rules(MemoryClient.of(memory, place.principal()), butler, limit)
 
     rules = with_memory(place, use)

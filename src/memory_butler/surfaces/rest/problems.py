@@ -1,5 +1,7 @@
 """Errors as problems (RFC 9457): one shape for everything that goes wrong."""
 
+import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -30,6 +32,9 @@ MEANINGS: Final = {
     500: "A bug, or a broken installation; the log has the details.",
     503: "The database or a model is away: try again later; or `detail` names what is not set up.",
 }
+
+
+_SPACE_FOR_PLUS: Final = re.compile(r"\d:\d\d(\.\d+)? \d\d:?\d\d$")
 
 
 class Problem(BaseModel):
@@ -78,11 +83,21 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-async def _refuse_request(_: Request, error: Exception) -> JSONResponse:
+async def _refuse_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for it alone
     where = BY_CODE["invalid_input"]
     detail = complaints.told(error.errors(), "request")
+    # A body that is not called JSON is not read as such, whatever it holds.
+    if isinstance(error.body, bytes) and error.body:
+        detail = "body: must be JSON, sent with the header `Content-Type: application/json`"
+    # A query reads + as a space, and so every moment east of Greenwich.
+    elif any(_has_lost_its_plus(one) for one in error.errors()):
+        detail += "; in a query write + as %2B"
     return problem(where.http_status, where.title, detail, "invalid_input")
+
+
+def _has_lost_its_plus(one: Mapping[str, Any]) -> bool:
+    return one["loc"][0] == "query" and _SPACE_FOR_PLUS.search(str(one["input"])) is not None
 
 
 async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
