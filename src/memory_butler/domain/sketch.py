@@ -26,9 +26,9 @@ def shingle_hashes(
     """The `keep` smallest hashes of the text's runs of `width` words, ascending and distinct.
 
     Signed 64-bit numbers, the same in every process. Case and punctuation do not count, nor does
-    what follows the first 2,000 words. Where a script parts no words, pairs of its letters are words
-    (`wording.asked`). A text of fewer than `width` words is one shingle, one
-    without words has none.
+    what follows the first 2,000 words. Where a script parts no words, pairs of its letters are
+    words (`wording.asked`). A text of fewer than `width` words is one shingle, one without words
+    has none.
     """
     if width < 1 or keep < 1:
         raise InvalidInput(f"width and keep must be 1 or more, not {width} and {keep}")
