@@ -206,6 +206,49 @@ def test_a_time_that_the_user_names_is_first_hand_though_others_were_told_in_tho
     assert not user_says(account(text, (), known=known), other)
 
 
+@pytest.mark.parametrize(
+    ("said", "stated", "users"),
+    [
+        ("use node 22 from now on", ("project", "node_version", "The project uses Node 22"), True),
+        ("use node 20 from now on", ("project", "node_version", "The project uses Node 22"), False),
+        ("the fix took 22 minutes", ("project", "node_version", "The project uses Node 22"), False),
+        ("port 80 for the proxy", ("proxy", "port", "The proxy listens on port 80"), True),
+        ("Matteo is 18 now", ("Matteo", "trip", "Matteo's class trip is on 18 February"), False),
+    ],
+)
+def test_a_short_number_is_the_users_where_they_name_what_it_is_of(
+    said: str, stated: tuple[str, str, str], users: bool
+) -> None:
+    assert user_says(account(f"User: {said}\nAssistant: Noted.", ()), Statement(*stated)) is users
+
+
+@pytest.mark.parametrize(
+    ("served", "repeated", "news"),
+    [
+        (
+            "図書室の休館日は火曜日",
+            "図書室の休館日は火曜日です。",
+            "図書室の駐車場は裏にあります。",
+        ),
+        ("地下室的钥匙在红色的盒子里", "地下室的钥匙在红色的盒子里。", "明天下午有人来修空调。"),
+        ("도서관은 화요일에 쉽니다", "도서관은 화요일에 쉽니다.", "주차장은 건물 뒤에 있습니다."),
+    ],
+)
+def test_an_echo_is_known_again_where_a_script_parts_no_words(
+    served: str, repeated: str, news: str
+) -> None:
+    heard = account(f"Assistant: {repeated} {news}", shingle_hashes(served))
+    assert is_quoted(served, heard.echoes)
+    assert stems(news) <= heard.others
+    assert not account(f"User: {repeated}", shingle_hashes(served)).echoes
+
+
+def test_another_value_in_an_echo_without_spaces_is_news() -> None:
+    known = shingle_hashes("私たちの町の大きな図書館の休館日は毎週火曜日と祝日")
+    text = "Assistant: 私たちの町の大きな図書館の休館日は毎週水曜日と祝日。"
+    assert stems("水曜") <= account(text, (), known=known).others
+
+
 def test_a_particle_is_no_word_of_a_value() -> None:
     told = "Assistant: From my notes: Noemi is allergic to cashews: her lips swell up."
     text = f"{told}\nUser: thanks. By the way, pick-up for Noemi is later from Monday on"

@@ -142,6 +142,15 @@ def test_a_topic_of_one_word_is_answered_by_what_has_it_and_is_near() -> None:
     assert probability(topic, by_the_way) < 0.3
 
 
+def test_a_short_task_is_about_what_memory_has_of_its_matter() -> None:
+    words = frozenset({"refactor", "rate", "limit"})
+    asked = replace(ASKED, words=words, question=False, task=True)
+    assert best(asked, Bearing(0.46, frozenset({"rate", "limit"}))) > 0.3
+    assert best(asked, Bearing(0.46, frozenset({"rate"})), Bearing(0.4, frozenset({"limit"}))) < 0.1
+    longer = replace(asked, words=words | {"bubble", "quick"})
+    assert best(longer, Bearing(0.46, longer.words - {"refactor"})) < 0.3
+
+
 def test_nothing_bears_on_a_pleasantry() -> None:
     assert best(replace(ASKED, pleasantry=True), Bearing(0.9, WORDS)) == 0.0
 

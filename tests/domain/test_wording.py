@@ -40,6 +40,23 @@ def test_grammar_is_not_what_a_question_tells() -> None:
     assert telling(["さく", "くら"]) == {"さく", "くら"}  # a name, perhaps: there is nothing else
 
 
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["'quand'", "'est-c' | 'est-ce'", "'dentist' | 'dentiste'"], "dentist"),
+        (["'la'", "'qui'", "'est-il'", "'nounou'"], "nounou"),  # as in French and Catalan
+        (["'dond' | 'donde' | 'dónde'", "'llav' | 'llave'"], "llav"),
+        (["'wann'", "'zahnarzt'"], "zahnarzt"),
+        (["'e' | 'é'", "'quem'", "'canaliz' | 'canalizador'"], "canaliz"),
+        (["'com' | 'comer'"], "comer"),  # "com" is its stem, and no word of the question
+        (["'porte-cl' | 'porte-cle' | 'porte-clé'"], "porte"),
+    ],
+)
+def test_what_questions_are_made_of_tells_nothing(words: list[str], left: str) -> None:
+    (word,) = telling(words)
+    assert left in word
+
+
 def test_other_letters_stay_and_cjk_goes() -> None:
     assert without_cjk("用 PostgreSQL 备份").split() == ["PostgreSQL"]
 

@@ -99,6 +99,47 @@ async def test_in_another_language_it_keeps_silent_too(
     assert await recall(memory, principal, prompt) == []
 
 
+MONTHS = ("enero", "abril", "mayo", "junio", "julio", "agosto", "octubre", "noviembre")
+HOME = (
+    "El fontanero al que llamar es el señor Ruiz",
+    "La caldera se purga con la llave de debajo del fregadero",
+    "La cita con el dentista es el 14 de marzo",
+    *(
+        text.format(month)
+        for month in MONTHS
+        for text in (
+            "La factura de la luz de {} se pagó en el banco",
+            "Invitamos a los vecinos a cenar en {}",
+            "El grifo del jardín se arregló en {}",
+            "Clara compró un abrigo nuevo en {}",
+            "Los niños visitaron el museo en {}",
+            "El jardinero cortó el seto en {}",
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [
+        ("¿Quién es el fontanero?", 0),
+        ("¿Cómo se purga la caldera?", 1),
+        ("¿Cuándo es lo del dentista?", 2),
+        ("¿Quién pintó Las meninas?", None),
+        ("¿Qué es un agujero negro?", None),
+    ],
+)
+async def test_a_short_question_of_another_language_finds_its_fact_among_many(
+    memory: Memory, principal: Principal, prompt: str, place: int | None
+) -> None:
+    ids = [
+        (await store_fact(memory, principal, "casa", f"nota {n}", text))[0]
+        for n, text in enumerate(HOME)
+    ]
+    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+    assert hits[:1] == ([] if place is None else [ids[place]])
+
+
 ATELIER = (
     "葵は火曜日に陶芸教室へ行く",
     "窯の温度は千二百四十度",

@@ -226,7 +226,7 @@ def account(
                 heard = _echoed(sentence, known)
             echoes.append(" ".join(heard))
             # What stands in an echo and was never served is news: another value, in the same words.
-            others += [word for word in _WORD.findall(sentence) if word not in heard]
+            others += [word for word in _WORD.findall(in_pairs(sentence)) if word not in heard]
     return Account(
         own=stems("\n".join([*own, *others])),
         others=stems("\n".join(others)),
@@ -315,13 +315,16 @@ def user_says(told: Account, stated: Statement) -> bool:
 
     Half of what memory had not told is enough, two words at least, in one sentence or two. Where
     it had told all of it, part of the value is, once it has spoken: nobody names it by chance who
-    does not mean it. Before, half of the value: the question may have some of its words.
+    does not mean it. Before, half of the value: the question may have some of its words. Of a value
+    that is mostly a number, as in "node 22", that is enough beside a word of what has it.
     """
     value = value_of(stated)
     numbers = frozenset(filter(str.isdigit, value))
     telling = sum(map(len, numbers)) >= _TELLING_DIGITS
+    number = len(numbers) >= max(1, STATED * len(value))
     news = (value - told.echoes) or value
     known = value | stems(stated.content) | stems(stated.subject)
+    whole = known | stems(stated.predicate.replace("_", " "))
     before = frozenset[str]()
     for one in told.assertions:
         said = stems(one.text)
@@ -333,6 +336,8 @@ def user_says(told: Account, stated: Statement) -> bool:
             continue
         if telling and numbers <= said:
             return True  # a time or a code: nobody says it by chance
+        if number and numbers <= said and len(said & whole) > len(numbers):
+            return True
         if one.after_echo and (
             named == value or len(said & known) > 1 or any(map(_is_telling_number, named))
         ):
@@ -392,7 +397,7 @@ def _echoed(sentence: str, served: Collection[int]) -> frozenset[str]:
     Each name and number in it must have been served among the same words: "The code is 4711" is no
     echo of another code.
     """
-    words = _WORD.findall(sentence)[:MAX_WORDS]
+    words = _WORD.findall(in_pairs(sentence))[:MAX_WORDS]
     # What is shorter than a shingle is an echo only where it was served as it stands; a single word
     # tells nothing.
     if len(words) < SHINGLE_WIDTH:

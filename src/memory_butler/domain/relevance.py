@@ -19,7 +19,8 @@ half.
   a name that nobody knows.
 * Whether it is about the person who asks, or about somebody or something that memory knows. A
   question that is about neither ("Who painted the Night Watch?") seldom rests on memory.
-* Whether it sets a task ("translate", "explain") that is about neither.
+* Whether it sets a task ("translate", "explain") that is about neither, and whose matter no
+  candidate has: "refactor the rate limiter" is about the limiter.
 * How long it is: a long question is near to something sooner.
 
 A prompt of pleasantries alone ("thanks, bye") is about nothing.
@@ -145,7 +146,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     unknown_name = bool(asked.names - known) and not asked.names_entity
     unknown_name = unknown_name or (asked.code_alone and not coded)
     about_somebody = asked.personal or asked.names_entity or bool(asked.names & known)
-    bare_task = asked.task and not about_somebody
+    bare_task = asked.task and not about_somebody and not _has_matter(asked, candidates)
     logit = (
         _CONSTANT
         + _NEARNESS * nearness
@@ -194,6 +195,14 @@ def _nearness_of_whole(asked: Asked, one: Bearing) -> float:
 
 def _share(asked: Asked, one: Bearing) -> float:
     return len(one.words & asked.words) / len(asked.words) if asked.words else 0.0
+
+
+def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
+    """Whether one has all that a short task is about, its verb apart; a long one brings its own."""
+    enough = max(2, len(asked.words) - 1)
+    return len(asked.words) <= _ENOUGH_WORDS and any(
+        len(one.words & asked.words) >= enough for one in candidates.values()
+    )
 
 
 def _strength(asked: Asked, one: Bearing) -> float:

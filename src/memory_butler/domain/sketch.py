@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.wording import asked as in_pairs
 
 SHINGLE_WIDTH: Final = 4
 SKETCH_SIZE: Final = 64
@@ -25,8 +26,9 @@ def shingle_hashes(
     """The `keep` smallest hashes of the text's runs of `width` words, ascending and distinct.
 
     Signed 64-bit numbers, the same in every process. Case and punctuation do not count, nor does
-    what follows the first 2,000 words. A text of fewer than `width` words is one shingle, one
-    without words has none.
+    what follows the first 2,000 words. Where a script parts no words, pairs of its letters are
+    words (`wording.asked`). A text of fewer than `width` words is one shingle, one without words
+    has none.
     """
     if width < 1 or keep < 1:
         raise InvalidInput(f"width and keep must be 1 or more, not {width} and {keep}")
@@ -52,7 +54,8 @@ def _shingles(text: str, width: int) -> set[str]:
     if text.isascii():
         words = _WORD.findall(text.lower())[:MAX_WORDS]
     else:  # what casefold() makes of a letter may be no letter, and would part a word
-        words = [match.group().casefold() for match in islice(_WORD.finditer(text), MAX_WORDS)]
+        found = islice(_WORD.finditer(in_pairs(text)), MAX_WORDS)
+        words = [match.group().casefold() for match in found]
     if not words:
         return set()
     last = max(0, len(words) - width)

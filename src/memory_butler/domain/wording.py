@@ -17,6 +17,22 @@ _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 # Words of a question that tell nothing, as the store gives them: hiragana, which Japanese grammar
 # is written in ("です", "して"), and in quotes a letter that another language leaves ("d'", "a").
 _SMALL: Final = re.compile("'?[\u3041-\u309f]+'?|'[^\\W\\d_\u3041-\uffff]'")
+_FORM: Final = re.compile("'([^']+)'")
+# What questions are made of, without accents: PostgreSQL's lists of small words have it for English
+# and lack it for these. A text in two languages keeps the articles of both: they are here, too.
+_ASKING: Final = frozenset(
+    """
+    qui que quoi quel quelle quels quelles quand comment combien pourquoi lequel laquelle ou est ce
+    il elle ils elles on t y a le la les un une
+    chi che cosa cos quale quali qual quando dove dov come com quanto quanta quanti quante perche lo
+    gli si e
+    quien quienes cual cuales cuando donde como cuanto cuanta cuantos cuantas por el los las
+    quem quais onde aonde porque quantos quantas o os as do da
+    wer wen wem wessen wann warum wieso weshalb woher wohin womit wofur wieviel wieviele welche
+    welchen welchem welcher welches
+    wie wat waar wanneer waarom hoe hoeveel welk
+    """.split()
+)
 # PostgreSQL's parser takes every sign outside ASCII for a letter, and so for a word.
 _SIGNS: Final = re.compile("[\u3001-\u3003\u3008-\u3020\uff01-\uff0f\uff1a-\uff1f]+")
 _RUN: Final = re.compile(
@@ -50,7 +66,15 @@ def asked(text: str) -> str:
 
 def telling(words: Collection[str]) -> frozenset[str]:
     """The words of a question that tell something; all, where none does."""
-    return frozenset(word for word in words if not _SMALL.fullmatch(word)) or frozenset(words)
+    return frozenset(word for word in words if not _is_small(word)) or frozenset(words)
+
+
+def _is_small(word: str) -> bool:
+    if _SMALL.fullmatch(word):
+        return True
+    # Of a word's forms the longest is the word itself: a stem may be another word ("comer", "com").
+    itself = max(_FORM.findall(word), key=lambda form: (len(form), form.isascii()), default="")
+    return bool(itself) and all(part in _ASKING for part in itself.split("-"))
 
 
 def _cut(run: re.Match[str], *, singly: bool) -> str:

@@ -245,6 +245,8 @@ def _relevance(
 ) -> dict[UUID, float]:
     """The probability of each that it bears on the question."""
     words = telling(around.words)
+    shares = any(words & one.words for one in borne.values())
+    common, scale = _common(asked, around, shares=shares)
     question = Asked(
         words=words,
         names=around.names,
@@ -254,15 +256,15 @@ def _relevance(
         task=is_task(asked.text),
         pleasantry=is_pleasantry(asked.text),
         memories=around.memories,
-        spread=around.spread,
+        spread=scale * around.spread,
         sampled=around.sampled,
         code_alone=is_code(asked.text),
     )
-    shares = any(words & one.words for one in borne.values())
-    common = _common(asked, around, shares=shares)
     known = {
         id: Bearing(
-            None if one.similarity is None else one.similarity - common,
+            None
+            if one.similarity is None
+            else USUAL_MEAN + scale * (one.similarity - common - USUAL_MEAN),
             one.words & words,
             one.coded,
         )
@@ -281,18 +283,25 @@ def _relevance(
     return relevance
 
 
-def _common(asked: Question, around: Around, *, shares: bool) -> float:
+def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, float]:
     """What a question in another language than English has in common with all of this store.
 
     The model that comes along puts any two texts of such a language near each other, related or
     not: that nearness says nothing of a single memory (C-433). Where no memory shares a word with
     the question, it counts once more: nothing else bears the nearness out (C-422).
+
+    Returns:
+        What comes off each cosine, and by how much the rest is stretched. Between what all have
+        and 1 less room is left than in an English store; stretched, the same text is at 1 again.
     """
     if not _is_foreign(asked):
-        return 0.0
+        return 0.0, 1.0
     beyond = max(0.0, around.mean - USUAL_MEAN)
     common = likely_mean(beyond, around.sampled)
-    return common if shares else common + likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
+    scale = (1 - USUAL_MEAN) / (1 - USUAL_MEAN - common)
+    if not shares:
+        common += likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
+    return common, scale
 
 
 async def _of_the_past(
