@@ -44,7 +44,7 @@ async def supersede(
 async def end_waiting_for(
     tx: Transaction, principal: Principal, old: UUID, new: UUID, now: datetime
 ) -> None:
-    """End what waited to take the place of `old`, which `new` has taken; not what is trusted more."""
+    """End what waited to replace `old`, whose place `new` has taken; not what is trusted more."""
     for row in await facts.waiting_for(tx, new, old):
         if not outranks(Trust(row["trust"]), Trust(row["new_trust"])):
             await end_waiting(tx, principal, row["id"], new, now)

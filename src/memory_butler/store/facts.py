@@ -120,7 +120,7 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
 
 
 async def waiting_for(tx: Transaction, new: UUID, old: UUID) -> list[Row]:
-    """What waits under the key of `new` for `old` to give way, locked: `id`, `trust`, `new_trust`."""
+    """What waits under the key of `new` to replace `old`, locked: `id`, `trust`, `new_trust`."""
     return rows(await tx.connection.fetch(SQL["waiting_for"], tx.tenant, new, old))
 
 
