@@ -362,7 +362,8 @@ WITH RECURSIVE older (id, supersedes_id, steps) AS (
 SELECT id FROM older UNION SELECT id FROM newer
 
 -- name: labels
-SELECT id, subject || ' · ' || predicate || ': ' || left(content, 200) AS label, created_at,
+SELECT id, subject || ' · ' || replace(predicate, '_', ' ') || ': ' || left(content, 200) AS label,
+       created_at,
        CASE WHEN validity = 'active' AND metadata->>'status' = 'fading' THEN 'fading'
             ELSE validity END AS state,
        supersedes_id, source_episode_id
