@@ -159,8 +159,15 @@ def test_what_is_new_appears_by_and_by_where_motion_is_wanted(page: Page) -> Non
     page.emulate_media(reduced_motion="no-preference")
     page.goto("/memory/map")
     _settled(page)
+    # It may be at rest again before anybody has looked.
+    page.evaluate("""() => {
+        const canvas = document.querySelector("canvas");
+        new MutationObserver(() => {
+            if (canvas.dataset.state === "moving") document.body.dataset.moved = "yes";
+        }).observe(canvas, { attributes: true });
+    }""")
     page.get_by_role("button", name="Look back").click()
-    page.wait_for_selector("canvas[data-state=moving]")
+    page.wait_for_selector("body[data-moved]")
     _settled(page)
     page.emulate_media(reduced_motion="reduce")
 
