@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from dashboard.accessibility import violations_in_both_themes
-from dashboard.browser import PHONE, window
+from dashboard.browser import DESKTOP, PHONE, window
 from dashboard.serving import server
 from dashboard.talker import Talker, talker
 from memory_butler.companions.opening import opened
@@ -390,6 +390,93 @@ def test_remind_keeps_what_was_written(page: Page) -> None:
     page.get_by_role("button", name="Pin").click()
     expect(page.get_by_text("without tags").first).to_be_visible()
     expect(box).to_have_value("a <pin>b")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_toast_leaves_the_box_and_its_buttons_free(
+    browser: Browser, url: str, size: tuple[int, int]
+) -> None:
+    with window(browser, url, size=size) as context:
+        page = context.new_page()
+        box = open_chat(page, "mira")
+        for text in ("a <pin>b", "b <pin>c", "c <pin>d"):
+            box.fill(text)
+            page.get_by_role("button", name="Pin").click()
+        toasts = page.get_by_role("region", name=re.compile("^Notifications")).get_by_role(
+            "listitem"
+        )
+        expect(toasts).to_have_count(3)
+        shown = [one.bounding_box() for one in toasts.all()]
+        names = ("Send", "Picture", "Pin", "Remind")
+        for place in (box, *(page.get_by_role("button", name=one) for one in names)):
+            place.scroll_into_view_if_needed()
+            kept = place.bounding_box()
+            assert kept is not None
+            for one in shown:
+                assert one is not None
+                assert one["y"] + one["height"] <= kept["y"]
+
+
+_FORMATTED = """<say>## Packing
+Take the **blue** bag, *not* the red one, `a*b*c` and snake_case_names; 2 * 3 * 4 = 24.
+
+- socks
+- a **warm** hat
+  1. for Ana
+
+```python
+print("**as it is**")
+```
+See [the list](https://example.org/list) ![seen](https://example.org/x.png) <b>no tag</b></say>"""
+
+
+def test_a_reply_is_formatted_and_what_was_typed_is_not(page: Page, model: Talker) -> None:
+    box = open_chat(page, "vera")
+    model.replies = [_FORMATTED]
+    box.fill("What do I **need**?\n- socks")
+    box.press("Enter")
+    expect(said(page)).to_have_count(2, timeout=20_000)
+    mine, reply = said(page).first, said(page).last
+    expect(mine).to_contain_text("What do I **need**?\n- socks", use_inner_text=True)
+    expect(mine.locator("strong, li")).to_have_count(0)
+    expect(reply.locator("strong")).to_have_text(["Packing", "blue", "warm"])
+    expect(reply.locator("em")).to_have_text(["not"])
+    expect(reply.locator("code").first).to_have_text("a*b*c")
+    expect(reply.locator("pre")).to_have_text('print("**as it is**")')
+    expect(reply.get_by_role("listitem")).to_have_text(["socks", "a warm hat", "for Ana"])
+    for as_it_is in (
+        "snake_case_names; 2 * 3 * 4 = 24.",
+        "the list (https://example.org/list)",
+        "<b>no tag</b>",
+    ):
+        expect(reply).to_contain_text(as_it_is)
+    # Nothing that a model writes is opened or loaded.
+    expect(reply.locator("a, img")).to_have_count(0)
+    assert violations_in_both_themes(page) == []
+
+
+def test_a_reply_that_grows_shows_no_marks(page: Page, model: Talker) -> None:
+    page.add_init_script("""
+        window.seen = [];
+        new MutationObserver(() => {
+            const all = document.querySelectorAll("[aria-busy=true] .memory-text");
+            for (const one of all) window.seen.push(one.textContent);
+        }).observe(document, { childList: true, subtree: true, characterData: true });
+    """)
+    box = open_chat(page, "tara")
+    model.replies, model.seconds_a_word = (
+        ["<say>Take **the large blue bag** and `a b c` along, *not the red* one.</say>"],
+        0.1,
+    )
+    try:
+        box.fill("What do I need?")
+        box.press("Enter")
+        expect(said(page)).to_have_count(2, timeout=20_000)
+    finally:
+        model.seconds_a_word = 0.01
+    seen = page.evaluate("window.seen")
+    assert any(one.endswith("large") for one in seen)
+    assert [one for one in seen if "*" in one or "`" in one] == []
 
 
 def test_a_reload_while_it_thinks_shows_that(page: Page, model: Talker) -> None:

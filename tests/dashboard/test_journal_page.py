@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from dashboard.browser import PHONE
+
 
 def test_the_stream_shows_what_was_said_and_keeps_what_was_thought(page: Page) -> None:
     page.goto("/journal")
@@ -48,6 +50,18 @@ def test_fragments_are_walked_by_their_links(page: Page) -> None:
     expect(page.get_by_role("region", name="trail")).to_contain_text("Four days along the cliffs")
     page.go_back()
     expect(knee).to_be_visible()
+
+
+def test_the_names_of_fragments_can_be_read_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.goto("/journal?tab=fragments")
+    names = page.get_by_role("group", name="Fragments and their links").locator("text")
+    expect(names.first).to_be_visible()
+    for name in names.all():
+        place = name.bounding_box()
+        assert place is not None
+        assert place["height"] >= 11
+        assert 0 <= place["x"] < place["x"] + place["width"] <= PHONE[0]
 
 
 def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:

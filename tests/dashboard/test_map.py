@@ -159,8 +159,15 @@ def test_what_is_new_appears_by_and_by_where_motion_is_wanted(page: Page) -> Non
     page.emulate_media(reduced_motion="no-preference")
     page.goto("/memory/map")
     _settled(page)
+    # It may be at rest again before anybody has looked.
+    page.evaluate("""() => {
+        const canvas = document.querySelector("canvas");
+        new MutationObserver(() => {
+            if (canvas.dataset.state === "moving") document.body.dataset.moved = "yes";
+        }).observe(canvas, { attributes: true });
+    }""")
     page.get_by_role("button", name="Look back").click()
-    page.wait_for_selector("canvas[data-state=moving]")
+    page.wait_for_selector("body[data-moved]")
     _settled(page)
     page.emulate_media(reduced_motion="reduce")
 
@@ -173,6 +180,34 @@ def test_it_fits_a_phone(page: Page) -> None:
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="Show all of it").click()
     expect(page.get_by_role("table", name="Entities on the map")).to_be_visible()
+
+
+def test_on_a_phone_every_name_is_drawn_and_covers_no_other(page: Page) -> None:
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.add_init_script("""
+        window.names = new Map();
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (name, left, y) {
+            const right = left + this.measureText(name).width;
+            window.names.set(name, { left, right, y });
+            write.call(this, name, left, y);
+        };
+        const clear = CanvasRenderingContext2D.prototype.clearRect;
+        CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+            window.names.clear();
+            clear.apply(this, area);
+        };
+    """)
+    page.goto("/memory/map")
+    _settled(page)
+    width = page.get_by_role("img", name=re.compile("^Map of")).evaluate("one => one.clientWidth")
+    drawn = page.evaluate("[...window.names]")
+    assert len(drawn) == len(read(page, "/api/memory/map")["nodes"])
+    for number, (name, one) in enumerate(drawn):
+        assert 0 <= one["left"] < one["right"] <= width, name
+        for other_name, other in drawn[:number]:
+            apart = one["left"] > other["right"] or other["left"] > one["right"]
+            assert apart or abs(one["y"] - other["y"]) >= 12, (name, other_name)
 
 
 def test_an_empty_memory_says_how_the_first_entity_comes_to_be(page: Page) -> None:

@@ -1,7 +1,7 @@
 """Memory as it stood: the date slider, in lists and drawers, and the way back."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
@@ -37,7 +37,10 @@ def test_lists_and_drawers_show_memory_as_it_stood(page: Page) -> None:
     old, day = _replaced(page)
     page.goto(f"/memory/facts?known_at={day}&subject={quote(old['subject'])}")
     banner = page.get_by_role("region", name="The past")
-    expect(banner).to_contain_text("memory as it was known at the end of")
+    # The day first, and the month in letters: nobody takes 3/11 for another day.
+    then_day = date.fromisoformat(day)
+    named = f"{then_day.day} {then_day:%B %Y}"
+    expect(banner).to_contain_text(f"memory as it was known at the end of {named}")
     then = read(
         page, f"/api/memory/facts?known_at={_end_of(page, day)}&subject={quote(old['subject'])}"
     )
@@ -45,12 +48,12 @@ def test_lists_and_drawers_show_memory_as_it_stood(page: Page) -> None:
     row = page.get_by_role("row").filter(has_text=old["content"])
     row.click()
     drawer = page.get_by_role("dialog")
-    expect(drawer).to_contain_text(f"as it was known at the end of {day}")
+    expect(drawer).to_contain_text(f"as it was known at the end of {named}")
     expect(drawer.get_by_text("It was replaced")).to_have_count(0)
     for act in ("Confirm", "Edit", "Forget", "Erase…"):
         expect(drawer.get_by_role("button", name=act)).to_have_count(0)
     page.reload()
-    expect(drawer).to_contain_text(f"as it was known at the end of {day}")
+    expect(drawer).to_contain_text(f"as it was known at the end of {named}")
     expect(drawer.get_by_text("fact superseded")).to_have_count(0)  # has not happened yet
     drawer.get_by_role("button", name="Close").click()
     assert violations_in_both_themes(page) == []

@@ -95,7 +95,7 @@ async def test_what_was_true_goes_by_the_periods_as_they_are_known_now(
 async def test_the_past_counts_nothing_but_notes_what_it_told(
     memory: Memory, principal: Principal, clock: Clock, admin: Connection
 ) -> None:
-    id, _ = await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    id, _ = await store_fact(memory, principal, "user", "hot_drink", "Jasmine tea")
     then = clock.now
     clock.advance(days=1)
     hits = await search(memory.at(then), principal, "jasmine tea", session_id=uuid4())
@@ -127,7 +127,7 @@ async def test_a_rule_is_found_by_the_text_that_it_had(
 async def test_what_was_forgotten_or_faded_since_is_as_it_was(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
-    gone, _ = await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    gone, _ = await store_fact(memory, principal, "user", "hot_drink", "Jasmine tea")
     fades, _ = await store_fact(memory, principal, "user", "mood", "Cheery", permanence="volatile")
     then = clock.now
     clock.advance(days=1)
@@ -212,7 +212,7 @@ async def test_the_future_is_not_known(memory: Memory, clock: Clock) -> None:
 async def test_another_tenants_past_stays_its_own(
     memory: Memory, principal: Principal, other_tenant: Principal, clock: Clock
 ) -> None:
-    await store_fact(memory, principal, "user", "drink", "Jasmine tea")
+    await store_fact(memory, principal, "user", "hot_drink", "Jasmine tea")
     past = memory.at(clock.now)
     assert await _told(past, other_tenant, "jasmine tea") == []
     assert (await memory_statistics(past, other_tenant))["facts"]["active"] == 0
@@ -260,7 +260,7 @@ async def test_what_was_learned_changed_and_forgotten_between_two_moments(
     middle = clock.now
     clock.advance(days=1)
     await store_fact(memory, principal, "Ana", "city", "Faro")
-    await store_fact(memory, principal, "Ana", "drink", "Jasmine tea")
+    await store_fact(memory, principal, "Ana", "hot_drink", "Jasmine tea")
     passing, _ = await store_fact(memory, principal, "Ana", "mood", "Cheery")
     await forget_memory(memory, principal, "fact", lost)
     await confirm_memory(memory, principal, "fact", held)
@@ -274,7 +274,7 @@ async def test_what_was_learned_changed_and_forgotten_between_two_moments(
         "forgotten": set(),
     }
     assert await _compared(memory, principal, start) == {
-        "learned": {(None, "Ana · drink: Jasmine tea", ())},
+        "learned": {(None, "Ana · hot drink: Jasmine tea", ())},
         "changed": {
             ("Ana · city: Lisbon", "Ana · city: Faro", ("replaced",)),
             ("Ana · job: Sails", "Ana · job: Sails", ("confirmed",)),

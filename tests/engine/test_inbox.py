@@ -4,14 +4,16 @@ from uuid import UUID
 
 import pytest
 
-from conftest import Connection
+from conftest import Clock, Connection
 from dashboard.dead_letter import bury
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import TrustName
 from memory_butler.engine.browse.inbox import inbox
 from memory_butler.engine.conflicts import settle
-from memory_butler.engine.curate import confirm_memory
+from memory_butler.engine.curate import accept_fact, confirm_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
+from memory_butler.engine.undo import undo_change
 
 pytestmark = pytest.mark.anyio
 
@@ -79,3 +81,59 @@ async def test_a_dead_letter_waits(memory: Memory, principal: Principal) -> None
     (one,) = found.items
     assert (one.kind, one.episode is not None) == ("dead_letter", True)
     assert found.waiting == {"dead_letter": 1}
+
+
+async def test_what_waited_for_a_fact_ends_with_it(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    async def bank(content: str, trust: TrustName) -> UUID:
+        clock.advance(minutes=1)
+        return (await store_fact(memory, principal, "user", "bank", content, trust=trust))[0]
+
+    first = await bank("At Good", "user_said")
+    waits = await bank("At Evil", "untrusted_web")
+    assert (await inbox(memory, principal, 50)).waiting == {"contradiction": 1}
+    later = await bank("At Better", "user_said")
+    assert (await inbox(memory, principal, 50)).waiting == {}
+    states = "SELECT id, validity FROM facts"
+    assert dict(await admin.fetch(states)) == {
+        first: "superseded",
+        waits: "superseded",
+        later: "active",
+    }
+    # One undo brings back what the later word ended.
+    clock.advance(minutes=1)
+    await undo_change(memory, principal)
+    assert (await inbox(memory, principal, 50)).waiting == {"contradiction": 1}
+
+
+async def test_what_waits_ends_when_another_that_waits_is_accepted(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    ids = []
+    for content, trust in (("Rome", "user_said"), ("Bonn", "imported"), ("Oslo", "imported")):
+        clock.advance(minutes=1)
+        id, _ = await store_fact(memory, principal, "user", "city", content, trust=trust)
+        ids.append(id)
+    assert (await inbox(memory, principal, 50)).waiting == {"contradiction": 2}
+    clock.advance(minutes=1)
+    await accept_fact(memory, principal, ids[1])
+    assert (await inbox(memory, principal, 50)).waiting == {}
+
+
+async def test_what_waits_outlives_a_later_word_that_is_trusted_less(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    first = await _fact(memory, principal, "colour", "The car is green")
+    clock.advance(minutes=1)
+    doubted = await _fact(memory, principal, "tint", "The car is blue")
+    await admin.execute(
+        "UPDATE facts SET validity = 'waiting', predicate = 'colour', trust = 5, metadata = $2"
+        " WHERE id = $1",
+        doubted,
+        {"waiting": {"reason": "weak", "target": str(first)}},
+    )
+    await admin.execute("UPDATE facts SET trust = 1 WHERE id = $1", first)
+    clock.advance(minutes=1)
+    await store_fact(memory, principal, "car", "colour", "The car is red", trust="untrusted_web")
+    assert (await inbox(memory, principal, 50)).waiting == {"waiting": 1}

@@ -2,7 +2,7 @@ import clsx from "clsx";
 import type { Schemas } from "@/api/client";
 import { usePast } from "@/shell/past";
 import { confidenceTone } from "@/ui/Bars";
-import { percent } from "@/ui/format";
+import { day, percent } from "@/ui/format";
 import { TimeAgo, useNow } from "@/ui/TimeAgo";
 
 type Decay = Schemas["Decay"];
@@ -15,7 +15,6 @@ interface DecayChartProps {
 }
 
 const DOT = { good: "bg-good", warn: "bg-warn", bad: "bg-bad" };
-const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 
 /** The moment that is looked at, and what it is called. */
 function useStandpoint(): { now: number; named: "today" | "then" } {
@@ -111,7 +110,7 @@ export function DecayChart({ decay, isCurrent }: DecayChartProps) {
         </div>
         <span />
         <div className="relative mt-1.5 h-4">
-          <span className="absolute left-0">{x(now) > 24 && DATE.format(start)}</span>
+          <span className="absolute left-0">{x(now) > 24 && day(start)}</span>
           <span
             className={clsx(
               "absolute font-medium whitespace-nowrap text-ink-2",
@@ -121,7 +120,7 @@ export function DecayChart({ decay, isCurrent }: DecayChartProps) {
           >
             {named}
           </span>
-          <span className="absolute right-0">{x(now) < 76 && DATE.format(end)}</span>
+          <span className="absolute right-0">{x(now) < 76 && day(end)}</span>
         </div>
       </div>
       <figcaption className="mt-3 space-y-1.5 text-sm text-ink-2">
@@ -171,7 +170,7 @@ function IfConfirmed({ decay }: { decay: Decay }) {
 }
 
 function Day({ at }: { at: string | null }) {
-  return at ? <time dateTime={at}>{DATE.format(new Date(at))}</time> : <>further notice</>;
+  return at ? <time dateTime={at}>{day(new Date(at))}</time> : <>further notice</>;
 }
 
 function Line({ className, children }: { className: string; children: React.ReactNode }) {

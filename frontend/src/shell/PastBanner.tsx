@@ -7,9 +7,9 @@ import { dayOf } from "@/shell/days";
 import { type PastAxis, type PastSearch } from "@/shell/past";
 import { Button } from "@/ui/Button";
 import { DayBox, Select } from "@/ui/Field";
+import { day as nameOf } from "@/ui/format";
 
 const DAY = 86_400_000;
-const LONG = new Intl.DateTimeFormat("en", { dateStyle: "long" });
 // How far back the slider reaches at least.
 const LEAST_DAYS = 30;
 // Between two days that are asked for while the slider moves; the next waits for the answer, too.
@@ -74,7 +74,7 @@ export default function PastBanner({ past }: { past: PastSearch }) {
 }
 
 function Said({ past: { known_at, as_of } }: { past: PastSearch }) {
-  const named = (day: string) => LONG.format(new Date(`${day}T12:00:00`));
+  const named = (of: string) => nameOf(of, "long");
   return (
     <span>
       You look at{" "}

@@ -1,6 +1,6 @@
 import clsx from "clsx";
 import { useId, type ReactNode } from "react";
-import { count } from "@/ui/format";
+import { count, day } from "@/ui/format";
 
 /** Classes of the colours of a chart, in the order in which series take them. */
 export const SERIES = ["chart-1", "chart-2", "chart-3", "chart-4", "chart-5"] as const;
@@ -106,7 +106,6 @@ interface LineChartProps {
 }
 
 const [WIDTH, HEIGHT] = [600, 180];
-const DAY = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 
 /** Values over time, with a table of them for who cannot see the picture. */
 export function LineChart({ label, dates, series, stacked = false }: LineChartProps) {
@@ -177,7 +176,7 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
         <span />
         <div className="mt-2 flex justify-between" aria-hidden>
           {[...new Set([dates[0], dates.at(-1)])].map((date) => (
-            <span key={date}>{date && DAY.format(new Date(date))}</span>
+            <span key={date}>{date && day(date, "short")}</span>
           ))}
         </div>
       </div>
@@ -200,7 +199,7 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
         <tbody>
           {dates.map((date, index) => (
             <tr key={date}>
-              <th>{DAY.format(new Date(date))}</th>
+              <th>{day(date, "short")}</th>
               {series.map((one) => (
                 <td key={one.name}>{one.values[index]}</td>
               ))}

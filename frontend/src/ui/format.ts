@@ -1,6 +1,17 @@
 const WHOLE = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "long" });
+// The month in letters: read alike by who writes the day first and by who writes the month first.
+const DATES = {
+  short: dates({ day: "numeric", month: "short" }),
+  medium: dates({ day: "numeric", month: "short", year: "numeric" }),
+  long: dates({ day: "numeric", month: "long", year: "numeric" }),
+  full: dates({ weekday: "long", day: "numeric", month: "long", year: "numeric" }),
+  exact: dates({ dateStyle: "long", timeStyle: "long" }),
+};
+
+function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-GB", options);
+}
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -32,8 +43,21 @@ export function relative(moment: Date, now: Date): string {
   return "just now";
 }
 
+/**
+ * "3 Nov", "3 Nov 2026", "3 November 2026" or "Tuesday 3 November 2026": the day of a moment in the reader's time
+ * zone, or a day that is given as "2026-11-03", with a time or without.
+ */
+export function day(
+  of: Date | number | string,
+  style: "short" | "medium" | "long" | "full" = "medium",
+): string {
+  // At noon: midnight in London is the day before in New York.
+  return DATES[style].format(typeof of === "string" ? new Date(`${of.slice(0, 10)}T12:00:00`) : of);
+}
+
+/** "3 November 2026 at 14:05:09 WET". */
 export function exact(moment: Date): string {
-  return EXACT.format(moment);
+  return DATES.exact.format(moment);
 }
 
 // Enough to tell one row from the next when it is read aloud.

@@ -27,6 +27,7 @@ VALIDITY_TRANSITIONS: Final = (
     Transition(START, "hold", "waiting", "C-117", "its evidence is in doubt"),
     Transition("waiting", "accept", "active", "C-117", "a person says that it holds"),
     Transition("waiting", "witness", "superseded", "C-117", "a second witness said the same"),
+    Transition("waiting", "outdate", "superseded", "C-117", "a later word took its target's place"),
     Transition("waiting", "forget", "retracted", "C-117"),
     Transition("retracted", "restore_as_waiting", "waiting", "C-24", "it was so before"),
     Transition("active", "fade", "fading", "LIFE-06", "0.05 <= effective confidence < 0.2"),

@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, outranks
 from memory_butler.store import events, facts, links, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
@@ -36,6 +37,27 @@ async def supersede(
     await facts.set_supersedes(tx, new, old)
     await links.insert(tx, ("fact", new), ("fact", old), "supersedes", now)
     payload = _fact(old) | {"superseded_by": str(new)}
+    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
+    await end_waiting_for(tx, principal, old, new, now)
+
+
+async def end_waiting_for(
+    tx: Transaction, principal: Principal, old: UUID, new: UUID, now: datetime
+) -> None:
+    """End what waited to replace `old`, whose place `new` has taken; not what is trusted more."""
+    for row in await facts.waiting_for(tx, new, old):
+        if not outranks(Trust(row["trust"]), Trust(row["new_trust"])):
+            await end_waiting(tx, principal, row["id"], new, now)
+
+
+async def end_waiting(
+    tx: Transaction, principal: Principal, id: UUID, new: UUID, now: datetime
+) -> None:
+    """A stored fact takes the place of a statement that waited, which was never true in memory."""
+    await versions.keep(tx, "fact", [id], now)
+    await facts.end_waiting(tx, id, now)
+    await links.insert(tx, ("fact", new), ("fact", id), "supersedes", now)
+    payload = _fact(id) | {"superseded_by": str(new)}
     await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
 
 

@@ -28,7 +28,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_trust
-from memory_butler.engine import inputs, lineage
+from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
@@ -378,6 +378,8 @@ async def _write_fact(
     await link_contradicted(tx, fact, alike)
     if fact.period.validity == "active":
         await _end_waiting(tx, principal, fact)
+        for holder in holders:
+            await fact_changes.end_waiting_for(tx, principal, holder.id, fact.id, now)
     superseded = holders[0].content if holders else None
     return Written(fact.supersedes_id, superseded, alike)
 
@@ -386,16 +388,7 @@ async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> 
     """What waited for somebody to say just this has found its witness."""
     for row in await facts.waiting_alike(tx, fact.subject, fact.predicate):
         if row["id"] != fact.id and same_words(row["content"], fact.content):
-            await versions.keep(tx, "fact", [row["id"]], fact.created_at)
-            await facts.witness(tx, row["id"], fact.created_at)
-            await links.insert(
-                tx, ("fact", fact.id), ("fact", row["id"]), "supersedes", fact.created_at
-            )
-            payload = {"memory_type": "fact", "memory_id": str(row["id"])}
-            payload["superseded_by"] = str(fact.id)
-            await events.record(
-                tx, principal.actor, [("fact_superseded", payload)], fact.created_at
-            )
+            await fact_changes.end_waiting(tx, principal, row["id"], fact.id, fact.created_at)
 
 
 def _after(holder: facts.Holder, fact: NewFact) -> NewFact:

@@ -119,6 +119,11 @@ async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[R
     return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
 
 
+async def waiting_for(tx: Transaction, new: UUID, old: UUID) -> list[Row]:
+    """What waits under the key of `new` to replace `old`, locked: `id`, `trust`, `new_trust`."""
+    return rows(await tx.connection.fetch(SQL["waiting_for"], tx.tenant, new, old))
+
+
 async def forgotten_since(
     tx: Transaction, subject: str, entity_id: UUID | None, embedded: Embedded, since: datetime
 ) -> list[Row]:
@@ -155,9 +160,9 @@ async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest:
     return rows(found)
 
 
-async def witness(tx: Transaction, id: UUID, now: datetime) -> None:
-    """Retire a statement that waited, for one that a second witness made."""
-    await tx.connection.execute(SQL["witness"], tx.tenant, id, now)
+async def end_waiting(tx: Transaction, id: UUID, now: datetime) -> None:
+    """Retire a statement that waited, for one that says the same or was said later."""
+    await tx.connection.execute(SQL["end_waiting"], tx.tenant, id, now)
 
 
 async def accept(

@@ -51,6 +51,19 @@ WHERE tenant_id = $1 AND validity = 'waiting'
   AND subject_key = key_of($2) AND predicate_key = key_of($3)
 FOR UPDATE
 
+-- name: waiting_for
+-- What waits under the key of a new fact to take the place of the one that it has superseded, with the trust of
+-- both. What another installation set aside is decided by what that says (C-351); whoever holds a lock decides.
+SELECT w.id, w.trust, n.trust AS new_trust
+FROM facts n JOIN facts w ON w.tenant_id = $1 AND w.id <> n.id
+    AND w.scope = n.scope AND w.predicate_key = n.predicate_key
+    AND (w.entity_id = n.entity_id
+        OR w.entity_id IS NULL AND n.entity_id IS NULL AND w.subject_key = n.subject_key)
+WHERE n.tenant_id = $1 AND n.id = $2 AND w.validity = 'waiting'
+  AND w.metadata->'waiting'->>'target' = $3::uuid::text
+  AND w.metadata->'waiting'->>'reason' <> 'elsewhere'
+ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
+
 -- name: forgotten_since
 -- What was forgotten of a subject since $6, in whatever scope, the nearest first. The events tell when:
 -- a fact that had waited, or was superseded before, is retired from an earlier moment.
@@ -86,7 +99,7 @@ WHERE tenant_id = $1 AND validity = 'active' AND length(content) <= $8 AND id = 
           UNION ALL SELECT key_of($3)))))
 ORDER BY predicate_key = $2 DESC, nearness DESC, id LIMIT 100
 
--- name: witness
+-- name: end_waiting
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2
 
 -- name: accept
@@ -349,7 +362,8 @@ WITH RECURSIVE older (id, supersedes_id, steps) AS (
 SELECT id FROM older UNION SELECT id FROM newer
 
 -- name: labels
-SELECT id, subject || ' · ' || predicate || ': ' || left(content, 200) AS label, created_at,
+SELECT id, subject || ' · ' || replace(predicate, '_', ' ') || ': ' || left(content, 200) AS label,
+       created_at,
        CASE WHEN validity = 'active' AND metadata->>'status' = 'fading' THEN 'fading'
             ELSE validity END AS state,
        supersedes_id, source_episode_id

@@ -103,7 +103,8 @@ SELECT id, {entity_gone} AS gone, canonical_name, aliases
 FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: texts
-SELECT 'fact' AS kind, id, subject || ' · ' || predicate || ': ' || left(content, 2000) AS text
+SELECT 'fact' AS kind, id,
+       subject || ' · ' || replace(predicate, '_', ' ') || ': ' || left(content, 2000) AS text
 FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL
 SELECT 'rule', id, left(content, 2000) FROM rules WHERE tenant_id = $1 AND id = ANY($2)

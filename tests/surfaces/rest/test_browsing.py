@@ -269,9 +269,9 @@ async def test_the_activity_feed_tells_what_became_of_knowledge(
 ) -> None:
     memory = served.memory
     await store_episode(memory, principal, "It rained", "home")  # told, but nothing known yet
-    fact, _ = await store_fact(memory, principal, "user", "tea", "Likes tea", scope="home")
+    fact, _ = await store_fact(memory, principal, "user", "hot_drink", "Likes tea", scope="home")
     clock.advance(minutes=1)
-    await store_fact(memory, principal, "user", "tea", "Likes mint tea", scope="home")
+    await store_fact(memory, principal, "user", "hot_drink", "Likes mint tea", scope="home")
     clock.advance(minutes=1)
     await store_rule(memory, principal, "Offer tea", scope="travel")
     feed = await _get(served, "/api/memory/activity")
@@ -283,7 +283,7 @@ async def test_the_activity_feed_tells_what_became_of_knowledge(
     }
     superseded = next(one for one in feed["items"] if one["event_type"] == "fact_superseded")
     assert superseded["memory_id"] == str(fact)
-    assert superseded["about"] == "user · tea: Likes tea"
+    assert superseded["about"] == "user · hot drink: Likes tea"
     home = await _get(served, "/api/memory/activity", butler="home")
     assert home["total"] == feed["total"] - 1
     history = await _get(served, f"/api/memory/facts/{fact}/events")

@@ -254,11 +254,14 @@ function Talk({ companion, exists, hidden }: TalkProps) {
         </ol>
         <Heard newest={newest} />
         {busy && (
-          <div className="mt-3 max-w-[min(40rem,92%)] rounded-xl border bg-surface px-4 py-2.5 shadow-card">
+          <div
+            aria-busy
+            className="mt-3 max-w-[min(40rem,92%)] rounded-xl border bg-surface px-4 py-2.5 shadow-card"
+          >
             {pieces.length === 0 ? (
               <p className="animate-pulse text-ink-2 italic">thinking …</p>
             ) : (
-              <Pieces pieces={pieces} />
+              <Pieces pieces={pieces} growing />
             )}
           </div>
         )}

@@ -25,7 +25,7 @@ export function OnItsMind({ companion }: { companion: string }) {
           {items?.map((one) => (
             <li key={one.id} className="rounded-lg border bg-surface px-3 py-2 shadow-card">
               <p className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
-                <Badge>{one.type}</Badge>
+                <Badge>{one.type === "desc" ? "description" : one.type}</Badge>
                 {isLate(one) && <Badge tone="warn">overdue</Badge>}
                 {one.due && (
                   <span>

@@ -3,8 +3,8 @@ import { useMemo } from "react";
 import { layout } from "@/pages/journal/layout";
 import type { FragmentEdge, FragmentNode } from "@/pages/journal/queries";
 
-const WIDTH = 640;
-const HEIGHT = 460;
+// A narrow one for phones: what is made smaller to fit takes its names with it.
+const [WIDTH, HEIGHT] = window.matchMedia("(width >= 40rem)").matches ? [640, 460] : [360, 420];
 // Room for names at the edges.
 const MARGIN = 56;
 const NAME_CHARACTERS = 22;

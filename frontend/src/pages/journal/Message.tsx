@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import type { JournalEvent } from "@/pages/journal/queries";
 import { Code } from "@/ui/EmptyState";
+import { Markdown } from "@/ui/Markdown";
 import { TimeAgo } from "@/ui/TimeAgo";
 
 interface MessageProps {
@@ -41,7 +42,7 @@ export function Message({ event, companion, beside, children }: MessageProps) {
         </p>
       )}
       {event.shown.length > 0 ? (
-        <Pieces pieces={event.shown} />
+        <Pieces pieces={event.shown} isTyped={!event.by_companion} />
       ) : (
         !event.image_path && (
           <p className="text-ink-2 italic">
@@ -54,14 +55,26 @@ export function Message({ event, companion, beside, children }: MessageProps) {
   );
 }
 
+interface PiecesProps {
+  pieces: readonly Schemas["ShownPiece"][];
+  /** By a person: shown as it was typed. What a model writes is Markdown. */
+  isTyped?: boolean;
+  /** More is being written. */
+  growing?: boolean;
+}
+
 /** What was said, and in italics what was done. */
-export function Pieces({ pieces }: { pieces: readonly Schemas["ShownPiece"][] }) {
-  return pieces.map(({ kind, text }, index) => (
-    <p
-      key={index}
-      className={clsx("memory-text", (kind === "do" || kind === "narrate") && "italic")}
-    >
-      {text}
-    </p>
-  ));
+export function Pieces({ pieces, isTyped = false, growing = false }: PiecesProps) {
+  return pieces.map(({ kind, text }, index) => {
+    const style = clsx((kind === "do" || kind === "narrate") && "italic");
+    return isTyped ? (
+      <p key={index} className={clsx("memory-text", style)}>
+        {text}
+      </p>
+    ) : (
+      <div key={index} className={style}>
+        <Markdown text={text} growing={growing && index === pieces.length - 1} />
+      </div>
+    );
+  });
 }

@@ -422,7 +422,7 @@ export class Scene {
     pen.globalAlpha = 1;
   }
 
-  /** The names of the best connected, as far as they do not cover each other. */
+  /** The names of the best connected, as far as they do not cover each other, beside the dots where there is room. */
   #drawNames(shown: readonly Dot[], lit: ReadonlySet<string> | undefined): void {
     const pen = this.#pen;
     const { x, y, zoom } = this.#view;
@@ -433,27 +433,49 @@ export class Scene {
     pen.lineJoin = "round";
     pen.strokeStyle = this.#colors.ground;
     pen.fillStyle = this.#colors.ink;
-    const taken: { left: number; right: number; y: number }[] = [];
+    const taken: Place[] = [];
     const ordered = lit
       ? shown.filter((one) => lit.has(one.id))
       : shown.filter((one) => one.aim > 0);
     for (const dot of ordered) {
       if (taken.length >= LABELS) break;
       const name = short(dot.node.name);
-      const left = dot.x! * zoom + x + dot.radius * grown + 4;
-      const top = dot.y! * zoom + y;
-      const right = left + 6.6 * name.length;
-      const isFree = taken.every(
-        (one) => Math.abs(one.y - top) > 15 || one.left > right || one.right < left,
-      );
-      if (!isFree) continue;
-      taken.push({ left, right, y: top });
+      const [middle, height] = [dot.x! * zoom + x, dot.y! * zoom + y];
+      const [away, wide] = [dot.radius * grown + 4, 6.6 * name.length];
+      const places = [
+        [middle + away, height],
+        [middle - away - wide, height],
+        [middle - wide / 2, height + away + 7],
+        [middle - wide / 2, height - away - 7],
+      ].map(([left, at]) => ({ left: left!, right: left! + wide, y: at! }));
+      const isFree = ({ left, right, y: at }: Place) =>
+        taken.every((one) => Math.abs(one.y - at) > 15 || one.left > right || one.right < left);
+      const coversDot = ({ left, right, y: at }: Place) =>
+        shown.some((one) => {
+          const [across, reach] = [one.x! * zoom + x, one.radius * grown];
+          if (one === dot || across + reach < left || across - reach > right) return false;
+          return Math.abs(one.y! * zoom + y - at) < reach + 5;
+        });
+      const free = places.filter(isFree);
+      // Among many, a name over a dot is better than none.
+      const place =
+        free.find((one) => one.left >= 0 && one.right <= this.#size.width && !coversDot(one)) ??
+        free.find((one) => one === places[0]);
+      if (!place) continue;
+      taken.push(place);
       pen.globalAlpha = Math.min(1, dot.opacity * 4);
-      pen.strokeText(name, left, top);
-      pen.fillText(name, left, top);
+      pen.strokeText(name, place.left, place.y);
+      pen.fillText(name, place.left, place.y);
     }
     pen.globalAlpha = 1;
   }
+}
+
+/** Of a name, in pixels of the canvas; `y` is its middle. */
+interface Place {
+  left: number;
+  right: number;
+  y: number;
 }
 
 /** An entity that is new begins beside one that it is connected with. */

@@ -16,7 +16,7 @@ import { SavedViews } from "@/shell/SavedViews";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Code, EmptyState, NoneFits } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { day, plural } from "@/ui/format";
 import { More } from "@/ui/More";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -27,7 +27,6 @@ type Event = Schemas["Event"];
 const route = getRouteApi("/memory/timeline");
 const MINUTE = 60_000; // in milliseconds
 const FEW = 3; // links that are shown at once
-const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full" });
 
 /** Everything that ever happened to memory, newest first and as it happens (DASH-18). */
 export default function Timeline() {
@@ -61,12 +60,12 @@ export default function Timeline() {
 }
 
 function Days({ events }: { events: readonly Event[] }) {
-  const days = Map.groupBy(events, (one) => DAY.format(new Date(one.created_at)));
+  const days = Map.groupBy(events, (one) => day(new Date(one.created_at), "full"));
   return (
     <div className="space-y-6">
-      {[...days].map(([day, happened]) => (
-        <section key={day} aria-label={day}>
-          <h2 className="mb-2 text-sm font-semibold">{day}</h2>
+      {[...days].map(([name, happened]) => (
+        <section key={name} aria-label={name}>
+          <h2 className="mb-2 text-sm font-semibold">{name}</h2>
           <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
             {runs(happened).map((run) => (
               <Run key={run[0].id} events={run} />
