@@ -16,6 +16,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from cli.installation import COMMAND, SECONDS, Installation
+from memory_butler import logs
 from memory_butler.config import Settings
 from memory_butler.store import embedded
 from memory_butler.surfaces.cli.program import build
@@ -73,6 +74,7 @@ def test_the_tenant_that_is_named_comes_before_the_configured_one(
     options: list[str], served: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("MEMORY_BUTLER_LOCAL_TENANT", "work")
+    monkeypatch.setattr(logs, "configure", lambda *_: None)  # the logs are this process's
     found = []
 
     async def serve(settings: Settings, _: Callable[[str], None]) -> None:

@@ -33,7 +33,7 @@ PETS = TypeAdapter[Cat | Dog](Annotated[Cat | Dog, Field(discriminator="kind")])
             "id: must be a UUID, such as 3f0c9d6e-5a41-4b6b-9d0e-2f1c7a8b9e10",
         ),
         ('{"kind": "cat"}', "id: Field required"),
-        ("no json", "the line: Invalid JSON: expected ident at line 1 column 2"),
+        ("no json", "the line: invalid JSON: expected ident at line 1 column 2"),
     ],
 )
 def test_it_speaks_of_the_input_and_not_of_the_program(given: str, told: str) -> None:

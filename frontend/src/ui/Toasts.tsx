@@ -42,9 +42,8 @@ export default function Toasts() {
           </Radix.Close>
         </Radix.Root>
       ))}
-      {/* Above: what one writes in, sends, chooses and undoes with stands at the bottom, and a phone's menu in the
-          first line. */}
-      <Radix.Viewport className="fixed top-14 left-1/2 z-50 flex -translate-x-1/2 w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 outline-none" />
+      {/* At the bottom, where a drawer has no buttons; above where one writes and sends at the bottom. */}
+      <Radix.Viewport className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 outline-none in-[:root:has([data-composer])]:top-14 in-[:root:has([data-composer])]:bottom-auto" />
     </Radix.Provider>
   );
 }

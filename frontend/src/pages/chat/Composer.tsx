@@ -65,6 +65,7 @@ export function Composer({ companion, busy, last, onSend, onStop }: ComposerProp
         </div>
       )}
       <textarea
+        data-composer
         aria-label="Message"
         placeholder="Say something"
         data-slash
