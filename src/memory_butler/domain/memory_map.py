@@ -128,9 +128,6 @@ def _named(text: str, names: _Step, own: UUID | None) -> Iterator[UUID]:
     words = _WORD.findall(text)
     at = 0
     while at < len(words):
-        if words[at] not in names.on:  # most words begin no name
-            at += 1
-            continue
         step = names
         ids: set[UUID] = set()
         end = at + 1

@@ -10,6 +10,8 @@ interface Dot {
   y?: number;
   /** In pixels at a zoom of 1. */
   radius: number;
+  /** Where its name is, one of `SIDES`. */
+  side: number;
   /** As it is drawn, from 0 to 1, and as it will be. */
   opacity: number;
   aim: number;
@@ -39,9 +41,11 @@ const LABELS = 60;
 const NAME_PIXELS = 110;
 // So far a pointer may be from the edge of a small dot, or move during a click.
 const REACH_PIXELS = 6;
+// Where a name may be: to the right of its dot, to the left, below, above.
+const SIDES = [0, 1, 2, 3] as const;
 const LINE_LEVELS = 4;
 const LINE_OPACITY = 0.55;
-// A line of less than a pixel is drawn in half the time of one that has a width.
+// A line of less than a pixel is drawn sooner than one that has a width.
 const HAIR_PIXELS = 0.9;
 const SHADES = 20;
 
@@ -60,6 +64,7 @@ export class Scene {
   /** What the layout is at work on; what it says of an earlier one is late. */
   #laid: { run: number; dots: readonly Dot[] } = { run: 0, dots: [] };
   #isAtRest = true;
+  #isMoving = false;
   readonly #ending = new AbortController();
   readonly #pointers = new Map<number, { x: number; y: number }>();
   #neighbours = new Map<string, Set<string>>();
@@ -116,7 +121,7 @@ export class Scene {
       const now = { node, radius: 4 + Math.min(14, 1.8 * Math.sqrt(node.facts)) };
       const aim = LEAST_OPACITY + (1 - LEAST_OPACITY) * (node.confidence ?? 0);
       if (known) Object.assign(known, now, { aim });
-      else this.#dots.set(node.id, { id: node.id, ...now, opacity: 0, aim });
+      else this.#dots.set(node.id, { id: node.id, ...now, side: SIDES[0], opacity: 0, aim });
     }
     for (const line of this.#lines.values()) line.aim = 0;
     this.#neighbours = new Map();
@@ -194,6 +199,7 @@ export class Scene {
     const passed = Math.min(100, now - this.#last);
     this.#last = now;
     const isFading = this.#still ? false : this.#fade(1 - Math.exp(-passed / FADE_MILLISECONDS));
+    this.#isMoving = isFading || !this.#isAtRest;
     this.#draw();
     if (isFading) this.#ask();
     else if (this.#isAtRest) this.#canvas.dataset["state"] = "settled";
@@ -442,12 +448,11 @@ export class Scene {
       const name = short(dot.node.name);
       const [middle, height] = [dot.x! * zoom + x, dot.y! * zoom + y];
       const [away, wide] = [dot.radius * grown + 4, 6.6 * name.length];
-      const places = [
-        [middle + away, height],
-        [middle - away - wide, height],
-        [middle - wide / 2, height + away + 7],
-        [middle - wide / 2, height - away - 7],
-      ].map(([left, at]) => ({ left: left!, right: left! + wide, y: at! }));
+      const placeAt = (side: number): Place => {
+        const left = [middle + away, middle - away - wide][side] ?? middle - wide / 2;
+        const at = [height, height, height + away + 7][side] ?? height - away - 7;
+        return { left, right: left + wide, y: at };
+      };
       const isFree = ({ left, right, y: at }: Place) =>
         taken.every((one) => Math.abs(one.y - at) > 15 || one.left > right || one.right < left);
       const coversDot = ({ left, right, y: at }: Place) =>
@@ -456,12 +461,12 @@ export class Scene {
           if (one === dot || across + reach < left || across - reach > right) return false;
           return Math.abs(one.y! * zoom + y - at) < reach + 5;
         });
-      const free = places.filter(isFree);
-      // Among many, a name over a dot is better than none.
-      const place =
-        free.find((one) => one.left >= 0 && one.right <= this.#size.width && !coversDot(one)) ??
-        free.find((one) => one === places[0]);
-      if (!place) continue;
+      const isGood = (one: Place) =>
+        isFree(one) && one.left >= 0 && one.right <= this.#size.width && !coversDot(one);
+      // While dots move, a name keeps its side. Among many, one over a dot is better than none.
+      if (!this.#isMoving) dot.side = SIDES.find((side) => isGood(placeAt(side))) ?? SIDES[0];
+      const place = placeAt(dot.side);
+      if (!isFree(place)) continue;
       taken.push(place);
       pen.globalAlpha = Math.min(1, dot.opacity * 4);
       pen.strokeText(name, place.left, place.y);
@@ -527,12 +532,11 @@ interface Colors {
   font: string;
 }
 
-/** "color(srgb 1 0.5 0)" as "#ff8000", which a canvas takes ten times sooner. */
-function hex(mixed: string): string {
-  const parts = mixed.match(/[\d.]+(?:e-?\d+)?/g)!.slice(0, 3);
+/** A mix as "#ff8000", which a canvas takes sooner than "color(srgb …)"; parts from 0 to 1. */
+function hex(parts: readonly number[]): string {
   return `#${parts
     .map((one) =>
-      Math.round(255 * Number(one))
+      Math.round(255 * one)
         .toString(16)
         .padStart(2, "0"),
     )
@@ -543,28 +547,30 @@ function hex(mixed: string): string {
 function colorsOf(canvas: HTMLCanvasElement): Colors {
   // With one, what is read would be the colour that it begins with.
   canvas.style.transition = "none";
-  const resolved = (color: string) => {
-    canvas.style.color = color;
+  const resolved = (name: string, as = `var(--color-${name})`) => {
+    canvas.style.color = as;
     return getComputedStyle(canvas).color;
   };
+  const parts = (name: string) =>
+    resolved(name, `color-mix(in srgb, var(--color-${name}) 100%, black)`)
+      .match(/[\d.]+(?:e-?\d+)?/g)!
+      .slice(0, 3)
+      .map(Number);
+  const ground = parts("surface");
   const shades = Object.fromEntries(
-    TRUSTS.map(({ trust, color }) => [
-      trust,
-      Array.from({ length: SHADES + 1 }, (_, shade) =>
-        hex(
-          resolved(
-            `color-mix(in srgb, var(--color-${color}) ${(100 * shade) / SHADES}%, var(--color-surface))`,
-          ),
-        ),
-      ),
-    ]),
+    TRUSTS.map(({ trust, color }) => {
+      const full = parts(color);
+      const mixed = (share: number) =>
+        full.map((one, at) => share * one + (1 - share) * ground[at]!);
+      return [trust, Array.from({ length: SHADES + 1 }, (_, shade) => hex(mixed(shade / SHADES)))];
+    }),
   ) as Record<TrustShown, string[]>;
   const colors = {
     faded: (trust: TrustShown, opacity: number) => shades[trust][Math.round(opacity * SHADES)]!,
-    line: resolved("var(--color-ink-3)"),
-    ink: resolved("var(--color-ink)"),
-    ground: resolved("var(--color-surface)"),
-    accent: resolved("var(--color-accent)"),
+    line: resolved("ink-3"),
+    ink: resolved("ink"),
+    ground: resolved("surface"),
+    accent: resolved("accent"),
     font: getComputedStyle(canvas).fontFamily,
   };
   canvas.style.color = "";
