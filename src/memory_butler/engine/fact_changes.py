@@ -35,9 +35,7 @@ async def supersede(
     await versions.keep(tx, "fact", [old], now)
     await facts.supersede(tx, old, now, until)
     await facts.set_supersedes(tx, new, old)
-    await links.insert(tx, ("fact", new), ("fact", old), "supersedes", now)
-    payload = _fact(old) | {"superseded_by": str(new)}
-    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
+    await _note_superseded(tx, principal, old, new, now)
     await end_waiting_for(tx, principal, old, new, now)
 
 
@@ -56,8 +54,14 @@ async def end_waiting(
     """A stored fact takes the place of a statement that waited, which was never true in memory."""
     await versions.keep(tx, "fact", [id], now)
     await facts.end_waiting(tx, id, now)
-    await links.insert(tx, ("fact", new), ("fact", id), "supersedes", now)
-    payload = _fact(id) | {"superseded_by": str(new)}
+    await _note_superseded(tx, principal, id, new, now)
+
+
+async def _note_superseded(
+    tx: Transaction, principal: Principal, old: UUID, new: UUID, now: datetime
+) -> None:
+    await links.insert(tx, ("fact", new), ("fact", old), "supersedes", now)
+    payload = _fact(old) | {"superseded_by": str(new)}
     await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
 
 
