@@ -8,6 +8,7 @@ from conftest import Connection
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.asking import NEAREST, ask
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_episode, store_fact
 
 from .store_views import row
@@ -54,6 +55,18 @@ async def test_an_episode_is_the_source_of_its_line_and_no_line_of_its_own(
     assert source["content"] == "Ana saw an owl live in the barn"
     assert said not in told
     assert len(answer.lines) <= 3
+
+
+async def test_what_fades_answers_a_person_with_its_confidence(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    birds = await _birds(memory, principal)
+    await admin.execute("UPDATE facts SET confidence = 0.1 WHERE id = $1", birds[2])
+    assert birds[2] not in [hit.row["id"] for hit in await search(memory, principal, "barn owl")]
+    answer = await ask(memory, principal, "Where does the owl live?")
+    best = answer.lines[0].hit
+    assert best.row["id"] == birds[2]
+    assert best.effective_confidence == pytest.approx(0.1, abs=0.01)
 
 
 @pytest.mark.parametrize("question", ["How do database indexes work?", "asdf qwer"])

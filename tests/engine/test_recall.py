@@ -39,6 +39,26 @@ def _ids(hits: Sequence[Hit]) -> list[UUID]:
     return [hit.row["id"] for hit in hits]
 
 
+async def test_who_asks_about_themselves_means_the_user(
+    memory: Memory, principal: Principal
+) -> None:
+    texts = {
+        ("user", "home_city"): "Moved to Porto, Rua do Almada",
+        ("Porto flat", "rent"): "The rent is 1150 euros a month",
+        ("Ana", "school"): "Goes to the Escola da Vitória in Porto",
+        ("user", "hotel"): "Wants hotels close to a station",
+    }
+    ids = [
+        (await store_fact(memory, principal, *key, content))[0] for key, content in texts.items()
+    ]
+    for question in ("Where do I live?", "where do i live", "Where does the family live?"):
+        hits = await recall(memory, principal, question, min_relevance=0)
+        assert hits[0].row["id"] == ids[0]
+    # A search that is nearest to the question's own words stays so.
+    (own,) = await search(memory, principal, "Where do I live?", mode="semantic", limit=1)
+    assert own.row["id"] == ids[1]
+
+
 @pytest.mark.requirement("SRCH-01", "SRCH-06")
 @pytest.mark.parametrize("mode", MODES)
 async def test_each_mode_finds_every_type_and_says_which(

@@ -262,6 +262,17 @@ async def test_queries_are_remembered(batching: BatchingEmbedder, engine: Watche
     assert len(engine.calls) == 4
 
 
+async def test_a_question_in_two_wordings_lies_between_them(
+    batching: BatchingEmbedder, engine: WatchedEngine
+) -> None:
+    one, other = await batching.embed("my keys"), await batching.embed("the user's keys")
+    both = await batching.embed_query("my keys", also="the user's keys")
+    assert np.allclose(both, (one + other) / np.linalg.norm(one + other), atol=1e-6)
+    assert len(engine.calls) == 3, "both wordings take one call"
+    assert not np.allclose(await batching.embed_query("my keys"), both)
+    assert await batching.embed_query("my keys", also="the user's keys") is both
+
+
 async def test_nobody_learns_by_time_what_another_tenant_has_asked(
     batching: BatchingEmbedder, engine: WatchedEngine
 ) -> None:

@@ -47,7 +47,8 @@ async def ask(
     """What memory has for a question, in the order of a deep search; no model is called.
 
     An episode that a line was drawn from is no line of its own. A person asks, so it leaves no
-    trace: no reference is counted, nothing is noted as served.
+    trace: no reference is counted, nothing is noted as served. For the same reason what fades
+    answers as well: a person sees its confidence, and may confirm it.
     """
     if min_relevance is None:
         min_relevance = memory.config.retrieval.min_relevance
@@ -59,12 +60,20 @@ async def ask(
         scope=scope,
         mode="deep",
         limit=2 * limit,
+        min_confidence=0.0,
         min_relevance=min_relevance,
         quiet=True,
     )
     if not hits:
         nearest = await search(
-            memory, principal, question, scope=scope, mode="deep", limit=NEAREST, quiet=True
+            memory,
+            principal,
+            question,
+            scope=scope,
+            mode="deep",
+            limit=NEAREST,
+            min_confidence=0.0,
+            quiet=True,
         )
         return Answer((), tuple(nearest), min_relevance)
     least = SHARE_OF_BEST * hits[0].place

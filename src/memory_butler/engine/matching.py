@@ -12,6 +12,7 @@ from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.periods import Period, period_of
+from memory_butler.domain.persons import about_user
 from memory_butler.domain.relevance import (
     PRIOR_WITHOUT_WORDS,
     USUAL_MEAN,
@@ -155,7 +156,9 @@ async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | Non
     """The question as a vector, unless its mode has no use for one."""
     if asked.mode == "keyword":
         return None
-    return await memory.embedder.embed_query(asked.text, tenant)
+    # Only a deep search: the others promise nearness to the question's own words.
+    also = about_user(asked.text) if asked.mode == "deep" and not _is_foreign(asked) else None
+    return await memory.embedder.embed_query(asked.text, tenant, also=also)
 
 
 async def matches(

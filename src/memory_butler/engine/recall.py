@@ -233,10 +233,10 @@ async def _answer(
     Looking at the past counts nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
+    asked = await understood(asked)
     embedding = asyncio.ensure_future(embedded(memory, asked, principal.tenant))
     # Where the database fails first, nobody else asks what became of it.
     embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    asked = await understood(asked)
     if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])

@@ -104,7 +104,7 @@ class BatchingEmbedder:
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
         # By whose it is, too: how fast an answer comes must not tell what others have asked.
-        self._cache: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str, str | None], Vectors] = OrderedDict()
         self._cache_size = query_cache
         self._computed = 0
 
@@ -133,17 +133,23 @@ class BatchingEmbedder:
         vector: Vectors = vectors[0]
         return vector
 
-    async def embed_query(self, text: str | None, of: str = "") -> Vectors:
+    async def embed_query(
+        self, text: str | None, of: str = "", *, also: str | None = None
+    ) -> Vectors:
         """Like `embed`, remembering recent queries of each tenant (`of`) by themselves.
 
-        The array is shared: it is read-only.
+        With `also`, the same question in other words, it is the unit vector between the two. The
+        array is shared: it is read-only.
         """
-        key = of, text or ""
+        key = of, text or "", also
         known = self._cache.get(key)
         if known is not None:
             self._cache.move_to_end(key)
             return known
-        vector = await self.embed(text)
+        if also is None:
+            vector = await self.embed(text)
+        else:
+            vector = _between(await self._run([text, also], self._singles))
         vector.flags.writeable = False
         if self._cache_size > 0 and len(key[1]) <= MAX_CACHED_CHARACTERS:
             self._cache[key] = vector
@@ -227,6 +233,14 @@ class BatchingEmbedder:
             return
         for part in batch:
             await self._compute([part])
+
+
+def _between(vectors: Vectors) -> Vectors:
+    """The unit vector, float32 (384,), in the middle of these, (n, 384)."""
+    import numpy as np
+
+    mean: Vectors = vectors.mean(axis=0)
+    return mean / np.linalg.norm(mean)
 
 
 def _drop_finished(queue: deque[_Job]) -> None:
