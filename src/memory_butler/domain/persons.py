@@ -22,7 +22,7 @@ _OF_OTHERS: Final = re.compile(
 def about_user(question: str) -> str | None:
     """A short English question with "user" for "I", "me", "my" and "the family".
 
-    None where it has none of them, or is about somebody of theirs: "my husband".
+    None where it has none of them, or is about one of their own people: "my husband".
     """
     if len(question) > _SHORT or _OF_OTHERS.search(question):
         return None
