@@ -238,6 +238,8 @@ def test_who_asks_and_what_is_to_be_done() -> None:
         ("10km at 19h30 or 3pm, 2026-05-01T10:00, 24/7, 1,5 bar, 16-bit", []),
         ("e.g. and/or, he said: no. Next", []),
         ("the 3rd mp3", []),
+        ("withValve() raised a TooManyValvesError", ["withValve", "TooManyValvesError"]),
+        ("JavaScript on an iPhone with macOS, says McDonald", []),
     ],
 )
 def test_codes_are_told_from_prose_and_amounts(text: str, codes: list[str]) -> None:

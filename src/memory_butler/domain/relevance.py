@@ -209,9 +209,10 @@ def _strength(asked: Asked, one: Bearing) -> float:
     return (one.similarity or 0.0) + _OWN_WORDS * (1.0 if one.coded else _share(asked, one))
 
 
-# What no prose has: a name of letters and digits, or of parts joined by a sign.
+# What no prose has: a name of letters and digits, or of parts joined by a sign or by capitals.
 _TOKEN: Final = re.compile(r"[^\s,;()\[\]{}<>\"'’`“”«»「」、。，]+")
 _JOINED: Final = re.compile(r"[^\W_]_[^\W_]|[^\W_]{2}\.[^\W\d_]|^[/~]\w|^\w+[/\\][^/\\]+[/\\]\w")
+_HUMPED: Final = re.compile(r"[a-z]{2,}(?:[A-Z]+[a-z]+)+[A-Z]*|(?:[A-Z]+[a-z]+){3,}[A-Z]*")
 _MIXED: Final = re.compile(r"[\w.:#+-]{4,}")
 _AMOUNT: Final = re.compile(r"\W?\d[\d.,:/-]*(?:[^\W\d_]{0,5}|h\d\d)|\d{4}-\d\d-\d\d.*")
 _CODES: Final = 20  # of one question
@@ -374,7 +375,9 @@ def _is_code(token: str) -> bool:
     if not token.isascii() or len(token) > _LONGEST_CODE or _AMOUNT.fullmatch(token):
         return False
     mixed = any(map(str.isdigit, token)) and any(map(str.isalpha, token))
-    return bool(_JOINED.search(token) or (mixed and _MIXED.fullmatch(token)))
+    return bool(
+        _JOINED.search(token) or _HUMPED.fullmatch(token) or (mixed and _MIXED.fullmatch(token))
+    )
 
 
 def _begins_sentence(text: str, start: int) -> bool:
