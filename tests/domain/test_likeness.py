@@ -142,6 +142,7 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
             "contradiction",
         ),
         (("grpc_port", "port 7070 for gRPC"), ("metrics_port", "port 9464 for metrics"), None),
+        (("db_port", "the DB has port 7070, not 7071"), ("ui_port", "the UI has port 9464"), None),
         (("api_port", "port 7070"), ("server_port", "port 9464"), "contradiction"),
     ],
 )

@@ -55,6 +55,7 @@ def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
         ("v2.14.1 at 12:30pm, 24/7, e.g. 3.5, keys-2026-12-01.tar", "keys-2026-12-01"),
         ("2026-13-01, 2026-12-01T10:00 and 12026-12-01", ""),
         ("東京/大阪", ""),
+        ("BRG-77 or PUMP-142b, not -3 or 5-6", "77"),
     ],
 )
 def test_parts_of_what_is_joined_and_words_of_dates_are_added(text: str, parts: str) -> None:

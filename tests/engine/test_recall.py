@@ -108,7 +108,7 @@ async def test_a_question_with_one_known_word_still_finds_and_all_words_come_fir
 
 @pytest.mark.parametrize(
     "query",
-    ["pool.py", "jobs/pool.py", "TooManyValves", "Ida", "1 December", "2026-12-01"],
+    ["pool.py", "jobs/pool.py", "TooManyValves", "Ida", "no. 77", "1 December", "2026-12-01"],
 )
 async def test_parts_of_joined_words_and_dates_are_found_by_keyword(
     memory: Memory, principal: Principal, query: str
@@ -117,7 +117,7 @@ async def test_parts_of_joined_words_and_dates_are_found_by_keyword(
     (known,) = await _facts(
         memory,
         principal,
-        "Ida/Bo mend valve.errors.TooManyValves in src/jobs/pool.py by 2026-12-01",
+        "Ida/Bo mend valve.errors.TooManyValves in src/jobs/pool.py for BRG-77 by 2026-12-01",
     )
     assert _ids(await search(memory, principal, query, mode="keyword")) == [known]
 

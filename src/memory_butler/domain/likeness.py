@@ -247,6 +247,8 @@ def _said_beside(subject: str) -> frozenset[str]:
 
 
 def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
+    if _of_another(earlier, later) and _of_another(later, earlier):
+        return False
     if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
         return True
     same_asked = bool(earlier.asked & later.asked)
@@ -269,8 +271,6 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
     shared = earlier.asked & later.asked
     if earlier.asked == later.asked:
         return bool(shared & _SINGLE)
-    if _of_another(earlier, later) and _of_another(later, earlier):
-        return False
     return bool(earlier.asked & _SINGLE and later.asked & _SINGLE)
 
 

@@ -51,6 +51,7 @@ _NAMING: Final = re.compile(r"[\W_]*[^\W\d_]{2}")
 _SHORT_ENDING: Final = 3
 _MOST_PARTS: Final = 1_000
 _READ: Final = 100_000  # characters; what has more joined words is no text
+_NUMBER_OF: Final = re.compile(r"(?<=[^\W\d_]-)\d+(?![\w-])")
 _ISO_DATE: Final = re.compile(
     r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w/-])"
 )
@@ -59,13 +60,15 @@ _ISO_DATE: Final = re.compile(
 def with_parts(text: str) -> str:
     """`text` and behind it the parts of its paths, hosts and "either/or", and its dates in words.
 
-    "tests/test_pool.py" is found by "test_pool.py", and "2026-12-11" by "December 11". At most a
-    thousand different parts, of the first 100,000 characters.
+    "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11" by
+    "December 11". At most a thousand different parts, of the first 100,000 characters.
     """
     read = text[:_READ]
     added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
     dates = (_in_words(one) for one in _ISO_DATE.finditer(read))
-    more = islice(dict.fromkeys((*dates, *added)), _MOST_PARTS)
+    # PostgreSQL's parser reads a negative number here.
+    numbers = _NUMBER_OF.findall(read)
+    more = islice(dict.fromkeys((*dates, *numbers, *added)), _MOST_PARTS)
     return " ".join([text, *more])
 
 
