@@ -225,6 +225,11 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert is_task("Übersetze 'guten Tag'")
     assert is_personal("Welche Größe hat unser Enkel?")
     assert not is_personal("Schreib mir ein Gedicht")
+    assert not is_personal("How do I merge two lists?")
+    assert not is_personal("Wie kann ich Tinte entfernen?")
+    assert not is_personal("Comment puis-je enlever une tache ?")
+    assert is_personal("How do I take my coffee?")
+    assert is_personal("How do we name branches?")
 
 
 @pytest.mark.parametrize(

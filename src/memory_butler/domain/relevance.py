@@ -230,6 +230,11 @@ _PERSONAL_WORDS: Final = frozenset(
     eu meu meus minha minhas nós nosso nossa nossos nossas
     """.split()
 )
+_HOW_ONE_DOES: Final = re.compile(
+    r"\b(?:how (?:do|can|could|should|would) i|wie (?:kann|könnte|soll|muss|mache) ich|"
+    r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
+    re.IGNORECASE,
+)
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
 _PEOPLE: Final = frozenset(
     """
@@ -305,9 +310,10 @@ _CAPITALISED: Final = frozenset(
 def is_personal(question: str) -> bool:
     """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
 
-    Beside a name, "she" and "her kids" are those of whoever is named.
+    Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
+    anybody does it.
     """
-    words = frozenset(_words(question))
+    words = frozenset(_words(_HOW_ONE_DOES.sub(" ", question)))
     others = bool(words & _OTHERS)
     if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
         return True
