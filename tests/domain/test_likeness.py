@@ -95,6 +95,7 @@ def test_amounts_of_different_kinds_neither_agree_nor_disagree() -> None:
         ("user", "guest", False),
         ("room 1", "room 12", False),
         ("web-1", "web-11", False),
+        ("Kafka", "Kafka UI", False),
     ],
 )
 def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
@@ -129,6 +130,20 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("Dosis", "nimmt 47,5 mg"), ("dose", "47.5 mg"), "duplicate"),
         (("Ofen", "heizt den Ofen morgens"), ("Ofen", "heizt den Ofen abends"), "contradiction"),
         (("Beruf", "arbeitet als Bäcker"), ("Beruf", "ist Tischler"), "contradiction"),
+        (
+            ("rate", "takes 45 EUR an hour"),
+            ("hourly_rate", "takes 48 EUR an hour"),
+            "contradiction",
+        ),
+        (("rate", "takes 45 EUR an hour"), ("work_rate", "takes 48 EUR by day"), None),
+        (
+            ("start", "starts on 2026-11-16"),
+            ("start_date", "starts on 2026-11-23"),
+            "contradiction",
+        ),
+        (("grpc_port", "port 7070 for gRPC"), ("metrics_port", "port 9464 for metrics"), None),
+        (("db_port", "the DB has port 7070, not 7071"), ("ui_port", "the UI has port 9464"), None),
+        (("api_port", "port 7070"), ("server_port", "port 9464"), "contradiction"),
     ],
 )
 def test_what_two_facts_of_one_subject_are_to_each_other(

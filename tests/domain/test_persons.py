@@ -1,4 +1,4 @@
-"""A question about the person who asks, put as memory keeps what it is about (C-437)."""
+"""A question about the person who asks, put as memory keeps what it is about (C-438)."""
 
 import pytest
 
@@ -26,6 +26,7 @@ def test_who_asks_is_the_user(asked: str, put: str) -> None:
         "Ship it to Bangor, ME",
         "What does a royal family cost?",
         "What can my Husband not eat?",
+        "How do I leave vim?",
         "I " + "know " * 100,
     ],
 )

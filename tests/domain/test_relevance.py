@@ -225,6 +225,11 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert is_task("Übersetze 'guten Tag'")
     assert is_personal("Welche Größe hat unser Enkel?")
     assert not is_personal("Schreib mir ein Gedicht")
+    assert not is_personal("How do I merge two lists?")
+    assert not is_personal("Wie kann ich Tinte entfernen?")
+    assert not is_personal("Comment puis-je enlever une tache ?")
+    assert is_personal("How do I take my coffee?")
+    assert is_personal("How do we name branches?")
 
 
 @pytest.mark.parametrize(
@@ -238,6 +243,8 @@ def test_who_asks_and_what_is_to_be_done() -> None:
         ("10km at 19h30 or 3pm, 2026-05-01T10:00, 24/7, 1,5 bar, 16-bit", []),
         ("e.g. and/or, he said: no. Next", []),
         ("the 3rd mp3", []),
+        ("withValve() raised a TooManyValvesError", ["withValve", "TooManyValvesError"]),
+        ("JavaScript on an iPhone with macOS, says McDonald", []),
     ],
 )
 def test_codes_are_told_from_prose_and_amounts(text: str, codes: list[str]) -> None:

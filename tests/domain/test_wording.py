@@ -1,11 +1,20 @@
-"""Letters of Chinese, Japanese and Korean in pairs, and the mark of a text's languages."""
+"""Parts of joined words, letters of Chinese, Japanese and Korean in pairs, a text's languages."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.text import preprocess_text
-from memory_butler.domain.wording import MARK, asked, marked, telling, told, without_cjk
+from memory_butler.domain.wording import (
+    MARK,
+    asked,
+    marked,
+    spelled_dates,
+    telling,
+    told,
+    with_parts,
+    without_cjk,
+)
 
 # text, as a memory's words, as a question's
 CUT = [
@@ -29,6 +38,40 @@ def test_runs_of_cjk_letters_become_pairs(text: str, of_memory: str, of_question
 @given(st.text())
 def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
     assert set(asked(text).split()) <= set(told(text).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("see keys/db/pool.py.", "keys db pool.py pool"),
+        ("tests/test_keys.py::test_lost", "tests test_keys.py test_keys test_lost"),
+        ("valve.errors.TooManyValves: 3", "valve errors TooManyValves"),
+        ("https://keys.example.com/lost", "keys.example.com keys example lost"),
+        ("write to ida@example.org", "ida example.org example"),
+        (r"C:\keys\list.txt", "keys list.txt list"),
+        ("Ida/Bo, either/or", "Ida Bo either or"),
+        ("It leaks.Close it", "leaks Close"),
+        ("due on 2026-12-01, not 2026-11-30", "1 December 2026 30 November 2026"),
+        ("v2.14.1 at 12:30pm, 24/7, e.g. 3.5, keys-2026-12-01.tar", "keys-2026-12-01"),
+        ("2026-13-01, 2026-12-01T10:00 and 12026-12-01", ""),
+        ("東京/大阪", ""),
+        ("BRG-77 or PUMP-142b, not -3 or 5-6", "77"),
+    ],
+)
+def test_parts_of_what_is_joined_and_words_of_dates_are_added(text: str, parts: str) -> None:
+    assert with_parts(text).removeprefix(text).split() == parts.split()
+
+
+def test_dates_are_spelled_out() -> None:
+    assert (
+        spelled_dates("from 2026-12-01 on, v2026-12-01") == "from 1 December 2026 on, v2026-12-01"
+    )
+
+
+@given(st.text())
+def test_parts_are_added_behind_the_text_once_each(text: str) -> None:
+    assert with_parts(text).startswith(text)
+    assert len(with_parts("a/bc " * 5_000)) < 26_000
 
 
 def test_grammar_is_not_what_a_question_tells() -> None:

@@ -126,6 +126,22 @@ async def test_a_question_with_one_known_word_still_finds_and_all_words_come_fir
     assert set(_ids(await search(memory, principal, question, mode="keyword"))) == {some, every}
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["pool.py", "jobs/pool.py", "TooManyValves", "Ida", "no. 77", "1 December", "2026-12-01"],
+)
+async def test_parts_of_joined_words_and_dates_are_found_by_keyword(
+    memory: Memory, principal: Principal, query: str
+) -> None:
+    await _facts(memory, principal, "tea with milk", "version 2.12 is out")
+    (known,) = await _facts(
+        memory,
+        principal,
+        "Ida/Bo mend valve.errors.TooManyValves in src/jobs/pool.py for BRG-77 by 2026-12-01",
+    )
+    assert _ids(await search(memory, principal, query, mode="keyword")) == [known]
+
+
 @pytest.mark.requirement("SRCH-05", "TXT-04")
 @pytest.mark.parametrize("query", ["", "  \n", "\x00"])
 async def test_a_blank_query_finds_nothing(

@@ -192,6 +192,7 @@ PUMPS = (
         ("lib/valves/pump.py", 1),
         ("PUMP_DSN", 2),
         ("git show 04be9d1", 3),
+        ("pump.py", 1),
         ("c'est quoi VX-3001 ?", 4),
         ("Traceback: File '/srv/x/y.py', line 4, in read\n  raise Bad(self.code)\nBad: VX-3001", 4),
     ],
@@ -206,6 +207,22 @@ async def test_a_code_finds_what_has_it(
     hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
     assert hits[0] == ids[place]
     assert not set(hits) & set(ids[len(PUMPS) :])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [("What is due on December 11?", 0), ("what happens on 18 December?", 1)],
+)
+async def test_a_day_finds_what_has_its_date_in_figures(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    dated = ("The tax return is due on 2026-12-11", "The ponds are frozen from 2026-12-18 on")
+    ids = [
+        (await store_fact(memory, principal, "plant", f"note {n}", text))[0]
+        for n, text in enumerate((*dated, *PUMPS, *BIRDS))
+    ]
+    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+    assert hits[:1] == [ids[place]]
 
 
 @pytest.mark.parametrize("prompt", ["BRG-78", "VX-3002", "lib/doors/lock.py", "7d1f00c"])

@@ -77,6 +77,16 @@ async def until_called(engine: WatchedEngine, calls: int = 1) -> None:
             await asyncio.sleep(0.001)
 
 
+async def test_dates_are_embedded_in_words(engine: WatchedEngine) -> None:
+    front = BatchingEmbedder(engine)
+    try:
+        await front.embed("due on 2026-12-01")
+        await front.embed_many([None, "2026-11-30"])
+    finally:
+        await front.aclose()
+    assert engine.calls == [["due on 1 December 2026"], [None, "30 November 2026"]]
+
+
 async def test_concurrent_requests_share_calls(
     batching: BatchingEmbedder, engine: WatchedEngine
 ) -> None:

@@ -237,12 +237,18 @@ def _is_initial_of(letter: str, name: str) -> bool:
 
 
 def _said_beside(subject: str) -> frozenset[str]:
-    """Words of a subject that do not make it another: surnames, and what is in brackets."""
-    capitals = {_folded(word) for word in _WORD.findall(subject) if word[0].isupper()}
+    """Words of a subject that do not make it another: surnames, and what is in brackets.
+
+    Abbreviations are none: "Kafka UI" is not Kafka.
+    """
+    words = _WORD.findall(subject)
+    capitals = {_folded(one) for one in words if one[0].isupper() and not one[1:].isupper()}
     return frozenset(capitals.union(*map(_words, _IN_BRACKETS.findall(subject))))
 
 
 def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
+    if _of_another(earlier, later) and _of_another(later, earlier):
+        return False
     if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
         return True
     same_asked = bool(earlier.asked & later.asked)
@@ -250,7 +256,7 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
         return True
     single = _of_one_value(earlier, later)
     if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
-        return single or earlier.asked == later.asked
+        return single or earlier.asked == later.asked or _but_for_amounts(earlier, later)
     both = bool(earlier.amounts and later.amounts)
     return single and not both and bool(_other_value(earlier, later))
 
@@ -266,6 +272,21 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
     if earlier.asked == later.asked:
         return bool(shared & _SINGLE)
     return bool(earlier.asked & _SINGLE and later.asked & _SINGLE)
+
+
+def _of_another(one: Statement, other: Statement) -> bool:
+    """Whether it says by itself what of its predicate the other lacks: "metrics_port", and "7070
+    for metrics" beside "grpc_port"."""
+    own = one.asked - other.asked
+    return bool(own) and own <= one.terms - other.terms
+
+
+def _but_for_amounts(earlier: Statement, later: Statement) -> bool:
+    """Whether all but the amounts is the same, and one predicate has the other's words: "45 EUR per
+    hour" as `hourly_rate`, "48 EUR per hour" as `rate`."""
+    fewer, more = sorted((earlier.asked, later.asked), key=len)
+    one, other = (set(_WORD.findall(each.text)) - _FILLERS for each in (earlier, later))
+    return one == other and bool(fewer) and fewer <= more
 
 
 def _other_value(earlier: Statement, later: Statement) -> bool:

@@ -209,9 +209,10 @@ def _strength(asked: Asked, one: Bearing) -> float:
     return (one.similarity or 0.0) + _OWN_WORDS * (1.0 if one.coded else _share(asked, one))
 
 
-# What no prose has: a name of letters and digits, or of parts joined by a sign.
+# What no prose has: a name of letters and digits, or of parts joined by a sign or by capitals.
 _TOKEN: Final = re.compile(r"[^\s,;()\[\]{}<>\"'’`“”«»「」、。，]+")
 _JOINED: Final = re.compile(r"[^\W_]_[^\W_]|[^\W_]{2}\.[^\W\d_]|^[/~]\w|^\w+[/\\][^/\\]+[/\\]\w")
+_HUMPED: Final = re.compile(r"[a-z]{2,}(?:[A-Z]+[a-z]+)+[A-Z]*|(?:[A-Z]+[a-z]+){3,}[A-Z]*")
 _MIXED: Final = re.compile(r"[\w.:#+-]{4,}")
 _AMOUNT: Final = re.compile(r"\W?\d[\d.,:/-]*(?:[^\W\d_]{0,5}|h\d\d)|\d{4}-\d\d-\d\d.*")
 _CODES: Final = 20  # of one question
@@ -228,6 +229,11 @@ _PERSONAL_WORDS: Final = frozenset(
     nosotros nuestro nuestra nuestros nuestras io mio mia mie miei noi nostro nostra nostri nostre
     eu meu meus minha minhas nós nosso nossa nossos nossas
     """.split()
+)
+_HOW_ONE_DOES: Final = re.compile(
+    r"\b(?:how (?:do|can|could|should|would) i|wie (?:kann|könnte|soll|muss|mache) ich|"
+    r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
+    re.IGNORECASE,
 )
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
 _PEOPLE: Final = frozenset(
@@ -304,9 +310,10 @@ _CAPITALISED: Final = frozenset(
 def is_personal(question: str) -> bool:
     """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
 
-    Beside a name, "she" and "her kids" are those of whoever is named.
+    Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
+    anybody does it.
     """
-    words = frozenset(_words(question))
+    words = frozenset(_words(_HOW_ONE_DOES.sub(" ", question)))
     others = bool(words & _OTHERS)
     if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
         return True
@@ -374,7 +381,9 @@ def _is_code(token: str) -> bool:
     if not token.isascii() or len(token) > _LONGEST_CODE or _AMOUNT.fullmatch(token):
         return False
     mixed = any(map(str.isdigit, token)) and any(map(str.isalpha, token))
-    return bool(_JOINED.search(token) or (mixed and _MIXED.fullmatch(token)))
+    return bool(
+        _JOINED.search(token) or _HUMPED.fullmatch(token) or (mixed and _MIXED.fullmatch(token))
+    )
 
 
 def _begins_sentence(text: str, start: int) -> bool:

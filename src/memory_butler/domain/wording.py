@@ -1,4 +1,4 @@
-"""A text on its way to the keyword retriever: its languages, and CJK cut into pairs (C-200).
+"""A text on its way to the keyword retriever: its languages, its parts, CJK cut into pairs (C-200).
 
 The store takes a text whose words are to be compared as one string. Without a mark it is English.
 Otherwise it begins with the configurations of PostgreSQL that fit it, between two marks.
@@ -6,7 +6,9 @@ Otherwise it begins with the configurations of PostgreSQL that fit it, between t
 """
 
 import re
-from collections.abc import Collection, Sequence
+from calendar import month_name
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 # White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
@@ -39,6 +41,54 @@ _RUN: Final = re.compile(
     f"(?P<han>[{_HAN}]+)|[{_KATAKANA}]+|(?P<hiragana>[\u3041-\u309f]+)"
     "|[\u1100-\u11ff\uac00-\ud7af]+"
 )
+
+# What PostgreSQL's parser takes for one word, as a path, a host or a URL: "ledger/pool.py".
+_UNSPACED: Final = re.compile("[^\\s,;()\\[\\]{}<>\"'`“”«»|=]+")
+_JOINS: Final = re.compile(r"[/\\:@]+")
+_SCHEME: Final = re.compile(r"^\w+://")
+# A part of it that is a word: "v2" and "com" in "v2.example.com" are none.
+_NAMING: Final = re.compile(r"[\W_]*[^\W\d_]{2}")
+_SHORT_ENDING: Final = 3
+_MOST_PARTS: Final = 1_000
+_READ: Final = 100_000  # characters; what has more joined words is no text
+_NUMBER_OF: Final = re.compile(r"(?<=[^\W\d_]-)\d+(?![\w-])")
+_ISO_DATE: Final = re.compile(
+    r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w/-])"
+)
+
+
+def with_parts(text: str) -> str:
+    """`text` and behind it the parts of its paths, hosts and "either/or", and its dates in words.
+
+    "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11" by
+    "December 11". At most a thousand different parts, of the first 100,000 characters.
+    """
+    read = text[:_READ]
+    added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
+    dates = (_in_words(one) for one in _ISO_DATE.finditer(read))
+    # PostgreSQL's parser reads a negative number here.
+    numbers = _NUMBER_OF.findall(read)
+    more = islice(dict.fromkeys((*dates, *numbers, *added)), _MOST_PARTS)
+    return " ".join([text, *more])
+
+
+def spelled_dates(text: str) -> str:
+    """`text` with its ISO dates in words, which meanings are nearer to: "11 December 2026"."""
+    return _ISO_DATE.sub(_in_words, text)
+
+
+def _in_words(date: re.Match[str]) -> str:
+    return f"{int(date[3])} {month_name[int(date[2])]} {date[1]}"
+
+
+def _parts(token: str) -> Iterator[str]:
+    for segment in _JOINS.split(_SCHEME.sub("", token)):
+        names = segment.split(".")
+        if len(names) > 1 and len(names[-1]) <= _SHORT_ENDING and names[-1].islower():
+            names.pop()  # the ending of a file's name, or of a host's
+        for part in (segment, *names):
+            if part != token and _NAMING.match(part) and _RUN.search(part) is None:
+                yield part
 
 
 def marked(text: str, configurations: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from memory_butler.domain.relevance import (
 )
 from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
-from memory_butler.domain.wording import telling
+from memory_butler.domain.wording import telling, with_parts
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
@@ -149,7 +149,7 @@ async def understood(asked: Question) -> Question:
 
 def _is_foreign(asked: Question) -> bool:
     """Whether it is in another language than English: a text without a mark and without CJK is."""
-    return asked.words != asked.text
+    return asked.words != with_parts(asked.text)
 
 
 async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.wording import spelled_dates
 from memory_butler.inference.embedder import Embedder, Vectors
 from memory_butler.telemetry import counting
 from memory_butler.telemetry.tracing import span
@@ -176,7 +177,8 @@ class BatchingEmbedder:
     async def _run(self, texts: Sequence[str | None], queue: deque[_Job]) -> Vectors:
         if self._closed:
             raise _closed_error()
-        job = _Job(texts, self._engine.dimensions)
+        # A model knows what "11 December" means, and little of "12-11".
+        job = _Job([text and spelled_dates(text) for text in texts], self._engine.dimensions)
         if texts:
             queue.append(job)
             if self._worker is None or self._worker.done():

@@ -47,12 +47,14 @@ _NEAR: Final = 10
 
 async def of_memory(text: str) -> str:
     """A memory's preprocessed text as the store takes it, marked with its languages."""
-    return wording.marked(wording.told(text), await _configurations(text))
+    words = wording.told(wording.with_parts(text))
+    return wording.marked(words, await _configurations(text))
 
 
 async def of_question(text: str) -> str:
     """A question's preprocessed text as the store takes it, marked with its languages."""
-    return wording.marked(wording.asked(text), await _configurations(text))
+    words = wording.asked(wording.with_parts(text))
+    return wording.marked(words, await _configurations(text))
 
 
 async def _configurations(text: str) -> tuple[str, ...]:
