@@ -435,7 +435,7 @@ that nobody has named; 500 is a bug.
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
 with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests are not
-counted: there is no 429.
+counted: there is no 429. A NUL and an unpaired surrogate cannot be stored: each becomes U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its
