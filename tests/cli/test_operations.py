@@ -80,6 +80,8 @@ def test_facts(butler: Typist) -> None:
 
     assert "decay starts anew" in butler.say("confirm", "fact", red)
     assert butler.json("confirm", "fact", red)["memory"]["id"] == red
+    superseded = f", but fact {first} was superseded; the one that holds now is {red}.\n"
+    assert butler.say("confirm", "fact", first).endswith(superseded)
     forgot = butler.say("forget", "fact", red)
     assert f"memory-butler restore fact {red}" in forgot
     assert butler.json("forget", "fact", red)["status"] == "was_forgotten_before"

@@ -214,7 +214,8 @@ def _marked(output: Any) -> None:
 
 
 def _confirmed(output: Any) -> None:
-    print(f"Confirmed {output.memory.memory_type} {output.memory.id}; its decay starts anew.")
+    end = "." if output.inactive is None else f", but {output.inactive}."
+    print(f"Confirmed {output.memory.memory_type} {output.memory.id}; its decay starts anew{end}")
 
 
 def _forgotten(output: Any) -> None:
