@@ -98,7 +98,7 @@ def plans(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """Everything active, what is due first; submerged plans as well."""
+    """Everything active, what is due first; also plans set aside until their date is near."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
