@@ -19,6 +19,7 @@ from memory_butler.butler_toml import ButlerToml
 from memory_butler.config_table import Share, Table
 from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.mistakes import reason
 from memory_butler.domain.principals import DEFAULT_TENANT, TENANT_PATTERN
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
@@ -366,7 +367,13 @@ def _of_environment() -> dict[str, Any]:
             env_nested_delimiter="__",
         )()
     except SettingsError as error:
-        raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
+        # It says: error parsing value for field "allowed_hosts" from source "EnvSettingsSource".
+        _, _, field = str(error).partition('"')
+        name = _PREFIX + field.partition('"')[0].upper()
+        raise ConfigurationError(
+            f"the environment variable {name}{'__…' if name == f'{_PREFIX}MEMORY' else ''} must be "
+            """JSON, such as '["memory.example.org"]'"""
+        ) from None
 
 
 def _of_file(document: ButlerToml) -> dict[str, Any]:
@@ -420,8 +427,8 @@ def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str
     if document is not None and not butler_toml.has(above, keys):  # else it is not of the file
         for place in _places(keys):
             if document.line_of(place):
-                return document.complaint(place, f"{'.'.join(place)}: {mistake['msg']}")
-    return f"configuration: {'.'.join(keys)}: {mistake['msg']}"
+                return document.complaint(place, f"{'.'.join(place)}: {reason(mistake)}")
+    return f"configuration: {'.'.join(keys)}: {reason(mistake)}"
 
 
 def _places(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
