@@ -258,7 +258,9 @@ def test_finding(butler: Typist) -> None:
     assert block["included"] == [fact]
     assert butler.say("context", "colours", "cli", "--token-budget", "500") == block["context"]
     assert butler.json("stats")["facts"]["active"] == 1
-    assert "unconsolidated" in butler.say("stats")
+    said = butler.say("stats")
+    assert "unconsolidated" in said
+    assert "confidence distribution: from 0.50 to 0.80" in said
 
 
 def test_a_memory_cannot_write_to_the_terminal(butler: Typist) -> None:

@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     Whose,
     companion,
     model,
+    typed,
 )
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -80,7 +81,7 @@ def import_(
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
-        print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+        print(f"They are history: `{typed('maintain bootstrap', place, whose)}` compiles them.")
     if found is None:
         return
     if found.left_out:
@@ -268,7 +269,7 @@ def maintain(
     if done is None:
         print(f"Nothing was changed. The messages stay unread; run {run_id} has no end.")
         return
-    print(f"Run {run_id} is done; `memory-butler journal undo {run_id}` takes it back.")
+    print(f"Run {run_id} is done; `{typed(f'undo {run_id}', place, whose)}` takes it back.")
 
 
 def runs(

@@ -230,6 +230,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
     """Working memory as a table, with a bar for what is left of each; times are of `zone`."""
     from rich.text import Text
 
+    from memory_butler.journal.lifecycle import phase_words
     from memory_butler.surfaces.cli.answers import console, short, table
 
     if not items:
@@ -239,7 +240,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
     for one in items:
         score = one.score or 0.0
         due = "" if one.due is None else f"{one.due.astimezone(zone):%Y-%m-%d %H:%M}"
-        phase = one.phase if one.phase not in (None, "open-ended") else ""
+        phase = phase_words(one.phase) if one.phase != "open-ended" else ""
         made.add_row(
             one.type,
             Text(short(one.content)),
