@@ -123,6 +123,7 @@ def _announce(settings: "Settings", url: str) -> None:
     locked = settings.require_token or not is_loopback(settings.host)
     header = ' --header "Authorization: Bearer <token>"' if locked else ""
     elsewhere = "" if url == "http://127.0.0.1:8150" else f" --url {url}"
+    elsewhere += " --token-env <variable>" if locked else ""
     lives = "your own PostgreSQL server" if settings.dsn else str(settings.data_dir)
     lines = [
         f"Memory Butler serves on {url}",
