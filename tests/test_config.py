@@ -86,6 +86,15 @@ def test_a_variable_that_is_not_json_is_named_with_an_example(
     assert f"{named} be JSON, such as '[\"memory.example.org\"]'" in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["URL", "TOKEN", "HOOK_DIR", "CONTEXT_FILE"])
+def test_a_variable_of_the_hooks_is_no_mistake(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"MEMORY_BUTLER_{name}", "http://127.0.0.1:8150")
+    assert load().port == 8150
+    monkeypatch.setenv(f"MEMORY_BUTLER_{name}S", "")
+    with pytest.raises(ConfigurationError, match=f"MEMORY_BUTLER_{name}S is not a setting"):
+        load()
+
+
 @pytest.mark.requirement("CFG-04")
 def test_a_database_is_named_in_its_own_table(tmp_path: Path) -> None:
     assert load(_file(tmp_path, "[butler.db]\nname = 'butler_health'\n")).database == (
@@ -381,7 +390,7 @@ def test_a_list_of_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", '["memory.example"]')
     assert load().allowed_hosts == ("memory.example",)
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", "memory.example")
-    with pytest.raises(ConfigurationError, match=r"allowed_hosts.*JSON"):
+    with pytest.raises(ConfigurationError, match="MEMORY_BUTLER_ALLOWED_HOSTS must be JSON"):
         load()
 
 

@@ -126,7 +126,9 @@ error.
 
 Unknown keys are errors in every table of this program, and so is a variable that begins with
 `MEMORY_BUTLER_` and names no setting: a typing error never passes in silence. Tables of other
-modules are left alone.
+modules are left alone, and so are the variables of the hooks (`MEMORY_BUTLER_URL`,
+`MEMORY_BUTLER_TOKEN`, `MEMORY_BUTLER_HOOK_DIR`) and of a butler's session
+(`MEMORY_BUTLER_CONTEXT_FILE`).
 
 `[butler.memory]` is an alias of `[modules.memory]`, with the same tables inside; where both give a
 key, `[modules.memory]` wins. `port` may also stand in `[butler]`; `[server]` wins.

@@ -26,6 +26,8 @@ from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.trust_config import TrustConfig
 
 _PREFIX: Final = "MEMORY_BUTLER_"
+# Variables of the hooks, and of the session that a butler runs: no settings, and no mistakes.
+_OF_HOOKS: Final = ("URL", "TOKEN", "HOOK_DIR", "CONTEXT_FILE")
 
 
 class EpisodesConfig(Table):
@@ -405,11 +407,12 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {
         butler_toml.FILE_VARIABLE
     }
+    of_hooks = {f"{_PREFIX}{name}" for name in _OF_HOOKS}
     for name in environment:
         # pydantic-settings reads names in any case, and `__` leads into the one table that we have.
         upper = name.upper()
         inside = upper.startswith(f"{_PREFIX}MEMORY__")
-        if upper.startswith(_PREFIX) and upper not in known and not inside:
+        if upper.startswith(_PREFIX) and upper not in known | of_hooks and not inside:
             raise ConfigurationError(
                 f"the environment variable {name} is not a setting; known: "
                 + ", ".join(sorted(known))
