@@ -280,7 +280,7 @@ def runs(
     whose: Whose = DEFAULT,
     as_json: AsJson = False,
 ) -> None:
-    """The maintenance runs, the newest first; one that crashed has no end."""
+    """List the maintenance runs, newest first; one that crashed has no end."""
     from memory_butler.operations.fragments import RunInput, run_of, runs_of
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
@@ -311,7 +311,8 @@ def runs(
     if found.runs:
         console().print(made)
     unread, upkeep = found.unread, found.upkeep
-    print(f"{unread if unread < 1_000 else '1,000 or more'} messages are not compiled yet.")
+    waiting = counted(unread, "message", "are") if unread < 1_000 else "1,000 or more messages are"
+    print(f"{waiting} not compiled yet.")
     if upkeep.waits is not None:
         print(f"Nothing is compiled by itself now: {upkeep.waits}.")
     else:
