@@ -219,7 +219,7 @@ _TOOLS_INTRO = """\
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
 parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
-answer holds an embedding. A NUL and an unpaired surrogate cannot be stored: each becomes U+FFFD (�).
+answer holds an embedding. A NUL and an unpaired surrogate cannot be stored: each becomes U+FFFD.
 
 A model reads text: of memories a line each, what they say before what is known of them, numbers
 rounded, and of a content above 1,000 characters the beginning. The tools that show memories or

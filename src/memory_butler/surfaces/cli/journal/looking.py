@@ -113,7 +113,9 @@ def plans(
 
 def recall(
     place: Place,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The key of a fragment, such as garden.")],
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="The key of a fragment, such as garden.")
+    ],
     deep: Annotated[bool, typer.Option("--deep", help="Every detail, not the story.")] = False,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
