@@ -45,7 +45,7 @@ def _file(folder: Path, text: str) -> Path:
         ("[server]\n\nport = -1\n", "line 3: server.port: "),
         ("[butler]\nport = 'x'\n", "line 2: butler.port: "),
         ("[butler.memory]\nepisodes = { max_entries = -1 }\n", "line 2: butler.memory.episodes."),
-        ("# hi\n[modules.memory]\nsize = 3\n", "line 3: modules.memory.size: Extra inputs"),
+        ("# hi\n[modules.memory]\nsize = 3\n", "line 3: modules.memory.size: unknown name"),
         ("[butler.db]\nname = 'No'\n", "line 2: butler.db.name: "),
         (
             "[modules.memory.schedule]\nenabled = true\n[server]\ntoolsets = [\n  'x',\n]\n",
@@ -68,6 +68,31 @@ def test_the_file_is_not_blamed_for_a_variable(
     monkeypatch.setenv("MEMORY_BUTLER_PORT", "-1")
     with pytest.raises(ConfigurationError, match=r"^configuration: port: "):
         load(_file(tmp_path, "[server]\nport = 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("variable", "named"),
+    [
+        ("MEMORY_BUTLER_ALLOWED_HOSTS", "MEMORY_BUTLER_ALLOWED_HOSTS must"),
+        ("MEMORY_BUTLER_MEMORY__TRUST__SECRETS_OF_TENANTS", "MEMORY_BUTLER_MEMORY__… must"),
+    ],
+)
+def test_a_variable_that_is_not_json_is_named_with_an_example(
+    monkeypatch: pytest.MonkeyPatch, variable: str, named: str
+) -> None:
+    monkeypatch.setenv(variable, "memory.example.org")
+    with pytest.raises(ConfigurationError) as caught:
+        load()
+    assert f"{named} be JSON, such as '[\"memory.example.org\"]'" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["URL", "TOKEN", "HOOK_DIR", "CONTEXT_FILE"])
+def test_a_variable_of_the_hooks_is_no_mistake(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"MEMORY_BUTLER_{name}", "http://127.0.0.1:8150")
+    assert load().port == 8150
+    monkeypatch.setenv(f"MEMORY_BUTLER_{name}S", "")
+    with pytest.raises(ConfigurationError, match=f"MEMORY_BUTLER_{name}S is not a setting"):
+        load()
 
 
 @pytest.mark.requirement("CFG-04")
@@ -365,7 +390,7 @@ def test_a_list_of_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", '["memory.example"]')
     assert load().allowed_hosts == ("memory.example",)
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", "memory.example")
-    with pytest.raises(ConfigurationError, match=r"allowed_hosts.*JSON"):
+    with pytest.raises(ConfigurationError, match="MEMORY_BUTLER_ALLOWED_HOSTS must be JSON"):
         load()
 
 

@@ -37,6 +37,14 @@ def test_relative_links_lead_to_files(page: Path) -> None:
     assert [target for target in local if not (page.parent / target).exists()] == []
 
 
+def test_every_page_is_in_the_readme_and_in_the_navigation_of_the_site() -> None:
+    pages = {page.name for page in PAGES[1:]}
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    assert pages - set(re.findall(r"- (\S+\.md)$", navigation, re.MULTILINE)) == set()
+    contents = PAGES[0].read_text(encoding="utf-8").partition("\n## Documentation")[2]
+    assert pages - set(re.findall(r"\]\(docs/([^)#]+\.md)", contents)) == set()
+
+
 def test_every_decision_that_is_cited_has_its_line() -> None:
     page = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
     recorded = set(re.findall(r"^- \*\*(C-\d+)\*\* ", page, re.MULTILINE))

@@ -126,7 +126,9 @@ error.
 
 Unknown keys are errors in every table of this program, and so is a variable that begins with
 `MEMORY_BUTLER_` and names no setting: a typing error never passes in silence. Tables of other
-modules are left alone.
+modules are left alone, and so are the variables of the hooks (`MEMORY_BUTLER_URL`,
+`MEMORY_BUTLER_TOKEN`, `MEMORY_BUTLER_HOOK_DIR`) and of a butler's session
+(`MEMORY_BUTLER_CONTEXT_FILE`).
 
 `[butler.memory]` is an alias of `[modules.memory]`, with the same tables inside; where both give a
 key, `[modules.memory]` wins. `port` may also stand in `[butler]`; `[server]` wins.
@@ -217,7 +219,7 @@ _TOOLS_INTRO = """\
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
 parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
-answer holds an embedding.
+answer holds an embedding. A NUL and an unpaired surrogate cannot be stored: each becomes U+FFFD.
 
 A model reads text: of memories a line each, what they say before what is known of them, numbers
 rounded, and of a content above 1,000 characters the beginning. The tools that show memories or
@@ -435,7 +437,7 @@ that nobody has named; 500 is a bug.
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
 with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests are not
-counted: there is no 429.
+counted: there is no 429. A NUL and an unpaired surrogate cannot be stored: each becomes U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its

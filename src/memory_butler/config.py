@@ -19,12 +19,15 @@ from memory_butler.butler_toml import ButlerToml
 from memory_butler.config_table import Share, Table
 from memory_butler.domain import confidence, rules
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.mistakes import reason
 from memory_butler.domain.principals import DEFAULT_TENANT, TENANT_PATTERN
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.trust_config import TrustConfig
 
 _PREFIX: Final = "MEMORY_BUTLER_"
+# Variables of the hooks, and of the session that a butler runs: no settings, and no mistakes.
+_OF_HOOKS: Final = ("URL", "TOKEN", "HOOK_DIR", "CONTEXT_FILE")
 
 
 class EpisodesConfig(Table):
@@ -366,7 +369,13 @@ def _of_environment() -> dict[str, Any]:
             env_nested_delimiter="__",
         )()
     except SettingsError as error:
-        raise ConfigurationError(f"configuration: {error}; lists and tables are JSON") from None
+        # It says: error parsing value for field "allowed_hosts" from source "EnvSettingsSource".
+        _, _, field = str(error).partition('"')
+        name = _PREFIX + field.partition('"')[0].upper()
+        raise ConfigurationError(
+            f"the environment variable {name}{'__…' if name == f'{_PREFIX}MEMORY' else ''} must be "
+            """JSON, such as '["memory.example.org"]'"""
+        ) from None
 
 
 def _of_file(document: ButlerToml) -> dict[str, Any]:
@@ -398,11 +407,12 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | {
         butler_toml.FILE_VARIABLE
     }
+    of_hooks = {f"{_PREFIX}{name}" for name in _OF_HOOKS}
     for name in environment:
         # pydantic-settings reads names in any case, and `__` leads into the one table that we have.
         upper = name.upper()
         inside = upper.startswith(f"{_PREFIX}MEMORY__")
-        if upper.startswith(_PREFIX) and upper not in known and not inside:
+        if upper.startswith(_PREFIX) and upper not in known | of_hooks and not inside:
             raise ConfigurationError(
                 f"the environment variable {name} is not a setting; known: "
                 + ", ".join(sorted(known))
@@ -420,8 +430,8 @@ def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str
     if document is not None and not butler_toml.has(above, keys):  # else it is not of the file
         for place in _places(keys):
             if document.line_of(place):
-                return document.complaint(place, f"{'.'.join(place)}: {mistake['msg']}")
-    return f"configuration: {'.'.join(keys)}: {mistake['msg']}"
+                return document.complaint(place, f"{'.'.join(place)}: {reason(mistake)}")
+    return f"configuration: {'.'.join(keys)}: {reason(mistake)}"
 
 
 def _places(keys: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -53,6 +53,19 @@ def test_nobody_is_taken_by_surprise(at_home: Installation, tmp_path: Path) -> N
     assert "codex, cursor" in at_home.inside("connect", "emacs", code=3).err
 
 
+def test_without_an_address_the_configured_one_is_connected(
+    at_home: Installation, tmp_path: Path
+) -> None:
+    for host, port, url in (
+        ("127.0.0.1", "8150", "http://127.0.0.1:8150"),
+        ("::", "9", "http://127.0.0.1:9"),
+        ("::1", "9", "http://[::1]:9"),
+    ):
+        extra = at_home.extra | {"MEMORY_BUTLER_HOST": host, "MEMORY_BUTLER_PORT": port}
+        shown = replace(at_home, extra=extra).inside("connect", "cursor", "--dry-run").out
+        assert f'"url": "{url}/mcp"' in shown
+
+
 def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Path) -> None:
     at_home.inside("connect", "codex", "--stdio", "--tenant", "work", "--yes")
     written = (tmp_path / ".codex" / "config.toml").read_text()

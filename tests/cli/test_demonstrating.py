@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 from pathlib import Path
 
 import httpx
@@ -68,6 +69,17 @@ def test_a_demonstration_keeps_out_of_other_folders(
     file = str(tmp_path / "letter.txt")
     assert "is not a folder" in installation.inside("demo", "--keep", file, code=3).err
     assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_a_demonstration_on_a_port_that_is_taken_makes_nothing(
+    installation: Installation, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        words = ("demo", "--keep", str(tmp_path / "demo"), "--port", str(other.getsockname()[1]))
+        told = installation.inside(*words, code=8)
+    assert "cannot listen on 127.0.0.1 port" in told.err
+    assert "Making a database" not in told.out
+    assert not (tmp_path / "demo").exists()
 
 
 def test_a_demonstration_that_was_kept_is_told_as_one(tmp_path: Path) -> None:

@@ -75,6 +75,27 @@ def test_the_beginning_of_an_id_is_enough_for_an_option(
     assert (fact["entity_id"], fact["source_episode_id"]) == (ana["id"], told)
 
 
+def test_the_beginning_of_an_id_is_enough_for_tokens_and_lists_of_memories(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    made = installation.inside("token", "create", "--name", "ana", "--json", *of).json["id"]
+    elsewhere = installation.inside("token", "revoke", made[:8], "--tenant", "nobody", code=4).err
+    assert elsewhere == f"error: there is no token whose id begins with {made[:8]}\n"
+    assert installation.inside("token", "revoke", made[:8], *of).out == f"Revoked token {made}.\n"
+
+    told = installation.inside("store-episode", "Ana moved.", "--json", *of).json["id"]
+    retry = ("dead-letters", "retry", "--episode-id")
+    assert installation.inside(*retry, told[:8], "--json", *of).json == {"retried": []}
+    missing = installation.inside(*retry, told, "--episode-id", "0" * 8, *of, code=4).err
+    assert missing == "error: there is no episode whose id begins with 00000000\n"
+
+    fact = installation.inside("store-fact", "user", "tea", "Oolong", "--json", *of).json["id"]
+    rule = installation.inside("store-rule", "Serve tea hot", "--json", *of).json["id"]
+    asked = ("context-without", "Which tea?", "cli", fact[:8], rule, "--json")
+    gone = installation.inside(*asked, *of).json["left"]
+    assert {one["id"] for one in gone} == {fact, rule}
+
+
 def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     installation: Installation, of: tuple[str, str]
 ) -> None:

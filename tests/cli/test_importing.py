@@ -182,7 +182,7 @@ def test_bad_lines_are_told_and_left_out(installation: Installation, tenant: str
     assert done.out == "Stored 2 rules.\n7 bad lines were left out.\n"
     told = [line for line in done.err.splitlines() if line.startswith("line ") and ": " in line]
     assert [line.partition(":")[0] for line in told] == [f"line {n}" for n in range(2, 9)]
-    assert "subject: Field required" in told[0]
+    assert "subject: is required" in told[0]
     assert "no earlier line stored the entity 'nobody'" in told[5]
     assert "does not exist" in told[6]
 

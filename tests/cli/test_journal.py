@@ -148,6 +148,9 @@ def test_what_a_conversation_leaves_can_be_looked_at(home: Installation) -> None
     assert "not a date" in home.inside("journal", "plans", "--known-at", "soon", code=3).err
     assert "no companion 'bob'" in home.inside("journal", "mind", "--companion", "bob", code=4).err
     assert home.inside("journal", "list", "--tenant", "other").out.startswith("Nobody yet")
+    later = "Later <plan>sow peas in two months</plan>\n"
+    home.inside("journal", "chat", "--script", script(home, "<say>Yes.</say>"), stdin=later)
+    assert home.inside("journal", "mind").out.count("set aside") == 1
 
 
 def test_maintenance_shows_asks_and_can_be_taken_back(home: Installation) -> None:
@@ -165,6 +168,7 @@ def test_maintenance_shows_asks_and_can_be_taken_back(home: Installation) -> Non
     assert "[ana] Ana, who likes green tea." in home.inside("journal", "assemble").out
     assert "0 messages are not compiled yet." in home.inside("journal", "runs").out
     assert "+ ana.ambient" in home.inside("journal", "runs", "1").out
+    assert "`memory-butler journal runs`" in home.inside("journal", "undo", "9", code=4).err
     assert "- ana.ambient" in home.inside("journal", "undo", "1").out
     assert home.inside("journal", "runs", "--json").json["unread"] == 2
     wrong = home.inside("journal", "maintain", "daily", "--yes", "--script", run, code=3)
@@ -178,6 +182,8 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
     ]
     path = home.folder / "old.jsonl"
     path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    ana = home.inside("journal", "import", str(path), "--companion", "ana", "--tenant", "home").out
+    assert "`memory-butler journal maintain bootstrap --companion ana --tenant home`" in ana
     assert "Imported 2 messages." in home.inside("journal", "import", str(path)).out
     assert "Imported 0 messages" in home.inside("journal", "import", str(path)).out
     path.write_text("not json\n")

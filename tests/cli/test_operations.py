@@ -80,6 +80,8 @@ def test_facts(butler: Typist) -> None:
 
     assert "decay starts anew" in butler.say("confirm", "fact", red)
     assert butler.json("confirm", "fact", red)["memory"]["id"] == red
+    superseded = f", but fact {first} was superseded; the one that holds now is {red}.\n"
+    assert butler.say("confirm", "fact", first).endswith(superseded)
     forgot = butler.say("forget", "fact", red)
     assert f"memory-butler restore fact {red}" in forgot
     assert butler.json("forget", "fact", red)["status"] == "was_forgotten_before"
@@ -256,7 +258,9 @@ def test_finding(butler: Typist) -> None:
     assert block["included"] == [fact]
     assert butler.say("context", "colours", "cli", "--token-budget", "500") == block["context"]
     assert butler.json("stats")["facts"]["active"] == 1
-    assert "unconsolidated" in butler.say("stats")
+    said = butler.say("stats")
+    assert "unconsolidated" in said
+    assert "confidence distribution: from 0.50 to 0.80" in said
 
 
 def test_a_memory_cannot_write_to_the_terminal(butler: Typist) -> None:

@@ -45,6 +45,7 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert f"claude mcp add --transport http memory {url}/mcp\n" in text
     assert str(alone.data_dir) in text
     assert "  Demo         memory-butler demo" in text
+    assert f"  Connect      memory-butler connect claude-code --url {url} (" in text
     assert "  Learning     off, no language model" in text
     assert httpx.get(f"{url}/healthz").json()["status"] == "ok"
     assert httpx.get(f"{url}/api/session").json()["tenant"] == "home"
@@ -80,18 +81,22 @@ def test_the_tenant_that_is_named_comes_before_the_configured_one(
     async def serve(settings: Settings, _: Callable[[str], None]) -> None:
         found.append(settings.local_tenant)
 
-    arguments = ["serve", "--data-dir", str(tmp_path), *options]
+    arguments = ["serve", "--port", "0", "--data-dir", str(tmp_path), *options]
     with pytest.raises(SystemExit, match=r"^0$"):
         build(serve).main(arguments)
     assert found == [served]
 
 
-def test_a_taken_port_is_told(installation: Installation) -> None:
+def test_a_taken_port_is_told_before_a_database_is_made(
+    installation: Installation, tmp_path: Path
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        told = installation.run("serve", "--port", port, code=8).err
+        words = ("serve", "--port", port, "--data-dir", str(tmp_path / "data"))
+        told = installation.run(*words, code=8).err
+    assert not (tmp_path / "data").exists()
     assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
     assert told.startswith("error: ")
 

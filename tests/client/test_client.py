@@ -16,7 +16,7 @@ import client_code
 from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
 from memory_butler.client.generated.endpoints import ENDPOINTS
 from memory_butler.client.shape import read
-from memory_butler.client.transport import certificates
+from memory_butler.client.transport import base_of, certificates
 from memory_butler.config import Settings
 from memory_butler.domain.errors import (
     InvalidInput,
@@ -125,6 +125,11 @@ async def test_without_a_block_it_is_closed_by_hand(served: Served) -> None:
 def test_an_address_alone_says_how_to_connect(client: Any) -> None:
     with pytest.raises(TypeError, match=r"write \.connect\('http://127.0.0.1:8150'\)"):
         client("http://127.0.0.1:8150")
+
+
+@pytest.mark.parametrize("tail", ["", "/", "/mcp", "/mcp/", "/mcp/core", "/mcp/core/"])
+def test_the_address_of_mcp_is_one_of_the_server(tail: str) -> None:
+    assert base_of(f"https://memory.example/mcp/notes{tail}") == "https://memory.example/mcp/notes"
 
 
 def test_only_a_connection_by_tls_reads_certificates() -> None:

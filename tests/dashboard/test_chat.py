@@ -417,7 +417,7 @@ def test_a_toast_leaves_the_box_and_its_buttons_free(
                 assert one["y"] + one["height"] <= kept["y"]
 
 
-_FORMATTED = """<say>## Packing
+_FORMATTED = r"""<say>## Packing
 Take the **blue** bag, *not* the red one, `a*b*c` and snake_case_names; 2 * 3 * 4 = 24.
 
 - socks
@@ -427,6 +427,7 @@ Take the **blue** bag, *not* the red one, `a*b*c` and snake_case_names; 2 * 3 * 
 ```python
 print("**as it is**")
 ```
+It is in C:\_x\_list.txt, **D:\a** and \\home\share, not in my\_list.
 See [the list](https://example.org/list) ![seen](https://example.org/x.png) <b>no tag</b></say>"""
 
 
@@ -439,12 +440,13 @@ def test_a_reply_is_formatted_and_what_was_typed_is_not(page: Page, model: Talke
     mine, reply = said(page).first, said(page).last
     expect(mine).to_contain_text("What do I **need**?\n- socks", use_inner_text=True)
     expect(mine.locator("strong, li")).to_have_count(0)
-    expect(reply.locator("strong")).to_have_text(["Packing", "blue", "warm"])
+    expect(reply.locator("strong")).to_have_text(["Packing", "blue", "warm", "D:\\a"])
     expect(reply.locator("em")).to_have_text(["not"])
     expect(reply.locator("code").first).to_have_text("a*b*c")
     expect(reply.locator("pre")).to_have_text('print("**as it is**")')
     expect(reply.get_by_role("listitem")).to_have_text(["socks", "a warm hat", "for Ana"])
     for as_it_is in (
+        r"It is in C:\_x\_list.txt, D:\a and \\home\share, not in my_list.",
         "snake_case_names; 2 * 3 * 4 = 24.",
         "the list (https://example.org/list)",
         "<b>no tag</b>",

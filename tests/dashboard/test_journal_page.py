@@ -24,16 +24,16 @@ def test_the_stream_shows_what_was_said_and_keeps_what_was_thought(page: Page) -
     expect(messages).to_have_count(1)
 
 
-def test_the_mind_shows_what_fades_and_what_is_submerged(page: Page) -> None:
+def test_the_mind_shows_what_fades_and_what_is_set_aside(page: Page) -> None:
     page.goto("/journal?tab=mind")
     plans = page.get_by_role("region", name="Plans").get_by_role("listitem")
     huts = plans.filter(has_text="book the huts")
-    expect(huts).to_contain_text("submerged")
+    expect(huts).to_contain_text("set aside")
     expect(huts.get_by_role("meter")).to_have_attribute("aria-valuenow", "0")
     pin = page.get_by_role("region", name="Pins").get_by_role("listitem")
     expect(pin).to_contain_text("halves in 14 days or 100 turns")
     assert 0 < float(pin.get_by_role("meter").get_attribute("aria-valuenow") or 0) < 1
-    expect(page.get_by_role("region", name="No longer on its mind")).to_contain_text("decayed")
+    expect(page.get_by_role("region", name="No longer on its mind")).to_contain_text("faded away")
 
 
 def test_fragments_are_walked_by_their_links(page: Page) -> None:

@@ -32,7 +32,7 @@ PETS = TypeAdapter[Cat | Dog](Annotated[Cat | Dog, Field(discriminator="kind")])
             '{"kind": "cat", "id": "7"}',
             "id: must be a UUID, such as 3f0c9d6e-5a41-4b6b-9d0e-2f1c7a8b9e10",
         ),
-        ('{"kind": "cat"}', "id: Field required"),
+        ('{"kind": "cat"}', "id: is required"),
         ("no json", "the line: invalid JSON: expected ident at line 1 column 2"),
     ],
 )
@@ -54,6 +54,32 @@ def test_of_many_complaints_the_first_are_told() -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(list[int]).validate_python(["secret"] * 7)
     told = complaints(caught.value, "input")
-    assert told.startswith("0: Input should be a valid integer")
+    assert told.startswith("0: must be a whole number;")
     assert told.endswith("; and 2 more")
     assert "secret" not in told
+
+
+class Kennel(BaseModel, extra="forbid"):
+    name: str = Field("Rex", max_length=3)
+    size: float = Field(1, gt=0, le=2)
+    state: Literal["open", "shut"] = "open"
+    dogs: list[str] = Field(default=["Rex"], min_length=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"nmae": "Rex"}, "nmae: unknown name; is it misspelled?"),
+        ({"name": 7}, "name: must be a text"),
+        ({"name": "Hasso"}, "name: must have 3 characters at most"),
+        ({"size": 0}, "size: must be more than 0"),
+        ({"size": 3}, "size: must be at most 2"),
+        ({"size": "big"}, "size: must be a number"),
+        ({"state": "ajar"}, "state: must be 'open' or 'shut'"),
+        ({"dogs": []}, "dogs: must have 1 or more items"),
+    ],
+)
+def test_what_a_value_must_be_is_told_in_plain_words(given: dict[str, object], told: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Kennel.model_validate(given)
+    assert complaints(caught.value, "input") == told

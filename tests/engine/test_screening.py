@@ -161,6 +161,12 @@ async def test_an_edit_is_masked_and_leaves_what_was_allowed_before(
     reworded = await edit_rule(memory, principal, rule, {"content": f"Push with {TOKEN}"})
     assert reworded["content"] == f"Push with {MASK}"
     assert reworded["metadata"]["secrets"] == {"masked": {"GitHub token": 1}}
+    tagged = await edit_rule(memory, principal, rule, {"tags": [f"password: {PASSWORD}"]})
+    masked = {"GitHub token": 1, "password": 1}
+    assert tagged["metadata"]["secrets"] == {"masked": masked}
+    fact, _ = await store_fact(memory, principal, "ci", "login", f"Push with {TOKEN}")
+    marked = await edit_fact(memory, principal, fact, {"tags": [f"password: {PASSWORD}"]})
+    assert marked["metadata"]["secrets"] == {"masked": masked}
     plain = await edit_rule(memory, principal, rule, {"content": "Ask before pushing"})
     assert "secrets" not in plain["metadata"]
     await rule_harmed(memory, principal, rule, f"It leaked {TOKEN}")

@@ -135,7 +135,7 @@ def test_the_memory_block_stands_after_claude_md(tmp_path: Path) -> None:
         ("[butler\n", "(at line 1, column 8)"),
         (_HEAD + "prot = 3\n", "line 4: butler.prot: there is no such key"),
         ('[butler]\nname = "Bad Name"\nport = 1\n', "line 2: butler.name: String should match"),
-        ('[butler]\nname = "a"\n', "line 1: butler.port: Field required"),
+        ('[butler]\nname = "a"\n', "line 1: butler.port: is required"),
         ('[butler]\nname = "a"\nport = 70000\n', "line 3: butler.port: "),
         (
             _HEAD + '[butler.schedule]\n\nwake = { cron = "often", prompt = "x" }\n',
@@ -143,7 +143,7 @@ def test_the_memory_block_stands_after_claude_md(tmp_path: Path) -> None:
         ),
         (
             _HEAD + '[butler.schedule]\nwake = { cron = "0 6 * * *" }\n',
-            "line 5: butler.schedule.wake.prompt: Field required",
+            "line 5: butler.schedule.wake.prompt: is required",
         ),
         (_HEAD + "[butler.agent]\ntimeout_seconds = 0\n", "line 5: butler.agent.timeout_seconds"),
         (_HEAD + "[butler.agent]\ncommand = []\n", "line 5: butler.agent.command: "),

@@ -170,7 +170,7 @@ def test_lingering_is_chosen_by_score_and_read_by_time() -> None:
     assert receipt.included == ("secret 5", "pin 2", "thought 1")
     assert receipt.left_out == (
         LeftOut("feeling 3", "faded (score 0.000)"),
-        LeftOut("plan 4", "submerged until near its due date (score 0.000)"),
+        LeftOut("plan 4", "set aside until near its due date (score 0.000)"),
     )
 
 

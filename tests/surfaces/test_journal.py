@@ -112,7 +112,7 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         prompt = await ok(client, "ada/prompt")
         parts = {one["part"]: one for one in prompt["parts"]}
         assert (parts["lingering"]["cap"], parts["hot"]["text"]) == (1500, HELLO)
-        assert parts["lingering"]["left_out"][0]["reason"].startswith("submerged")
+        assert parts["lingering"]["left_out"][0]["reason"].startswith("set aside")
         assert {one["pool"]: one["cap"] for one in prompt["pools"]} == {
             "user": 1500,
             "say": 1500,

@@ -171,6 +171,34 @@ async def test_confirming_restores_confidence(client: Client, clock: Clock) -> N
 
 
 @pytest.mark.requirement("TOOL-08")
+async def test_confirming_what_retrieval_leaves_out_says_so(client: Client) -> None:
+    async def confirm(kind: str, id: str) -> dict[str, Any]:
+        return await client.call("memory_confirm", memory_type=kind, memory_id=id)
+
+    first = await _fact(client)
+    assert (await confirm("fact", first))["inactive"] is None
+    later = await _fact(client, content="Prefers blue")
+    answer = await confirm("fact", first)
+    assert answer["superseded_by"] == later
+    told = f"fact {first} was superseded; the one that holds now is {later}"
+    assert answer["inactive"] == told
+    told = await client.read("memory_confirm", memory_type="fact", memory_id=first)
+    assert f", but fact {first} was superseded; the one that holds now is {later}." in told
+    await client.call("memory_forget", memory_type="fact", memory_id=later)
+    answer = await confirm("fact", first)
+    assert answer["superseded_by"] == later
+    assert answer["inactive"].endswith(f"and {later}, which took its place, is retracted too")
+    answer = await confirm("fact", later)
+    assert answer["superseded_by"] is None
+    assert answer["inactive"] == f"fact {later} is forgotten; restore it first"
+    rule = (await client.call("memory_store_rule", content="Ask first"))["id"]
+    assert (await confirm("rule", rule))["inactive"] is None
+    await client.call("memory_forget", memory_type="rule", memory_id=rule)
+    answer = await confirm("rule", rule)
+    assert answer["inactive"] == f"rule {rule} is forgotten; restore it first"
+
+
+@pytest.mark.requirement("TOOL-08")
 async def test_an_episode_cannot_be_confirmed(client: Client) -> None:
     stored = await client.call("memory_store_episode", content="It rained", butler="home")
     refusal = await client.refusal("memory_confirm", memory_type="episode", memory_id=stored["id"])

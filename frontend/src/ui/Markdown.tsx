@@ -8,10 +8,11 @@ const FENCE = /^\s*(```|~~~)/;
 const ITEM = /^(\s*)([-*+•]|\d{1,3}[.)])\s+(.*)$/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 
-// An escaped mark, code, bold, italic with one or the other mark, a link or picture. None goes over the end of
-// a line, and each is bounded: a text of unclosed marks must not hold up the page.
+// A path of Windows, whose backslashes escape nothing; an escaped mark, code, bold, italic with one or the other
+// mark, a link or picture. None goes over the end of a line, and each is bounded: a text of unclosed marks must not
+// hold up the page.
 const INLINE =
-  /\\([\\`*_[\]#])|(`{1,2})([^`\n]+)\2(?!`)|\*\*(?=\S)([^\n]{1,2000}?)(?<=\S)\*\*(?!\*)|(?<![\p{L}\p{N}*])\*(?=[^\s*])([^\n]{1,2000}?)(?<=[^\s*])\*(?![\p{L}\p{N}*])|(?<![\p{L}\p{N}_])_(?=[^\s_])([^\n]{1,2000}?)(?<=[^\s_])_(?![\p{L}\p{N}_])|!?\[([^\]\n]{1,500})\]\(([^\s()]{1,2000})\)/gu;
+  /(?<![\p{L}\p{N}])(?:[A-Za-z]:|\\\\[\p{L}\p{N}.-]{1,100})\\(?!\\)[^\s`*"<>|]{0,500}|\\([\\`*_[\]#])|(`{1,2})([^`\n]+)\2(?!`)|\*\*(?=\S)([^\n]{1,2000}?)(?<=\S)\*\*(?!\*)|(?<![\p{L}\p{N}*])\*(?=[^\s*])([^\n]{1,2000}?)(?<=[^\s*])\*(?![\p{L}\p{N}*])|(?<![\p{L}\p{N}_])_(?=[^\s_])([^\n]{1,2000}?)(?<=[^\s_])_(?![\p{L}\p{N}_])|!?\[([^\]\n]{1,500})\]\(([^\s()]{1,2000})\)/gu;
 const OPENING = /(?<![\p{L}\p{N}*_`])(?:\*{1,3}|_|`)(?=[^\s*_`])/gu;
 
 interface MarkdownProps {
@@ -115,6 +116,7 @@ function inline(text: string): ReactNode[] {
     else if (bold) found.push(<Strong key={end}>{inline(bold)}</Strong>);
     else if (italic) found.push(<em key={end}>{inline(italic)}</em>);
     else if (name) found.push(...inline(name), name === address ? "" : ` (${address})`);
+    else found.push(all);
   }
   return [...found, text.slice(end)];
 }

@@ -37,6 +37,7 @@ class MemoryClient(Methods):
         """A client of a running server; close it by `async with`, or by `aclose()`.
 
         Args:
+            url: of the server; that of its MCP will do.
             token: where the server wants one; it decides the tenant too.
             seconds: how long to wait for one answer.
         """

@@ -33,6 +33,8 @@ DEFAULT_SECONDS: Final = 60.0
 # What makes an MCP server answer a program with all of the answer, as JSON.
 _STRUCTURED: Final = "memory-butler/structured"
 _REVISION: Final = "expected_revision"
+# What may follow the address of a server, as in the configuration of an agent's program.
+_MCP: Final = re.compile(r"/mcp(/core)?$")
 _IN_PATH: Final = re.compile(r"\{(\w+)(?::path)?\}")
 
 
@@ -125,7 +127,7 @@ def _connected(transport: Carrier) -> Carrier:
 
 
 def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
-    """The settings of a connection to the server at `url`, of which `/mcp` may be a part.
+    """The settings of a connection to the server at `url`; see `base_of`.
 
     Raises:
         InvalidInput: that is no address of a server, or the token cannot be one.
@@ -135,11 +137,16 @@ def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
             f"url: {url!r} must begin with http:// or https://, such as http://127.0.0.1:8150"
         )
     return {
-        "base_url": url.rstrip("/").removesuffix("/mcp"),
+        "base_url": base_of(url),
         "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
         "verify": certificates(url),
     }
+
+
+def base_of(url: str) -> str:
+    """The address of a server, given that of its MCP, `/mcp` or `/mcp/core`, or its own."""
+    return _MCP.sub("", url.rstrip("/"))
 
 
 def _sendable(token: str) -> str:

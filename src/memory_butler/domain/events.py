@@ -86,7 +86,7 @@ EVENT_TYPES: Final[Mapping[EventType, str]] = MappingProxyType(
         "entity_created": "an entity was registered",
         "entity_updated": "an entity's name, aliases or metadata changed",
         "entity_merge": "one entity was merged into another",
-        "decay_sweep_completed": "a decay sweep ended, with these counts",
+        "decay_sweep_completed": "a decay sweep ended",
         "change_undone": "a change was taken back; what it had changed is as it was before",
         "memories_erased": "memories were erased; the payload names the events that lost theirs",
     }

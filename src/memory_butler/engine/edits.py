@@ -30,7 +30,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import missing
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import NOTE, apart, screened
+from memory_butler.engine.screening import NOTE, apart, joined, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_fact, new_rule, replace_fact, searchable, shortened
 from memory_butler.store import events, facts, rules, versions
@@ -192,7 +192,7 @@ async def _prepared(
         if any(getattr(now, name) != getattr(wanted, name) for name in _SAYS):
             raise Conflict(f"fact {id} was changed a moment ago; look at it and try again")
         stays = {} if "content" in brings else row["metadata"].get(NOTE, {})
-        note = stays | clean.metadata.get(NOTE, {})
+        note = joined(stays, clean.metadata.get(NOTE, {}))
         kept = now.metadata | clean.metadata | ({NOTE: note} if note else {})
         words = {name: getattr(clean, name) for name in brings}
         return replace(now, **words | {"metadata": kept})
@@ -316,6 +316,9 @@ async def _no_longer_active(tx: Transaction, row: Row) -> str:
     match row["validity"]:
         case "superseded":
             current = await _newest(tx, row)
+            if current["validity"] != "active":
+                told = f"{current['id']}, which took its place, is {current['validity']} too"
+                return f"fact {row['id']} was superseded, and {told}"
             return f"fact {row['id']} was superseded; the one that holds now is {current['id']}"
         case "retracted":
             return f"fact {row['id']} is forgotten; restore it first"
@@ -323,6 +326,23 @@ async def _no_longer_active(tx: Transaction, row: Row) -> str:
             return f"fact {row['id']} waits for your decision: accept it first"
         case _:
             return f"fact {row['id']} has expired; store it anew if it holds after all"
+
+
+async def why_inactive(
+    memory: Memory, principal: Principal, kind: MemoryType, row: Row
+) -> tuple[str | None, UUID | None]:
+    """Why retrieval leaves a memory out, with what to do; and the fact that took its place."""
+    if kind == "rule":
+        return (_forgotten_rule(row["id"]) if is_forgotten(row["metadata"]) else None), None
+    if row["validity"] == "active":
+        return None, None
+    async with memory.reading(principal.tenant, on_primary=True) as tx:
+        current = (await _newest(tx, row))["id"] if row["validity"] == "superseded" else None
+        return await _no_longer_active(tx, row), current
+
+
+def _forgotten_rule(id: UUID) -> str:
+    return f"rule {id} is forgotten; restore it first"
 
 
 async def _newest(tx: Transaction, row: Row) -> Row:
@@ -379,7 +399,8 @@ async def edit_rule(
         screen = partial(screened, memory, principal, given, allow_secrets=allow_secrets)
         clean = await apart(screen, given.content)
     content = clean.content if "content" in brings else before["content"]
-    note = clean.metadata.get(NOTE) or ("content" not in brings and before["metadata"].get(NOTE))
+    stays = {} if "content" in brings else before["metadata"].get(NOTE, {})
+    note = joined(stays, clean.metadata.get(NOTE, {}))
     embedded = await memory.embedded(content, preprocess_text(content))
 
     async def write(fitting: Embedded) -> Row:
@@ -479,7 +500,7 @@ async def _rule_to_edit(
             revision_of(row),
         )
     if is_forgotten(row["metadata"]):
-        raise Conflict(f"rule {id} is forgotten; restore it first")
+        raise Conflict(_forgotten_rule(id))
     return row
 
 

@@ -17,16 +17,18 @@ MIN_DIGITS: Final = 8
 _DIGITS: Final = 32
 _PREFIX: Final = re.compile(r"[0-9a-f]+")
 
-Kind = MemoryType | Literal["entity", "context", "event", "run"]
+Kind = MemoryType | Literal["memory", "entity", "context", "event", "run", "token"]
 # Each kind as an error names it.
 WHAT: Final[Mapping[Kind, str]] = {
     "fact": "fact",
     "rule": "rule",
     "episode": "episode",
+    "memory": "memory",
     "entity": "entity",
     "context": "context",
     "event": "event",
     "run": "consolidation run",
+    "token": "token",
 }
 
 

@@ -144,6 +144,16 @@ def screened_text(
     return clean, told({NOTE: sieve.note}, keep_it)
 
 
+def joined(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """The note of a text that was stored in parts: what was found before, and what since."""
+    parts = {**earlier, **later}
+    for name in earlier.keys() & later.keys():
+        both = earlier[name], later[name]
+        counts = all(isinstance(one, Mapping) for one in both)
+        parts[name] = dict(Counter(both[0]) + Counter(both[1])) if counts else sum(both)
+    return parts
+
+
 def told(
     metadata: Mapping[str, Any], keep_it: str = KEEP_IT, *, unmask: str | None = None
 ) -> str | None:

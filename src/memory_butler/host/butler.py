@@ -12,6 +12,7 @@ from memory_butler import butler_toml
 from memory_butler.butler_toml import FILE_NAME, ButlerToml
 from memory_butler.config import Settings, load
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.mistakes import reason
 from memory_butler.host.agent import CLAUDE_CODE
 
 MEMORY_URL: Final = "http://127.0.0.1:8150/mcp"
@@ -197,7 +198,7 @@ def checked(model: type[Any], document: ButlerToml, *keys: str) -> Any:
     try:
         return model.model_validate(dict(document.table(*keys)))
     except ValidationError as error:
-        mistakes = error.errors(include_input=False, include_url=False, include_context=False)
+        mistakes = error.errors(include_input=False, include_url=False)
         # Misspelt keys first: the ones that are missing are often the same.
         mistakes.sort(key=lambda one: one["type"] != "extra_forbidden")
         told = []
@@ -210,7 +211,7 @@ def checked(model: type[Any], document: ButlerToml, *keys: str) -> Any:
 
 def _said(mistake: Mapping[str, Any]) -> str:
     unknown = mistake["type"] == "extra_forbidden"
-    return "there is no such key" if unknown else str(mistake["msg"])
+    return "there is no such key" if unknown else reason(mistake)
 
 
 def _text(path: Path) -> str:

@@ -7,6 +7,7 @@ over MCP, and the hooks as command lines. It is not imported here: its wheel car
 import json
 from typing import Any
 
+from memory_butler.client.transport import base_of
 from memory_butler.integrations.clients import NAME, Server, claude_hooks, claude_server
 
 
@@ -23,7 +24,7 @@ def memory_options(
         butler: the agent's butler name: whose memories it is told, and whose its episodes are.
         token_env: the environment variable that holds the token, if the server wants one.
     """
-    server = Server(url.rstrip("/").removesuffix("/mcp"), token_env=token_env)
+    server = Server(base_of(url), token_env=token_env)
     return {
         "mcp_servers": {NAME: claude_server(server)},
         "allowed_tools": [f"mcp__{NAME}"],

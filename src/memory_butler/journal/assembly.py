@@ -199,7 +199,7 @@ def _lingering(minds: Iterable[OnMind], policy: JournalPolicy) -> _Filled:
         line = cut(memory_line(one, policy), MAX_ITEM_TOKENS, policy.count)
         cost = policy.count(f"{line}\n")
         if one.hidden:
-            reason = "submerged until near its due date" if one.submerged else "faded"
+            reason = "set aside until near its due date" if one.submerged else "faded"
             filled.left_out.append(LeftOut(what, f"{reason} (score {one.score:.3f})"))
         elif full or filled.tokens + cost > policy.budget.lingering:
             # A lower score must not come in by being shorter.

@@ -487,7 +487,7 @@ def _of_keys(made: Sequence[Difference], keys: Collection[str]) -> list[Differen
 def _run(db: sqlite3.Connection, id: int) -> Run:
     row = db.execute(SQL["run"], (id,)).fetchone()
     if row is None:
-        raise NotFound(f"there is no maintenance run {id}; begin one")
+        raise NotFound(f"there is no maintenance run {id}; `memory-butler journal runs` lists them")
     return runs.from_row(row)
 
 

@@ -61,7 +61,7 @@ class OnMind:
 
     @property
     def submerged(self) -> bool:
-        """Whether it is a plan at the back of the head (JSUB-01)."""
+        """Whether it is a plan that is set aside until its date is near (JSUB-01)."""
         return self.phase == "submerged"
 
 
@@ -109,6 +109,11 @@ def phase(
     if now <= due:
         return "approaching"
     return "grace" if now <= due + policy.grace_hours * _HOUR else "overdue"
+
+
+def phase_words(phase: Phase | None) -> str:
+    """A phase as people and models read it."""
+    return "set aside" if phase == "submerged" else phase or ""
 
 
 def turns_after(user_turns: Sequence[datetime], since: datetime) -> int:

@@ -13,7 +13,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.due import times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
-from memory_butler.journal.lifecycle import ComeDue, OnMind
+from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.tags import Piece, read
@@ -99,7 +99,7 @@ def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)"."""
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
-    due = f" (due {date_words(item.due, policy)}; {one.phase})" if item.due else ""
+    due = f" (due {date_words(item.due, policy)}; {phase_words(one.phase)})" if item.due else ""
     repeats = ", repeats" if item.repeats else ""
     return f"- [{item.type}, {who}{repeats}] {one_line(item.content)}{due}"
 

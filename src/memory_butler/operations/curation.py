@@ -14,6 +14,7 @@ from memory_butler.engine.curate import (
     get_memory,
     restore_memory,
 )
+from memory_butler.engine.edits import why_inactive
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import GET_CHARS, details, line
@@ -137,17 +138,27 @@ class ConfirmOutput(Output):
     """The memory as it is now."""
 
     memory: Fact | Rule
+    inactive: str | None = Field(
+        None,
+        description="Why retrieval still leaves it out: it is superseded, forgotten, expired or "
+        "waiting. Null: it is active.",
+    )
+    superseded_by: UUID | None = Field(
+        None, description="The last fact that took its place, where it is superseded."
+    )
 
 
 def _confirmed(output: ConfirmOutput) -> str:
-    return f"Confirmed; its decay starts anew.\n{line(output.memory)}"
+    end = "." if output.inactive is None else f", but {output.inactive}."
+    return f"Confirmed; its decay starts anew{end}\n{line(output.memory)}"
 
 
 async def _confirm(memory: Memory, principal: Principal, given: ConfirmInput) -> ConfirmOutput:
     row = await confirm_memory(memory, principal, given.memory_type, given.memory_id)
+    inactive, current = await why_inactive(memory, principal, given.memory_type, row)
     confirmed = view(given.memory_type, faded(row, memory.clock()))
     assert isinstance(confirmed, Fact | Rule)  # noqa: S101 -- episodes are refused
-    return ConfirmOutput(memory=confirmed)
+    return ConfirmOutput(memory=confirmed, inactive=inactive, superseded_by=current)
 
 
 CONFIRM = Operation(

@@ -176,7 +176,7 @@ class LogOutput(Output):
     noted: list[str] = Field(description="The same in words, no secret among them.")
     unmatched: list[str] = Field(description="Commands that changed nothing, and why.")
     recalled: list[LoggedAnswer]
-    decayed: int = Field(description="Items that have faded altogether.")
+    decayed: int = Field(description="Items that have faded away, and are no longer active.")
     secrets: FoundSecrets = None
 
 
@@ -442,7 +442,7 @@ class PlansInput(OfCompanion):
 
 
 class PlansOutput(Output):
-    """Those with a due date first; submerged ones too, secrets never."""
+    """Those with a due date first, also those set aside until it is near; secrets never."""
 
     items: list[WorkingItem]
 

@@ -48,7 +48,9 @@ class WorkingItem(Output):
     content: str
     subject: str | None
     actor: str | None
-    status: Status
+    status: Status = Field(
+        description="active: on its mind. decayed: it faded away. superseded: another replaced it."
+    )
     due: Moment | None
     created_at: Moment
     refreshed_at: Moment
@@ -59,8 +61,10 @@ class WorkingItem(Output):
     half_life_hours: float | None = Field(None, description="Null: it does not decay.")
     half_life_turns: float | None = Field(None, description="Null: it does not decay.")
     phase: Phase | None = Field(None, description="Where a plan stands on the way to its date.")
-    submerged: bool = Field(False, description="A plan at the back of the head until it is near.")
-    hidden: bool = Field(False, description="Left out of the prompt: faded or submerged.")
+    submerged: bool = Field(
+        False, description="A plan that is set aside, out of the prompt, until its date is near."
+    )
+    hidden: bool = Field(False, description="Left out of the prompt: faded, or a plan set aside.")
 
 
 class KnownNeighbour(Output):

@@ -323,8 +323,8 @@ async def test_a_rule_of_60_kilobytes_is_kept_whole(served: Served) -> None:
         ("POST", "rules", {"content": "x" * 70_000}, "at most 65,536 are stored (max_content_b"),
         ("POST", "rules", {"content": "x", "scope": "s" * 501}, "at most 500 are stored; shorten"),
         ("POST", "rules", {"content": "x", "tags": ["t"] * 101}, "at most 100 are kept"),
-        ("GET", "rules", {"limit": 201}, "limit: Input should be less than or equal to 200"),
-        ("GET", "rules", {"offset": 1_000_001}, "less than or equal to 1000000"),
+        ("GET", "rules", {"limit": 201}, "limit: must be at most 200"),
+        ("GET", "rules", {"offset": 1_000_001}, "offset: must be at most 1,000,000"),
         ("POST", "search", {"query": "x" * 100_001}, "at most 100,000 are searched for"),
     ],
 )

@@ -63,7 +63,7 @@ export function Mind({ companion }: { companion: string }) {
           <ul className="space-y-2">
             {data.past.map((one) => (
               <li key={one.id} className="flex items-baseline gap-2 text-sm">
-                <Badge>{one.status}</Badge>
+                <Badge>{one.status === "decayed" ? "faded away" : one.status}</Badge>
                 <span className="memory-text min-w-0 flex-1 text-ink-2 line-through">
                   {one.content}
                 </span>
@@ -111,7 +111,14 @@ function Present({ item, companion }: PresentProps) {
         <span className="w-10 text-right text-xs text-ink-2">{score.toFixed(2)}</span>
       </div>
       <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3">
-        {item.phase && <Badge tone={PHASES[item.phase]}>{words(item.phase)}</Badge>}
+        {item.phase && (
+          <Badge
+            tone={PHASES[item.phase]}
+            title={item.submerged ? "Left out of the prompt until its date is near" : undefined}
+          >
+            {item.submerged ? "set aside" : words(item.phase)}
+          </Badge>
+        )}
         {item.hidden && !item.submerged && <Badge title="Left out of the prompt">hidden</Badge>}
         {item.due && (
           <span>

@@ -214,7 +214,8 @@ def _marked(output: Any) -> None:
 
 
 def _confirmed(output: Any) -> None:
-    print(f"Confirmed {output.memory.memory_type} {output.memory.id}; its decay starts anew.")
+    end = "." if output.inactive is None else f", but {output.inactive}."
+    print(f"Confirmed {output.memory.memory_type} {output.memory.id}; its decay starts anew{end}")
 
 
 def _forgotten(output: Any) -> None:
@@ -260,7 +261,8 @@ def stats(output: Any) -> None:
 
 def _flat(figures: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
     for name, value in figures.items():
-        shown = f"{above}{name.replace('_', ' ')}"
+        # Two decimals of a share, as in "from_050_to_080".
+        shown = above + re.sub(r"\b0(\d\d)\b", r"0.\1", name.replace("_", " "))
         if isinstance(value, Mapping):
             yield from _flat(value, f"{shown}: ")
         else:

@@ -10,6 +10,7 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.files import replaced
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 from memory_butler.surfaces.cli.problems import complain
@@ -105,4 +106,6 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
 
         count = with_memory(place, write)
         file.detach()  # written out; `raw` stays open
-    print(f"Wrote {count} lines to {target}. docs/audit.md says how to check them offline.")
+    print(
+        f"Wrote {counted(count, 'line')} to {target}. docs/audit.md says how to check them offline."
+    )

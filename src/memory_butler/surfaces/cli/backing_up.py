@@ -1,12 +1,14 @@
 """Backup of the whole installation, all tenants, and its restoration."""
 
 import json
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete, require_address
 from memory_butler.surfaces.cli.problems import complain
@@ -83,7 +85,8 @@ def backup(
     size = made.path.stat().st_size / 1e6
     if plain:
         complain("Whoever gets this file can read it, and erasing a tenant does not reach it.")
-    print(f"{made.path}: {found.rows()} rows of {len(found.tenants())} tenants, {size:.1f} MB,")
+    rows, tenants = counted(found.rows(), "row"), counted(len(found.tenants()), "tenant")
+    print(f"{made.path}: {rows} of {tenants}, {size:.1f} MB,")
     readable = "encrypted" if made.sealed else "not encrypted"
     print(f"  {readable}, {verdict}. Restore it: memory-butler restore-backup {made.path}")
 
@@ -120,7 +123,8 @@ def restore_backup(
     made = done.manifest
     rows = sum(count for count, _ in done.counts.values())
     tenants = len(made.tenants()) - len(done.left_out)
-    print(f"Restored {rows} rows of {tenants} tenants, as of {made.made_at:%c}.")
+    made_at = f"{made.made_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    print(f"Restored {counted(rows, 'row')} of {counted(tenants, 'tenant')}, as of {made_at}.")
     for tenant in done.left_out:
         print(f"  Tenant {tenant} was erased, and its key destroyed: nothing of it was restored.")
     if done.kept_database:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from memory_butler.client.transport import base_of
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.examples import epilog
@@ -22,7 +23,9 @@ CONNECT_EXAMPLES = epilog(
     "memory-butler connect cursor --url https://memory.example.org --token-env MEMORY_TOKEN --yes",
 )
 
-URL: Final = "http://127.0.0.1:8150"
+PORT: Final = 8150
+_LOOPBACK: Final = "127.0.0.1"
+_ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
 
 ClientName = Annotated[
     str,
@@ -40,7 +43,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes; write
 def connect(
     place: Place,
     client: ClientName,
-    url: Annotated[str, typer.Option(metavar="URL", help="Where the server is.")] = URL,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Where the server is; without it, the address that is configured."
+        ),
+    ] = None,
     stdio: Annotated[
         bool,
         typer.Option(
@@ -79,10 +87,12 @@ def connect(
 
     chosen = client_named(client)
     # One that reaches no server starts memory itself, without being told to.
-    stdio = stdio or (chosen.starts_servers and url == URL and token_env is None)
+    stdio = stdio or (chosen.starts_servers and url is None and token_env is None)
     offer = chosen.offer if toolset is None else choose(toolset, get_args(Offer), "toolset")
-    server = Server(_checked(url), _own_command(place) if stdio else (), token_env, offer)
-    connections = connections_of(place.settings())
+    settings = place.settings()
+    where = _configured(settings) if url is None else _checked(url)
+    server = Server(where, _own_command(place) if stdio else (), token_env, offer)
+    connections = connections_of(settings)
     changes = connections.plan(chosen, chosen.edits(*current_environment(), server))
     if not changes:
         print(f"{chosen.title} is connected already.")
@@ -140,11 +150,18 @@ def _agreed(diffs: list[str], *, yes: bool, dry_run: bool) -> bool:
     return False
 
 
+def _configured(settings: "Settings") -> str:
+    """The address of a server of this configuration, as it is reached on this machine."""
+    host = _LOOPBACK if settings.host in _ANY else settings.host
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{settings.port or PORT}"
+
+
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
         raise InvalidInput("--url must look like http://127.0.0.1:8150")
-    return url.rstrip("/").removesuffix("/mcp")
+    return base_of(url)
 
 
 def _own_command(place: Place) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.problems import reporting
 from memory_butler.surfaces.cli.progress import progress
 from memory_butler.surfaces.cli.serving import LogFormat, Serve, run_server
+from memory_butler.surfaces.listening import listen
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
@@ -67,9 +68,13 @@ def demo_command(serve: Serve) -> Callable[..., None]:
 
         It has its own folder and port, asks no language model and never touches your memory.
         """
-        with reporting(debug=debug), _folder(keep) as folder:
-            settings = _settings(folder, port, log_format, debug=debug)
-            run_server(_demonstrated(serve, settings, keep))
+        with reporting(debug=debug):
+            if port:
+                # Asked before a database is made, which takes a while; the server takes it later.
+                listen(_HOST, port).close()
+            with _folder(keep) as folder:
+                settings = _settings(folder, port, log_format, debug=debug)
+                run_server(_demonstrated(serve, settings, keep))
 
     return demo
 

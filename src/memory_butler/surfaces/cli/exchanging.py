@@ -15,7 +15,7 @@ from memory_butler.domain.trust import parse_trust
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.importing import embed
-from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def push(
     if not _is_url(where):
 
         async def write(memory: "Memory") -> int:
+            await tell_unknown_tenant(memory, place)
             sealing = exchange.PLAIN if plain else _sealing(place)
             scopes, _ = await _agreed(memory, place, None, scope)
             return await exchange.write_files(_client(memory, place), Path(where), sealing, scopes)
@@ -127,6 +128,7 @@ def push(
 
     async def use(memory: "Memory") -> "Report":
         async with _there(where, token_env) as there:
+            await tell_unknown_tenant(memory, place)
             scopes, told = await _agreed(memory, place, there, scope)
             here = _client(memory, place)
             return await exchange.carry(here, there, scopes, taker_state=told)

@@ -14,6 +14,8 @@ _KINDS: Final[Mapping[str, str]] = {
     "later_id": "fact",
     "rule_id": "rule",
     "episode_id": "episode",
+    "episode_ids": "episode",
+    "without": "memory",
     "entity_id": "entity",
     "source_entity_id": "entity",
     "target_entity_id": "entity",
@@ -21,6 +23,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "source_episode_id": "episode",
     "event_id": "event",
     "run_id": "run",
+    "token_id": "token",
 }
 _NAMED_BY: Final[Mapping[str, str]] = {
     "memory_id": "memory_type",
@@ -30,7 +33,7 @@ _NAMED_BY: Final[Mapping[str, str]] = {
 
 
 def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs that are the beginning of an id only, each with what it is the id of.
+    """The inputs with the beginning of an id only, each with what it is the id of.
 
     Raises:
         InvalidInput: one is too little of an id.
@@ -40,10 +43,11 @@ def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
     found = {}
     for name, kind in kinds.items():
-        if kind in WHAT and isinstance(given[name], str):
-            refuse_short(name, given[name])
-            if is_prefix(given[name]):
-                found[name] = kind
+        if kind in WHAT:
+            for one in _listed(given[name]):
+                refuse_short(name, one)
+                if is_prefix(one):
+                    found[name] = kind
     return found
 
 
@@ -54,9 +58,17 @@ async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]
         NotFound: no id begins so.
         InvalidInput: more than one does.
     """
-    from memory_butler.engine.prefixes import whole_id
+    from memory_butler.engine.prefixes import is_prefix, whole_id
 
-    return {
-        name: str(await whole_id(memory, who, kind, given[name]))
-        for name, kind in beginnings(given).items()
-    }
+    found: dict[str, Any] = {}
+    for name, kind in beginnings(given).items():
+        whole = [
+            str(await whole_id(memory, who, kind, one)) if is_prefix(one) else one
+            for one in _listed(given[name])
+        ]
+        found[name] = whole if isinstance(given[name], list) else whole[0]
+    return found
+
+
+def _listed(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]

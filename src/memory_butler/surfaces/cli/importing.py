@@ -211,9 +211,9 @@ def _tell(report: "RestoreReport", as_json: bool) -> None:
         }
         print(json.dumps(answer, indent=2))
     else:
-        print(f"Restored {report.restored.total()} rows.")
+        print(f"Restored {counted(report.restored.total(), 'row')}.")
         if report.already_there:
-            print(f"{report.already_there} rows were there already.")
+            print(f"{counted(report.already_there, 'row', 'were')} there already.")
     if report.bad_lines:
         raise typer.Exit(BY_CODE["invalid_input"].exit_code)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place
 from memory_butler.surfaces.cli.problems import complain
@@ -109,7 +110,7 @@ def seal_journals(
             continue
         print(f"{tenant}/{name}: {does}" if done else f"{tenant}/{name}: was {does} already")
     if failed:
-        raise Unavailable(f"{failed} journals are left as they were: run this again")
+        raise Unavailable(f"{counted(failed, 'journal')} unchanged: run this again")
 
 
 def rotate(
@@ -154,7 +155,7 @@ def export(
 
     settings = place.settings()
     count = keyring.export(folder_of(settings.data_dir), file)
-    print(f"{file}: {count} keys. Delete older copies.")
+    print(f"{file}: {counted(count, 'key')}. Delete older copies.")
     complain(f"The master key is not in it. It is in {master_place(settings)}: keep it elsewhere.")
 
 
@@ -168,7 +169,7 @@ def import_(
 
     settings = place.settings()
     count = keyring.bring_back(folder_of(settings.data_dir), file)
-    print(f"{count} keys are new.")
+    print(f"{counted(count, 'key', 'are')} new.")
     try:
         keys = keys_of(settings)
         if keys is not None:

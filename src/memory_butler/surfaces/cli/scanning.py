@@ -105,4 +105,4 @@ def _print(report: "ScanReport") -> None:
     count = len(report.found)
     print(f"Read {counted(report.scanned, 'text')}: {count or 'none'} with secrets.")
     if report.private:
-        print(f"Kept as they are, for a household needs them: {listed(report.private)}.")
+        print(f"Kept as they are, because a household needs them: {listed(report.private)}.")

@@ -14,6 +14,7 @@ from memory_butler.domain.principals import parse_tenant
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Command, Place
 from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complain
+from memory_butler.surfaces.listening import listen
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
@@ -98,6 +99,8 @@ def serve_command(serve: Serve) -> Command:
             toolsets=toolset or None,
             log_format=log_format,
         )
+        # Asked before a database is started for nothing; the server takes it later.
+        listen(settings.host, settings.port).close()
         run_server(_served(serve, settings))
 
     return command
@@ -119,13 +122,15 @@ def _announce(settings: "Settings", url: str) -> None:
 
     locked = settings.require_token or not is_loopback(settings.host)
     header = ' --header "Authorization: Bearer <token>"' if locked else ""
+    elsewhere = "" if url == "http://127.0.0.1:8150" else f" --url {url}"
+    elsewhere += " --token-env <variable>" if locked else ""
     lives = "your own PostgreSQL server" if settings.dsn else str(settings.data_dir)
     lines = [
         f"Memory Butler serves on {url}",
         "",
         f"  Dashboard    {url}/",
         f"  MCP          {url}/mcp",
-        "  Connect      memory-butler connect claude-code (others: memory-butler connect --help)",
+        f"  Connect      memory-butler connect claude-code{elsewhere} (others: connect --help)",
         f"  Claude Code  claude mcp add --transport http memory {url}/mcp{header}",
         "  Demo         memory-butler demo (a made-up household, in a server of its own)",
         f"  Data         {lives}",

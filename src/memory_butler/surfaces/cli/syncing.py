@@ -9,7 +9,7 @@ import typer
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, with_memory
+from memory_butler.surfaces.cli.place import Place, tell_unknown_tenant, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def sync(
         if memory.data_dir is None:
             raise ConfigurationError("sync needs a data directory; set MEMORY_BUTLER_DATA_DIR")
         who = place.principal()
-        return await markdown_folder.sync(
+        report = await markdown_folder.sync(
             # A standby may not have yet what this pass has just changed.
             MemoryClient.of(replace(memory, replica=None), who),
             folder,
@@ -61,6 +61,9 @@ def sync(
             dry_run=dry_run or check,
             forget_many=forget_many,
         )
+        if report.in_step:
+            await tell_unknown_tenant(memory, place)
+        return report
 
     report = with_memory(place, use)
     _show(report)

@@ -443,7 +443,7 @@ class _Talk:
 def _help() -> None:
     for name, does in (
         ("/mind", "what is on its mind, with scores"),
-        ("/plans [TOPIC]", "what is planned, submerged plans too"),
+        ("/plans [TOPIC]", "what is planned, also what is set aside until it is near"),
         ("/recall KEY", "what it knows of a key"),
         ("/pin TEXT", "keep something in its mind for weeks"),
         ("/remind TEXT", 'keep a plan, such as "/remind water the garden tomorrow at 9am"'),

@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     Whose,
     companion,
     model,
+    typed,
 )
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import complain
@@ -80,7 +81,7 @@ def import_(
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
     if done.added:
-        print("They are history: `memory-butler journal maintain bootstrap` compiles them.")
+        print(f"They are history: `{typed('maintain bootstrap', place, whose)}` compiles them.")
     if found is None:
         return
     if found.left_out:
@@ -268,7 +269,7 @@ def maintain(
     if done is None:
         print(f"Nothing was changed. The messages stay unread; run {run_id} has no end.")
         return
-    print(f"Run {run_id} is done; `memory-butler journal undo {run_id}` takes it back.")
+    print(f"Run {run_id} is done; `{typed(f'undo {run_id}', place, whose)}` takes it back.")
 
 
 def runs(
@@ -279,7 +280,7 @@ def runs(
     whose: Whose = DEFAULT,
     as_json: AsJson = False,
 ) -> None:
-    """The maintenance runs, the newest first; one that crashed has no end."""
+    """List the maintenance runs, newest first; one that crashed has no end."""
     from memory_butler.operations.fragments import RunInput, run_of, runs_of
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
@@ -310,7 +311,8 @@ def runs(
     if found.runs:
         console().print(made)
     unread, upkeep = found.unread, found.upkeep
-    print(f"{unread if unread < 1_000 else '1,000 or more'} messages are not compiled yet.")
+    waiting = counted(unread, "message", "are") if unread < 1_000 else "1,000 or more messages are"
+    print(f"{waiting} not compiled yet.")
     if upkeep.waits is not None:
         print(f"Nothing is compiled by itself now: {upkeep.waits}.")
     else:

@@ -34,7 +34,7 @@ _BAR = 10
 
 
 def list_(place: Place, as_json: AsJson = False) -> None:
-    """The companions that keep a journal here."""
+    """List the companions that keep a journal here."""
     from memory_butler.companions.opening import names, zone_of
     from memory_butler.operations.journal import CompanionsOutput, summary, unreadable
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
@@ -74,7 +74,7 @@ def mind(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """What is on the companion's mind, the most present first."""
+    """Show what is on the companion's mind, the most present first."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -98,7 +98,7 @@ def plans(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """Everything active, what is due first; submerged plans as well."""
+    """List everything active, what is due first; also plans set aside until they are near."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -113,13 +113,15 @@ def plans(
 
 def recall(
     place: Place,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="A key of the ambient prose.")],
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="The key of a fragment, such as garden.")
+    ],
     deep: Annotated[bool, typer.Option("--deep", help="Every detail, not the story.")] = False,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """What the companion knows of a key, and of its neighbours."""
+    """Show what the companion knows of a key, and of its neighbours."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -139,7 +141,7 @@ def search(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """What was said, however long ago: by its words and by its meaning."""
+    """Find what was said, however long ago, by its words and its meaning."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -162,7 +164,7 @@ def assemble(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """The prompt for the companion's answer to the latest message."""
+    """Print the prompt for the companion's answer to the latest message."""
     from memory_butler.operations.journal_views import prompt_view
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -230,6 +232,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
     """Working memory as a table, with a bar for what is left of each; times are of `zone`."""
     from rich.text import Text
 
+    from memory_butler.journal.lifecycle import phase_words
     from memory_butler.surfaces.cli.answers import console, short, table
 
     if not items:
@@ -239,7 +242,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
     for one in items:
         score = one.score or 0.0
         due = "" if one.due is None else f"{one.due.astimezone(zone):%Y-%m-%d %H:%M}"
-        phase = one.phase if one.phase not in (None, "open-ended") else ""
+        phase = phase_words(one.phase) if one.phase != "open-ended" else ""
         made.add_row(
             one.type,
             Text(short(one.content)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.domain.standpoint import standpoint
 from memory_butler.surfaces.cli import moments
 from memory_butler.surfaces.cli.place import Place
@@ -43,6 +44,13 @@ KnownAt = Annotated[
     ),
 ]
 DEFAULT = "default"
+
+
+def typed(command: str, place: Place, whose: str) -> str:
+    """A further command for the same companion, as one types it."""
+    options = [f"--companion {whose}"] if whose != DEFAULT else []
+    options += [f"--tenant {place.tenant}"] if place.tenant != DEFAULT_TENANT else []
+    return " ".join(["memory-butler", "journal", command, *options])
 
 
 @contextmanager
