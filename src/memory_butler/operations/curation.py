@@ -115,12 +115,8 @@ GET = Operation(
         "Get a memory in full by its id, such as a source_episode_id, even if it is superseded, "
         "expired or forgotten."
     ),
-    input_model=GetInput,
-    output_model=GetOutput,
     handler=_get,
     needs="read",
-    read_only=True,
-    idempotent=True,
     core=("memory_type", "memory_id", "offset"),
     render=_got,
 )
@@ -158,8 +154,6 @@ CONFIRM = Operation(
         "its confidence, which fades with time, is restored. For a fact that changed, call "
         "memory_store_fact instead."
     ),
-    input_model=ConfirmInput,
-    output_model=ConfirmOutput,
     handler=_confirm,
     needs="write",
     render=_confirmed,
@@ -191,8 +185,6 @@ FORGET = Operation(
         "Hide a memory that is wrong or unwanted; the user can restore it. Do not forget a fact "
         "that has changed: store the new one."
     ),
-    input_model=MemoryReference,
-    output_model=ForgetOutput,
     handler=_forget,
     needs="write",
     destructive=True,
@@ -221,8 +213,6 @@ RESTORE = Operation(
         "Restore a forgotten memory. Refused (409) if it is not forgotten, and for a fact whose "
         "subject and predicate another active fact has now."
     ),
-    input_model=MemoryReference,
-    output_model=RestoreOutput,
     handler=_restore,
     needs="write",
     toolset=None,

@@ -134,8 +134,6 @@ STORE_FACT = Operation(
         "for an additional one (allergy_peanuts, allergy_latex). For a known fact that still "
         "holds, call memory_confirm instead."
     ),
-    input_model=StoreFactInput,
-    output_model=StoredFact,
     handler=_store,
     needs="write",
     core=("subject", "predicate", "content", "importance", "permanence", "scope"),
@@ -214,8 +212,6 @@ EDIT = Operation(
         "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
         "if somebody else changed it first; the answer has the fact that holds now."
     ),
-    input_model=EditFactInput,
-    output_model=EditedFact,
     handler=_edit,
     needs="write",
     toolset=None,
@@ -270,8 +266,6 @@ RENAME = Operation(
         "Give several active facts other subjects, all or none, as one change that is undone as "
         "one. Each becomes a new fact that supersedes the old one, as by an edit."
     ),
-    input_model=RenameFactsInput,
-    output_model=RenamedFacts,
     handler=_rename,
     needs="write",
     toolset=None,
@@ -297,8 +291,6 @@ ACCEPT = Operation(
         "Accept a statement that memory holds back because its evidence is in doubt. It becomes "
         "active and supersedes what it would have replaced. Forget it to dismiss it."
     ),
-    input_model=FactReference,
-    output_model=EditedFact,
     handler=_accept,
     needs="admin",
     toolset=None,

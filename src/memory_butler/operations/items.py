@@ -79,8 +79,6 @@ PUT = Operation(
         "Write records of a program's own, each in place of the one of its name, or delete them. "
         "They are no memories: nothing is learned from them and recall does not see them."
     ),
-    input_model=PutItemsInput,
-    output_model=PutItemsOutput,
     handler=_put,
     needs="write",
     toolset=None,
@@ -113,13 +111,9 @@ GET = Operation(
     name="items_get",
     title="Read records",
     description="Records of a program's own, by their names.",
-    input_model=GetItemsInput,
-    output_model=GetItemsOutput,
     handler=_get,
     needs="read",
     toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/get"),),
 )
 
@@ -172,13 +166,9 @@ SEARCH = Operation(
         "Records of a program's own below a namespace, by meaning, by members of their values, or "
         "both. What is known about people and the world is found by memory_recall."
     ),
-    input_model=SearchItemsInput,
-    output_model=SearchItemsOutput,
     handler=_search,
     needs="read",
     toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/search"),),
 )
 
@@ -227,13 +217,9 @@ NAMESPACES = Operation(
     name="items_namespaces",
     title="List the namespaces of records",
     description="The namespaces that have records of a program's own.",
-    input_model=NamespacesInput,
-    output_model=NamespacesOutput,
     handler=_namespaces,
     needs="read",
     toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/namespaces"),),
 )
 
@@ -267,8 +253,6 @@ APPEND = Operation(
         "Write records of a program's own behind the last one of a namespace, under keys that "
         "count on: a conversation, a log."
     ),
-    input_model=AppendItemsInput,
-    output_model=AppendItemsOutput,
     handler=_append,
     needs="write",
     toolset=None,
@@ -301,13 +285,9 @@ TAIL = Operation(
     name="items_tail",
     title="Read the last records",
     description="The last records of exactly one namespace, in the order of their keys.",
-    input_model=TailItemsInput,
-    output_model=TailItemsOutput,
     handler=_tail,
     needs="read",
     toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/tail"),),
 )
 
@@ -336,8 +316,6 @@ POP = Operation(
         "Remove the last record of exactly one namespace and tell it; of several callers each gets "
         "another one."
     ),
-    input_model=OneNamespaceInput,
-    output_model=PopItemOutput,
     handler=_pop,
     needs="write",
     toolset=None,
@@ -362,8 +340,6 @@ CLEAR = Operation(
     name="items_clear",
     title="Delete the records of a namespace",
     description="Delete every record of exactly one namespace; those of namespaces below it stay.",
-    input_model=OneNamespaceInput,
-    output_model=ClearItemsOutput,
     handler=_clear,
     needs="write",
     toolset=None,
