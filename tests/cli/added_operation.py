@@ -47,6 +47,7 @@ GREET = Operation(
     description="Greet somebody by name.",
     handler=_greet,
     needs="read",
+    toolset="memory",
     routes=(Route("POST", "/api/memory/greetings"),),
 )
 

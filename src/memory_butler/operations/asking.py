@@ -86,6 +86,5 @@ ASK = Operation(
     ),
     handler=_ask,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/memory/ask"),),
 )

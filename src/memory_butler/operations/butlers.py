@@ -49,7 +49,6 @@ LIST = Operation(
     description="List every butler that stored a memory or has its own scope.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/butlers"),),
 )
 
@@ -83,6 +82,5 @@ LOOK = Operation(
     description="The health of one butler's memory, and what it learned last.",
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/butlers/{butler:path}"),),
 )

@@ -47,7 +47,6 @@ LIST = Operation(
     description="Pairs of active facts of which one repeats or contradicts the other.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/conflicts"),),
 )
 
@@ -86,6 +85,5 @@ SETTLE = Operation(
     ),
     handler=_settle,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/memory/conflicts/settle"),),
 )

@@ -101,6 +101,7 @@ RUN_CONSOLIDATION = Operation(
     ),
     handler=_consolidate,
     needs="admin",
+    toolset="memory",
     open_world=True,
     uses_model=True,
     routes=(Route("POST", "/api/memory/consolidation"),),
@@ -144,7 +145,6 @@ LIST_DEAD_LETTERS = Operation(
     description="The episodes that consolidation gave up on, with the last error of each.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/dead-letters"),),
 )
 
@@ -174,7 +174,6 @@ RETRY_DEAD_LETTERS = Operation(
     description="Let the next consolidation retry the episodes that failed for good.",
     handler=_retry,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/memory/dead-letters/retry"),),
 )
 

@@ -117,6 +117,7 @@ GET = Operation(
     ),
     handler=_get,
     needs="read",
+    toolset="memory",
     core=("memory_type", "memory_id", "offset"),
     render=_got,
 )
@@ -156,6 +157,7 @@ CONFIRM = Operation(
     ),
     handler=_confirm,
     needs="write",
+    toolset="memory",
     render=_confirmed,
     routes=_routes("POST", "confirm", "Confirm {}", "fact", "rule"),
 )
@@ -187,6 +189,7 @@ FORGET = Operation(
     ),
     handler=_forget,
     needs="write",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     core=("memory_type", "memory_id"),
@@ -215,6 +218,5 @@ RESTORE = Operation(
     ),
     handler=_restore,
     needs="write",
-    toolset=None,
     routes=_routes("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
 )

@@ -114,6 +114,7 @@ CREATE = Operation(
     ),
     handler=_create,
     needs="write",
+    toolset="memory",
     render=_created,
     routes=(Route("POST", "/api/memory/entities", status=201),),
 )
@@ -141,6 +142,7 @@ GET = Operation(
     ),
     handler=_get,
     needs="read",
+    toolset="memory",
     render=_got,
 )
 
@@ -173,6 +175,7 @@ UPDATE = Operation(
     description="Correct an entity's name, aliases or metadata. Only what you pass is changed.",
     handler=_update,
     needs="write",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     render=_updated,
@@ -249,6 +252,7 @@ RESOLVE = Operation(
     ),
     handler=_resolve,
     needs="read",
+    toolset="memory",
     render=_resolved,
     routes=(Route("POST", "/api/memory/entities/resolve"),),
 )
@@ -297,6 +301,7 @@ MERGE = Operation(
     ),
     handler=_merge,
     needs="write",
+    toolset="memory",
     destructive=True,
     routes=(Route("POST", "/api/memory/entities/merge"),),
 )
@@ -350,7 +355,6 @@ LIST = Operation(
     description="The people, organisations and places that facts are about, by name.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/entities"),),
 )
 
@@ -387,7 +391,6 @@ LOOK = Operation(
     description="One entity, merged away or not, with the active facts about it.",
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/entities/{entity_id}"),),
 )
 
@@ -439,7 +442,6 @@ PREVIEW_MERGE = Operation(
     description="What merging two entities would move, supersede and rename; nothing is changed.",
     handler=_preview,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/memory/entities/merge/preview"),),
 )
 
@@ -529,6 +531,5 @@ MAP = Operation(
     ),
     handler=_map,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/map"),),
 )

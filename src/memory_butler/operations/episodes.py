@@ -117,6 +117,7 @@ STORE_EPISODE = Operation(
     ),
     handler=_store,
     needs="write",
+    toolset="memory",
     core=("content", "butler"),
     when_unavailable=_not_stored,
     routes=(Route("POST", "/api/memory/episodes", status=201),),
@@ -184,7 +185,6 @@ LIST = Operation(
     description="List episodes by any of these criteria. Counts no reference.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(
         Route("GET", "/api/memory/episodes"),
         Route(
@@ -227,7 +227,6 @@ LOOK = Operation(
     description="One episode with the facts and rules that came from it.",
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/episodes/{episode_id}"),),
 )
 
@@ -266,6 +265,7 @@ RUN_EPISODE_CLEANUP = Operation(
     ),
     handler=_clean,
     needs="admin",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     configured_defaults=lambda config: {"max_entries": config.episodes.max_entries},

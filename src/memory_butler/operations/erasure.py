@@ -143,7 +143,6 @@ ERASE = Operation(
     ),
     handler=_erase,
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/memory/erase"),),
 )

@@ -105,7 +105,6 @@ STATE = Operation(
     ),
     handler=_state,
     needs="read",
-    toolset=None,
     for_peers=True,
     routes=(Route("GET", "/api/memory/exchange"),),
 )
@@ -116,7 +115,6 @@ FACTS = Operation(
     description="The facts of some parts, then their rules, in every state, signed; page by page.",
     handler=_facts,
     needs="read",
-    toolset=None,
     for_peers=True,
     routes=(Route("POST", "/api/memory/exchange/facts"),),
 )
@@ -131,7 +129,6 @@ TAKE = Operation(
     ),
     handler=_take,
     needs="write",
-    toolset=None,
     for_peers=True,
     destructive=True,
     idempotent=True,

@@ -136,6 +136,7 @@ STORE_FACT = Operation(
     ),
     handler=_store,
     needs="write",
+    toolset="memory",
     core=("subject", "predicate", "content", "importance", "permanence", "scope"),
     routes=(Route("POST", "/api/memory/facts", status=201),),
 )
@@ -214,7 +215,6 @@ EDIT = Operation(
     ),
     handler=_edit,
     needs="write",
-    toolset=None,
     routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
 )
 
@@ -268,7 +268,6 @@ RENAME = Operation(
     ),
     handler=_rename,
     needs="write",
-    toolset=None,
     routes=(Route("PATCH", "/api/memory/facts"),),
 )
 
@@ -293,6 +292,5 @@ ACCEPT = Operation(
     ),
     handler=_accept,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/memory/facts/{fact_id}/accept"),),
 )

@@ -124,7 +124,6 @@ LIST = Operation(
     description="List facts by any of these criteria. Counts no reference.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(
         Route("GET", "/api/memory/facts"),
         Route(
@@ -177,6 +176,5 @@ LOOK = Operation(
     ),
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/facts/{fact_id}"),),
 )

@@ -48,6 +48,5 @@ FIND = Operation(
     ),
     handler=_find,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/find"),),
 )

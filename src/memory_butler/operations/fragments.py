@@ -84,7 +84,6 @@ GRAPH = Operation(
     description="What the companion has come to know, as a graph; now, or as it was known then.",
     handler=on_journal(_graph),
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/{companion}/fragments"),),
 )
 
@@ -149,7 +148,6 @@ FRAGMENT = Operation(
     description="A fragment with its tiers, edges, former states, and the messages it rests on.",
     handler=on_journal(_fragment),
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/{companion}/fragment"),),
 )
 
@@ -209,7 +207,6 @@ RUNS = Operation(
     description="When the journal was compiled, by which model, and how that went.",
     handler=_runs,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/{companion}/runs"),),
 )
 
@@ -241,7 +238,6 @@ RUN = Operation(
     description="A run with everything that it changed, before and after.",
     handler=on_journal(run_of),
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/{companion}/runs/{run_id}"),),
 )
 
@@ -306,7 +302,6 @@ MAINTAIN = Operation(
     ),
     handler=_maintain,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/journal/{companion}/runs"),),
 )
 
@@ -365,7 +360,6 @@ LEARNED = Operation(
     ),
     handler=on_journal(_learned),
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/{companion}/learned"),),
 )
 
@@ -395,7 +389,6 @@ KEEP = Operation(
     description="Note that a person approves what a run changed. It holds before that, too.",
     handler=on_journal(_keep),
     needs="write",
-    toolset=None,
     idempotent=True,
     routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/keep"),),
 )
@@ -431,7 +424,6 @@ UNDO = Operation(
     ),
     handler=on_journal(_undo),
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/undo"),),
 )

@@ -75,6 +75,5 @@ INBOX = Operation(
     ),
     handler=_inbox,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/inbox"),),
 )

@@ -81,7 +81,6 @@ PUT = Operation(
     ),
     handler=_put,
     needs="write",
-    toolset=None,
     idempotent=True,
     destructive=True,
     routes=(Route("POST", "/api/items"),),
@@ -113,7 +112,6 @@ GET = Operation(
     description="Records of a program's own, by their names.",
     handler=_get,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/items/get"),),
 )
 
@@ -168,7 +166,6 @@ SEARCH = Operation(
     ),
     handler=_search,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/items/search"),),
 )
 
@@ -219,7 +216,6 @@ NAMESPACES = Operation(
     description="The namespaces that have records of a program's own.",
     handler=_namespaces,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/items/namespaces"),),
 )
 
@@ -255,7 +251,6 @@ APPEND = Operation(
     ),
     handler=_append,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/items/append"),),
 )
 
@@ -287,7 +282,6 @@ TAIL = Operation(
     description="The last records of exactly one namespace, in the order of their keys.",
     handler=_tail,
     needs="read",
-    toolset=None,
     routes=(Route("POST", "/api/items/tail"),),
 )
 
@@ -318,7 +312,6 @@ POP = Operation(
     ),
     handler=_pop,
     needs="write",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/items/pop"),),
 )
@@ -342,7 +335,6 @@ CLEAR = Operation(
     description="Delete every record of exactly one namespace; those of namespaces below it stay.",
     handler=_clear,
     needs="write",
-    toolset=None,
     idempotent=True,
     destructive=True,
     routes=(Route("POST", "/api/items/clear"),),

@@ -104,7 +104,6 @@ JOBS = Operation(
     description="List the scheduled jobs, when they run, and how the last runs went.",
     handler=_jobs,
     needs="read",
-    toolset=None,
     uses_model=True,
     routes=(Route("GET", "/api/memory/jobs"),),
 )
@@ -143,7 +142,6 @@ RUN_JOB = Operation(
     ),
     handler=_run,
     needs="admin",
-    toolset=None,
     uses_model=lambda given: given.job == "consolidate",
     routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
 )

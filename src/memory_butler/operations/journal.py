@@ -133,7 +133,6 @@ COMPANIONS = Operation(
     description="List the companions that keep a journal on this server.",
     handler=_companions,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/journal/companions"),),
 )
 

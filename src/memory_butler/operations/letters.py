@@ -45,7 +45,6 @@ ADDRESS = Operation(
     ),
     handler=_address,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/letters/address"),),
 )
 
@@ -77,7 +76,6 @@ DELIVER = Operation(
     ),
     handler=_deliver,
     needs="write",
-    toolset=None,
     when_unavailable=lambda _given, error: StoredEpisode(error=f"not stored: {error}"),
     routes=(Route("POST", "/api/memory/letters", status=201),),
 )

@@ -41,7 +41,6 @@ LIST = Operation(
     description="List what a memory is linked to, and how. Links to deleted memories stay.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=tuple(
         Route(
             "GET",
@@ -93,7 +92,6 @@ CREATE = Operation(
     ),
     handler=_create,
     needs="write",
-    toolset=None,
     idempotent=True,
     routes=(Route("POST", "/api/memory/links"),),
 )

@@ -92,7 +92,7 @@ class Operation(Generic[Input, Output]):
     description: str
     handler: Callable[[Memory, Principal, Input], Awaitable[Output]]
     needs: Scope
-    toolset: Toolset | None = "memory"
+    toolset: Toolset | None = None
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False

@@ -58,7 +58,6 @@ LIST = Operation(
     description="List recent contexts, and for whom; each can be explained and replayed.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/contexts"),),
 )
 
@@ -102,7 +101,6 @@ REPLAY = Operation(
     ),
     handler=_replay,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay"),),
 )
 
@@ -181,6 +179,5 @@ EXPLAIN = Operation(
     ),
     handler=_explain,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/contexts/{receipt_id}"),),
 )

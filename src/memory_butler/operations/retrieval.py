@@ -131,6 +131,7 @@ SEARCH = Operation(
     ),
     handler=_search,
     needs="read",
+    toolset="memory",
     configured_defaults=lambda config: {
         "mode": config.retrieval.default_mode,
         "min_confidence": config.facts.retrieval_confidence_threshold,
@@ -197,6 +198,7 @@ RECALL = Operation(
     ),
     handler=_recall,
     needs="read",
+    toolset="memory",
     configured_defaults=lambda config: {
         "min_confidence": config.facts.retrieval_confidence_threshold
     },
@@ -311,6 +313,7 @@ CONTEXT = Operation(
     ),
     handler=_context,
     needs="read",
+    toolset="memory",
     configured_defaults=_context_defaults,
     render=_block,
     when_unavailable=_bare,

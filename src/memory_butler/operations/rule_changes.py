@@ -71,6 +71,7 @@ STORE_RULE = Operation(
     ),
     handler=_store,
     needs="write",
+    toolset="memory",
     routes=(Route("POST", "/api/memory/rules", status=201),),
 )
 
@@ -118,6 +119,7 @@ MARK_HELPFUL = Operation(
     ),
     handler=_helped,
     needs="write",
+    toolset="memory",
     render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/helpful"),),
 )
@@ -131,6 +133,7 @@ MARK_HARMFUL = Operation(
     ),
     handler=_harmed,
     needs="write",
+    toolset="memory",
     render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/harmful"),),
 )
@@ -189,7 +192,6 @@ EDIT = Operation(
     ),
     handler=_edit,
     needs="write",
-    toolset=None,
     routes=(Route("PUT", "/api/memory/rules/{rule_id}"),),
 )
 
@@ -222,7 +224,6 @@ MOVE = Operation(
     ),
     handler=_move,
     needs="write",
-    toolset=None,
     routes=(
         _by_hand("promote", "Promote a rule by one step"),
         _by_hand("demote", "Demote a rule by one step"),

@@ -102,7 +102,6 @@ LIST = Operation(
     description="List rules by any of these criteria. Counts no reference.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(
         Route("GET", "/api/memory/rules"),
         Route(
@@ -157,6 +156,5 @@ LOOK = Operation(
     ),
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/rules/{rule_id}"),),
 )

@@ -58,7 +58,6 @@ LIST = Operation(
     description="List the sessions that stored or read memories.",
     handler=_list,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/sessions"),),
 )
 
@@ -113,6 +112,5 @@ LOOK = Operation(
     description="The episodes, facts and rules that came from one session, and what it was given.",
     handler=_look,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/sessions/{session_id}"),),
 )

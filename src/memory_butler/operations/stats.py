@@ -112,6 +112,7 @@ STATS = Operation(
     ),
     handler=_stats,
     needs="read",
+    toolset="memory",
     routes=(Route("GET", "/api/memory/stats"),),
 )
 
@@ -121,7 +122,6 @@ BUTLER_STATS = Operation(
     description="The facts and rules that a butler sees, and its own episodes, in figures.",
     handler=_butler_stats,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/butlers/{butler:path}/memory/stats"),),
 )
 
@@ -178,6 +178,5 @@ TRENDS = Operation(
     ),
     handler=_trends,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/trends"),),
 )

@@ -79,7 +79,6 @@ EVENTS = Operation(
     description="List every event in memory, newest first.",
     handler=_events,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/events"),),
 )
 
@@ -104,7 +103,6 @@ ACTIVITY_FEED = Operation(
     ),
     handler=_activity,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/activity"),),
 )
 
@@ -183,7 +181,6 @@ DIFF = Operation(
     description="What memory learned, changed and forgot between two moments.",
     handler=_diff,
     needs="read",
-    toolset=None,
     routes=(Route("GET", "/api/memory/diff"),),
 )
 
@@ -206,7 +203,6 @@ HISTORY = Operation(
     description="What happened to one memory, newest first.",
     handler=_history,
     needs="read",
-    toolset=None,
     routes=tuple(
         Route(
             "GET",

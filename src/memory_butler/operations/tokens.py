@@ -47,7 +47,6 @@ LIST = Operation(
     description="List the tokens of your tenant, and when each was last used.",
     handler=_list,
     needs="admin",
-    toolset=None,
     read_only=True,
     routes=(Route("GET", "/api/tokens"),),
 )
@@ -94,7 +93,6 @@ CREATE = Operation(
     description="Create a token for your tenant. Only this answer has the secret.",
     handler=_create,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/tokens", status=201),),
 )
 
@@ -122,7 +120,6 @@ REVOKE = Operation(
     description="Revoke a token of your tenant at once. This cannot be undone.",
     handler=_revoke,
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("DELETE", "/api/tokens/{token_id}"),),
 )

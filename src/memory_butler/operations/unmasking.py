@@ -62,6 +62,5 @@ UNMASK = Operation(
     ),
     handler=_unmask,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/memory/unmask"),),
 )
