@@ -47,12 +47,12 @@ _NEAR: Final = 10
 
 async def of_memory(text: str) -> str:
     """A memory's preprocessed text as the store takes it, marked with its languages."""
-    return wording.marked(wording.told(text), await _configurations(text))
+    return wording.marked(wording.in_pairs_and_letters(text), await _configurations(text))
 
 
 async def of_question(text: str) -> str:
     """A question's preprocessed text as the store takes it, marked with its languages."""
-    return wording.marked(wording.asked(text), await _configurations(text))
+    return wording.marked(wording.in_pairs(text), await _configurations(text))
 
 
 async def _configurations(text: str) -> tuple[str, ...]:
