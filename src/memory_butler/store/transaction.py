@@ -165,6 +165,23 @@ async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
         raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
 
 
+@asynccontextmanager
+async def connected(dsn: str) -> "AsyncIterator[asyncpg.Connection[asyncpg.Record]]":
+    """A connection of its own, closed when the block ends.
+
+    Raises:
+        Unavailable: the database cannot be reached, or refuses the login.
+    """
+    try:
+        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
+    except OUTAGES as error:
+        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
 async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     """Teach a new connection the types of this schema."""
     await register_vector(connection)
