@@ -24,7 +24,7 @@ from memory_butler.domain.errors import (
 from memory_butler.store import sections
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.queries import load
-from memory_butler.store.schema import Roles, quoted, revision_of
+from memory_butler.store.schema import Roles, database_of, quoted, revision_of
 from memory_butler.store.transaction import connected
 
 # Rows, and the sum of the hashes of their texts, by "tenant table".
@@ -250,11 +250,6 @@ async def run(program: str, dsn: str | None, options: Sequence[str]) -> str:
             raise Unavailable("the disk is full: free some space and try again")
         raise Conflict(f"{program} failed: {said}")
     return output.decode(errors="replace")
-
-
-def database_of(dsn: str) -> str:
-    """The name of the database that a DSN leads to."""
-    return unquote(urlsplit(dsn).path.lstrip("/"))
 
 
 def with_database(dsn: str, name: str) -> str:

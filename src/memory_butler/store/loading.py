@@ -114,7 +114,7 @@ async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
     Raises:
         Conflict: somebody is connected to it.
     """
-    scratch = dump.database_of(scratch_dsn)
+    scratch = schema.database_of(scratch_dsn)
     async with connected(dump.with_database(scratch_dsn, "postgres")) as connection:
         rename = "ALTER DATABASE {} RENAME TO {}"
         try:
@@ -218,7 +218,7 @@ async def _loader(admin_dsn: str, owner: str) -> AsyncIterator[str]:
     An administrator's login that may run no programs loads by itself: it may not be able to make
     another.
     """
-    name = f"{dump.database_of(admin_dsn)}_loader"
+    name = f"{schema.database_of(admin_dsn)}_loader"
     async with connected(admin_dsn) as admin:
         if not await admin.fetchval(_MAY_RUN_PROGRAMS):
             yield admin_dsn

@@ -69,7 +69,7 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         Unavailable: the server cannot be reached.
         ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
     """
-    roles = Roles.of(unquote(urlsplit(admin_dsn).path.lstrip("/")))
+    roles = Roles.of(database_of(admin_dsn))
     password = await prepare_roles(admin_dsn, roles, runtime_password)
     # Imported here, because Alembic and SQLAlchemy cost more than all the rest of a start, and are
     # wanted only when there is something to prepare.
@@ -219,6 +219,11 @@ async def revision_of(connection: "asyncpg.Connection[asyncpg.Record]") -> str |
 def quoted(name: str) -> str:
     """A name as SQL takes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def database_of(dsn: str) -> str:
+    """The name of the database that a DSN leads to."""
+    return unquote(urlsplit(dsn).path.lstrip("/"))
 
 
 def with_login(dsn: str, user: str, password: str | None) -> str:
