@@ -68,8 +68,9 @@ def on_journal(
     async def handler(memory: Memory, principal: Principal, given: Given) -> Answer:
         return await use(memory, principal, given.companion, lambda one: do(one, given))
 
-    # The shapes of the operation are read from here.
-    handler.__annotations__ |= {name: get_type_hints(do)[name] for name in ("given", "return")}
+    # The shapes of the operation are those of `do`.
+    shapes = get_type_hints(do)
+    handler.__annotations__ |= {"given": shapes["given"], "return": shapes["return"]}
     return handler
 
 
