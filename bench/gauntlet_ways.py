@@ -17,8 +17,9 @@ from bench.gauntlet_judge import Case
 from bench.gauntlet_place import Caller
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.export import export_all, restore_all
+from memory_butler.engine.import_format import read_lines
 from memory_butler.engine.importers.formats import format_named, open_export
-from memory_butler.engine.imports import import_all, import_file
+from memory_butler.engine.imports import import_all
 from memory_butler.engine.reembed import embed_imported
 from memory_butler.engine.remember import store_fact
 
@@ -277,7 +278,8 @@ async def _unsaid(caller: Caller, case: Case, known: str) -> None:
 async def import_lines(caller: Caller, *lines: dict[str, Any], **more: Any) -> None:
     """Import lines of our own format, as the command line does."""
     file = BytesIO("\n".join(json.dumps(line) for line in lines).encode())
-    await import_file(caller.memory, caller.principal, file, **more)
+    candidates = read_lines(file, caller.principal.tenant)
+    await import_all(caller.memory, caller.principal, candidates, **more)
     await embed_imported(caller.memory)
 
 

@@ -168,10 +168,10 @@ def _endpoint(operation: "Operation[Any, Any]") -> str:
     # other toolsets than the default one a server need not offer there; over REST it does.
     routes = () if operation.toolset == "memory" else operation.routes
     parts = [f'"{operation.name}"', f"shapes.{operation.output_model.__name__}"]
+    fields = operation.input_model.model_fields
     for route in routes:
         path = route.path.replace(":path}", "}")
         fixed = ", ".join(f"{_literal(name)}: {_literal(one)}" for name, one in route.fixed.items())
-        fields = operation.input_model.model_fields
         defaults = ", ".join(
             f"{_literal(name)}: {_literal(fields[name].default)}"
             for name in route.in_path
@@ -179,6 +179,13 @@ def _endpoint(operation: "Operation[Any, Any]") -> str:
         )
         more = f", {{{defaults}}}" if defaults else ""
         parts.append(f'Route("{route.method}", "{path}", {{{fixed}}}{more})')
+    renamed = {name: one.alias for name, one in fields.items() if one.alias not in (None, name)}
+    if renamed:
+        inner = ", ".join(f"{_literal(name)}: {_literal(one)}" for name, one in renamed.items())
+        parts.append(f"renamed={{{inner}}}")
+    line = f"{_constant(operation)}: Final = Endpoint({', '.join(parts)})\n"
+    if len(line) <= _WIDTH:
+        return line
     inner = "".join(f"    {one},\n" for one in parts)
     return f"{_constant(operation)}: Final = Endpoint(\n{inner})\n"
 
@@ -206,7 +213,7 @@ def _methods(operations: "Iterable[Operation[Any, Any]]", *, asynchronous: bool)
 
 
 def _method(operation: "Operation[Any, Any]", *, asynchronous: bool) -> str:
-    required, optional, given = [], [], []
+    required, optional = [], []
     fields = {n: one for n, one in operation.input_model.model_fields.items() if n != _TENANT}
     for name, field in fields.items():
         kind = _rendered(field.annotation, "shapes.")
@@ -214,17 +221,14 @@ def _method(operation: "Operation[Any, Any]", *, asynchronous: bool) -> str:
             required.append(f"{name}: {kind}")
         else:
             optional.append(f"{name}: {kind} | Unset = UNSET")
-        given.append(f"{_literal(field.alias or name)}: {name},")
     parameters = ["self", *required, *(["*"] if optional else []), *optional]
     signature = "".join(f"        {one},\n" for one in parameters)
-    sent = "".join(f"                {one}\n" for one in given)
     define, wait = ("async def", "await ") if asynchronous else ("def", "")
     return (
         f"\n    {define} {method_name(operation)}(\n{signature}"
         f"    ) -> shapes.{operation.output_model.__name__}:\n"
         f"{_docstring(operation, {n: one.description for n, one in fields.items()})}"
-        f"        return {wait}self._send(\n            endpoints.{_constant(operation)},\n"
-        f"            {{\n{sent}            }},\n        )\n"
+        f"        return {wait}self._send(endpoints.{_constant(operation)}, locals())\n"
     )
 
 

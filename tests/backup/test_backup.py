@@ -137,7 +137,7 @@ async def _write_in_its_own_way(admin: str) -> None:
             "intervalstyle = 'sql_standard'",
             "extra_float_digits = -10",
         ):
-            await connection.execute(f"ALTER DATABASE {dump.database_of(admin)} SET {setting}")
+            await connection.execute(f"ALTER DATABASE {schema.database_of(admin)} SET {setting}")
         await connection.execute("UPDATE facts SET importance = 7.123456789012345")
     finally:
         await connection.close()
@@ -180,7 +180,7 @@ async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_
 async def _scratch_databases(admin: str) -> int:
     connection = await asyncpg.connect(admin)
     try:
-        pattern = f"{dump.database_of(admin)}\\_loading\\_%"
+        pattern = f"{schema.database_of(admin)}\\_loading\\_%"
         count: int = await connection.fetchval(
             "SELECT count(*) FROM pg_database WHERE datname LIKE $1", pattern
         )
@@ -377,7 +377,7 @@ async def test_what_a_restore_left_that_was_cut_off_is_seen_and_removed(
     installation: Installation, tmp_path: Path
 ) -> None:
     settings, memory, admin = installation
-    name = dump.database_of(admin)
+    name = schema.database_of(admin)
     ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await ended.wait()
     maintenance = await asyncpg.connect(dump.with_database(admin, "postgres"))

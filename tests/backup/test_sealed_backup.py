@@ -27,7 +27,7 @@ from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile
-from memory_butler.store import dump, sections
+from memory_butler.store import schema, sections
 from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
@@ -212,7 +212,7 @@ async def test_a_killed_backup_leaves_nothing_that_can_be_read(
     (left,) = target.parent.iterdir()
     assert left.name == ".one.sealed.part"
     assert MARKER.encode() not in left.read_bytes()
-    name = dump.database_of(admin)
+    name = schema.database_of(admin)
     await leftovers.remove_unfinished(settings.data_dir, admin, name)
     assert left_in(settings.data_dir) == ["journal", "keys"]
 

@@ -45,10 +45,9 @@ GREET = Operation(
     name="memory_greet",
     title="Greet somebody",
     description="Greet somebody by name.",
-    input_model=GreetInput,
-    output_model=Greeting,
     handler=_greet,
     needs="read",
+    toolset="memory",
     routes=(Route("POST", "/api/memory/greetings"),),
 )
 

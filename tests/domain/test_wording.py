@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.wording import (
     MARK,
-    asked,
+    in_pairs,
+    in_pairs_and_letters,
     marked,
     spelled_dates,
     telling,
-    told,
     with_parts,
     without_cjk,
 )
@@ -31,13 +31,13 @@ CUT = [
 
 @pytest.mark.parametrize(("text", "of_memory", "of_question"), CUT)
 def test_runs_of_cjk_letters_become_pairs(text: str, of_memory: str, of_question: str) -> None:
-    assert told(text).split() == of_memory.split()
-    assert asked(text).split() == of_question.split()
+    assert in_pairs_and_letters(text).split() == of_memory.split()
+    assert in_pairs(text).split() == of_question.split()
 
 
 @given(st.text())
 def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
-    assert set(asked(text).split()) <= set(told(text).split())
+    assert set(in_pairs(text).split()) <= set(in_pairs_and_letters(text).split())
 
 
 @pytest.mark.parametrize(

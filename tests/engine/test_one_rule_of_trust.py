@@ -16,7 +16,8 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import TRUST_NAMES, Trust, TrustName, may_touch, parse_trust
 from memory_butler.engine.context import build_context
 from memory_butler.engine.edits import edit_fact, edit_rule
-from memory_butler.engine.imports import import_file
+from memory_butler.engine.import_format import read_lines
+from memory_butler.engine.imports import import_all
 from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import replay
@@ -157,7 +158,8 @@ async def test_a_file_lowers_the_trust_of_nothing_that_it_does_not_store(
             link | {"source_type": "fact", "source_id": str(known)},
         )
     ]
-    report = await import_file(memory, principal, BytesIO("\n".join(lines).encode()))
+    candidates = read_lines(BytesIO("\n".join(lines).encode()), principal.tenant)
+    report = await import_all(memory, principal, candidates)
     assert report.bad == 1
     assert "a file lowers the trust of what it stores alone" in str(report)
     assert await admin.fetchval("SELECT trust FROM facts WHERE id = $1", known) == (
@@ -185,7 +187,8 @@ async def test_a_file_is_trusted_no_further_than_whoever_imports_it_says(
     )
     lines = [json.dumps(one | {"trust": claimed}) for one in (fact, *others)]
     options: dict[str, Any] = {} if most is None else {"trust": most}
-    report = await import_file(memory, principal, BytesIO("\n".join(lines).encode()), **options)
+    candidates = read_lines(BytesIO("\n".join(lines).encode()), principal.tenant)
+    report = await import_all(memory, principal, candidates, **options)
     assert report.bad == 0
     levels = {
         row["trust"]

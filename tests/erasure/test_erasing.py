@@ -40,7 +40,7 @@ from memory_butler.erasure.probes import Probe
 from memory_butler.erasure.scope import Target
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
-from memory_butler.store import dump, scrubbing
+from memory_butler.store import dump, schema, scrubbing
 
 pytestmark = pytest.mark.anyio
 
@@ -533,7 +533,7 @@ async def test_erasing_removes_what_a_move_left_of_this_tenant(
 async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(
     kept: Memory, principal: Principal, tmp_path: Path, database: Database
 ) -> None:
-    name = dump.database_of(database.admin_dsn)
+    name = schema.database_of(database.admin_dsn)
     folder = tmp_path / ".restoring-k2x9"
     folder.mkdir()
     (folder / "database.dump").write_text(MARKER)

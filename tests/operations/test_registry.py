@@ -31,6 +31,16 @@ def test_unknown_keys_are_refused(operation: Operation[Any, Any]) -> None:
         operation.input_model.model_validate({"no_such_key": 1})
 
 
+# What only reads and is not asked for by GET: its inputs belong into a body, or it has no route.
+_READ_OTHERWISE = frozenset(
+    """
+    entity_get entity_merge_preview entity_resolve items_get items_namespaces items_search
+    items_tail memory_ask memory_context memory_context_without memory_exchange_facts memory_get
+    memory_recall memory_search
+    """.split()
+)
+
+
 @every_operation
 def test_what_only_reads_needs_no_right_to_write(operation: Operation[Any, Any]) -> None:
     # To look at what is the administrator's, such as tokens, needs that right.
@@ -38,6 +48,9 @@ def test_what_only_reads_needs_no_right_to_write(operation: Operation[Any, Any])
         operation.read_only and operation.needs == "admin"
     )
     assert not (operation.read_only and operation.destructive)
+    # Said apart from the scope, so that an operation that asks for `read` by mistake is found.
+    by_get = bool(operation.routes) and all(one.method == "GET" for one in operation.routes)
+    assert operation.read_only is (by_get or operation.name in _READ_OTHERWISE)
 
 
 def test_what_reaches_a_whole_tenant_is_its_administrators() -> None:

@@ -26,6 +26,7 @@ from memory_butler.engine.opening import open_database
 from memory_butler.files import keep_names
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, loading
+from memory_butler.store.schema import database_of
 from memory_butler.vault import keyring
 from memory_butler.vault.keyring import Keyring
 
@@ -105,7 +106,7 @@ class _Making:
             manifest = Manifest(
                 version=__version__,
                 made_at=self.now,
-                database=dump.database_of(self.admin),
+                database=database_of(self.admin),
                 revision=moment.revision,
                 counts=dict(counts),
             )

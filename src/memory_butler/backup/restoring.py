@@ -79,7 +79,7 @@ async def restore(
             )
         journals = folder / JOURNALS
         async with _server(settings, admin_dsn) as server:
-            name = dump.database_of(server.admin_dsn)
+            name = schema.database_of(server.admin_dsn)
             if await dump.is_cluster(server.admin_dsn):
                 raise ConfigurationError(
                     f"the database {name} is a Citus cluster, whose place no restored database can "

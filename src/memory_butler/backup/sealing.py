@@ -23,6 +23,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.engine.leftovers import UNFINISHED
 from memory_butler.journal import snapshots
 from memory_butler.store import dump, sections
+from memory_butler.store.schema import database_of
 from memory_butler.store.sections import Rows
 from memory_butler.vault import sealed
 from memory_butler.vault.keyring import Keyring
@@ -70,7 +71,7 @@ async def write(
             manifest = Manifest(
                 version=__version__,
                 made_at=now,
-                database=dump.database_of(admin_dsn),
+                database=database_of(admin_dsn),
                 revision=moment.revision,
                 counts=dict(counts),
                 keys={tenant: held.by_tenant[tenant].id for tenant in sorted(in_rows)},

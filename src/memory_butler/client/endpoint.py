@@ -1,6 +1,7 @@
 """What the client knows of an operation: its name, the shape of its answer, where it is asked."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from memory_butler.client.shape import Shape
@@ -23,12 +24,32 @@ class Route(NamedTuple):
 
 
 class Endpoint(Generic[Output]):
-    """An operation as the client asks for it: over REST where it has routes here, else over MCP."""
+    """An operation as the client asks for it: over REST where it has routes here, else over MCP.
 
-    def __init__(self, name: str, output: type[Output], *routes: Route) -> None:
+    Attributes:
+        renamed: what the server calls arguments that have another name here, such as `from`, which
+            is none in Python.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        output: type[Output],
+        *routes: Route,
+        renamed: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.name = name
         self.output = output
         self.routes = routes
+        self.renamed = renamed
+
+    def inputs(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs of the operation, from the `locals()` of its method."""
+        return {
+            self.renamed.get(name, name): value
+            for name, value in arguments.items()
+            if name != "self"
+        }
 
 
 class Unset:

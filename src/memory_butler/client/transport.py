@@ -100,8 +100,8 @@ class Sender:
     def __init__(self, transport: Transport) -> None:
         self._transport = _connected(transport)
 
-    async def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
-        return read(endpoint.output, await self._ask(endpoint, given))
+    async def _send(self, endpoint: Endpoint[Output], arguments: dict[str, Any]) -> Output:
+        return read(endpoint.output, await self._ask(endpoint, endpoint.inputs(arguments)))
 
     async def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         return await self._transport.send(endpoint, _left_in(given))
@@ -113,8 +113,8 @@ class SyncSender:
     def __init__(self, transport: SyncHttp) -> None:
         self._transport = _connected(transport)
 
-    def _send(self, endpoint: Endpoint[Output], given: dict[str, Any]) -> Output:
-        return read(endpoint.output, self._ask(endpoint, given))
+    def _send(self, endpoint: Endpoint[Output], arguments: dict[str, Any]) -> Output:
+        return read(endpoint.output, self._ask(endpoint, endpoint.inputs(arguments)))
 
     def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         return self._transport.send(endpoint, _left_in(given))

@@ -110,17 +110,8 @@ async def use(
     """
 
     def run() -> Result:
-        with opened(
-            data_dir(memory),
-            principal.tenant,
-            name,
-            memory.config.journal,
-            memory.keys,
-            create=create,
-            now=memory.clock,
-            known_at=memory.standpoint.known_at if memory.standpoint else None,
-            embedder=lambda: memory.embedder.engine,
-        ) as companion:
+        known_at = memory.standpoint.known_at if memory.standpoint else None
+        with _opened_for(memory, principal, name, create=create, known_at=known_at) as companion:
             return work(companion)
 
     return await asyncio.to_thread(run)
@@ -130,17 +121,27 @@ def kept_open(
     memory: "Memory", principal: Principal, name: str, *, create: bool = False
 ) -> AbstractAsyncContextManager[Companion]:
     """A journal for work that takes longer than a moment; opened and closed off the event loop."""
-    return off_loop(
-        opened(
-            data_dir(memory),
-            principal.tenant,
-            name,
-            memory.config.journal,
-            memory.keys,
-            create=create,
-            now=memory.clock,
-            embedder=lambda: memory.embedder.engine,
-        )
+    return off_loop(_opened_for(memory, principal, name, create=create))
+
+
+def _opened_for(
+    memory: "Memory",
+    principal: Principal,
+    name: str,
+    *,
+    create: bool,
+    known_at: datetime | None = None,
+) -> AbstractContextManager[Companion]:
+    return opened(
+        data_dir(memory),
+        principal.tenant,
+        name,
+        memory.config.journal,
+        memory.keys,
+        create=create,
+        now=memory.clock,
+        known_at=known_at,
+        embedder=lambda: memory.embedder.engine,
     )
 
 

@@ -22,7 +22,6 @@ BASE_SCORES: Final[Mapping[NameMatch, float]] = MappingProxyType(
 )
 FUZZY_THRESHOLD: Final = 0.3  # trigram similarity of name or alias, inclusive (C-70)
 FUZZY_MIN_CHARS: Final = 3  # "longer than 2 characters" (RES-04)
-FACTS_PER_CANDIDATE: Final = 500  # C-71
 MAX_NEIGHBOURHOOD_BOOST: Final = 20.0  # RES-07
 
 NAME_WORDS: Final = 3  # of a name that a question is looked through for

@@ -18,7 +18,7 @@ from memory_butler.domain.likeness import Statement, compare
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
 from memory_butler.domain.trust import Trust
-from memory_butler.domain.wording import asked as in_pairs
+from memory_butler.domain.wording import in_pairs
 
 Verdict = Literal["supported", "needs_review", "refused"]
 

@@ -16,8 +16,6 @@ SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _RANKS: Final[tuple[Scope, ...]] = ("read", "write", "admin")
 
 DEFAULT_TENANT: Final = "default"
-# For events of the system itself (C-18). The leading underscore keeps it out of every token.
-SYSTEM_TENANT: Final = "_system"
 
 TENANT_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"
 _TENANT = re.compile(TENANT_PATTERN)

@@ -255,7 +255,6 @@ def is_disabled(metadata: Mapping[str, object]) -> bool:
 
 
 RuleState = Literal["active", "fading", "disabled", "forgotten"]
-RULE_STATES: Final[tuple[RuleState, ...]] = get_args(RuleState)
 
 
 def rule_state(metadata: Mapping[str, object]) -> RuleState:

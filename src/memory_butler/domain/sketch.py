@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.wording import asked as in_pairs
+from memory_butler.domain.wording import in_pairs
 
 SHINGLE_WIDTH: Final = 4
 SKETCH_SIZE: Final = 64
@@ -27,7 +27,7 @@ def shingle_hashes(
 
     Signed 64-bit numbers, the same in every process. Case and punctuation do not count, nor does
     what follows the first 2,000 words. Where a script parts no words, pairs of its letters are
-    words (`wording.asked`). A text of fewer than `width` words is one shingle, one without words
+    words (`wording.in_pairs`). A text of fewer than `width` words is one shingle, one without words
     has none.
     """
     if width < 1 or keep < 1:

@@ -101,7 +101,7 @@ def without_cjk(text: str) -> str:
     return _RUN.sub(" ", text)
 
 
-def told(text: str) -> str:
+def in_pairs_and_letters(text: str) -> str:
     """A memory's text with every run of CJK letters as its pairs, of Chinese letters also singly.
 
     A run is of one script: in Japanese a word's stem and its ending are mostly of two.
@@ -109,8 +109,8 @@ def told(text: str) -> str:
     return _RUN.sub(lambda run: _cut(run, singly=run["han"] is not None), _SIGNS.sub(" ", text))
 
 
-def asked(text: str) -> str:
-    """A question's text with every run of CJK letters as its pairs."""
+def in_pairs(text: str) -> str:
+    """A text with every run of CJK letters as its pairs: of a question, or to be compared."""
     return _RUN.sub(lambda run: _cut(run, singly=False), _SIGNS.sub(" ", text))
 
 

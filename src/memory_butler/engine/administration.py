@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, assert_never, get_args
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 
@@ -58,7 +58,7 @@ async def prepare_database(admin_dsn: str, runtime_password: str | None = None) 
         if not isinstance(error.__cause__, asyncpg.InvalidCatalogNameError):
             raise
     maintenance = urlunsplit(parts._replace(path="/postgres"))
-    await schema.ensure_database(maintenance, unquote(parts.path.lstrip("/")))
+    await schema.ensure_database(maintenance, schema.database_of(admin_dsn))
     return Prepared(await schema.prepare(admin_dsn, runtime_password=runtime_password))
 
 
@@ -75,7 +75,7 @@ async def preview_update(settings: Settings) -> "Preview":
 
     if settings.dsn is not None:
         admin = settings.dsn.get_secret_value()
-        return await preview(admin, schema.Roles.of(unquote(urlsplit(admin).path.lstrip("/"))))
+        return await preview(admin, schema.Roles.of(schema.database_of(admin)))
     lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
     try:
         admin = lease.endpoint.dsn(settings.database)
@@ -98,7 +98,7 @@ async def database_login(settings: Settings, role: Role, tenant: str) -> AsyncIt
                 yield _with_options(database.runtime_dsn, tenant_set)
             case "owner":
                 admin = database.admin_dsn or database.runtime_dsn
-                name = unquote(urlsplit(admin).path.lstrip("/"))
+                name = schema.database_of(admin)
                 yield _with_options(admin, f"-c role={schema.Roles.of(name).owner} {tenant_set}")
             case _:
                 assert_never(role)

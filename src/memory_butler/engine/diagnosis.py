@@ -42,7 +42,7 @@ from memory_butler.inference.sentence_transformer import SentenceTransformerEngi
 from memory_butler.store import dump, embedded, jobs
 from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import Inspection, inspect
-from memory_butler.store.schema import MIN_POSTGRESQL, is_older
+from memory_butler.store.schema import MIN_POSTGRESQL, database_of, is_older
 from memory_butler.store.transaction import open_pool, transaction
 from memory_butler.vault import keyring
 
@@ -149,7 +149,7 @@ async def _database(settings: Settings) -> list[Finding]:
         ready = found.revision == found.head
         scheduled = settings.memory.schedule.enabled
         waiting = [*await _unread(dsn), *await _clock(dsn, scheduled=scheduled)] if ready else []
-        waiting += _left(await leftovers.find(settings.data_dir, dsn, dump.database_of(dsn)))
+        waiting += _left(await leftovers.find(settings.data_dir, dsn, database_of(dsn)))
         if found.damaged:
             said = f"{found.damaged} pages were found damaged when they were read"
             waiting.append(Finding("pages", "failed", said, "restore the newest backup"))

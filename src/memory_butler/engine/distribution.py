@@ -10,6 +10,7 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.administration import database_login
 from memory_butler.store import distribution
+from memory_butler.store.transaction import connected
 
 
 async def plan(settings: Settings, admin_dsn: str | None) -> list[str]:
@@ -83,6 +84,4 @@ async def _administrator(
         if dsn is None:
             login = database_login(settings, "owner", DEFAULT_TENANT)
             dsn = await stack.enter_async_context(login)
-        connection = await distribution.connected(dsn)
-        stack.push_async_callback(connection.close)
-        yield connection
+        yield await stack.enter_async_context(connected(dsn))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -31,7 +31,6 @@ from memory_butler.engine.import_format import (
     LeftOut,
     LinkLine,
     RuleLine,
-    read_lines,
 )
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
@@ -85,13 +84,6 @@ class ImportReport:
 
 
 Progress = Callable[[ImportReport, int], None]
-
-
-async def import_file(
-    memory: Memory, principal: Principal, file: BinaryIO, **options: Any
-) -> ImportReport:
-    """Store every line of a file in our own format; the options are those of `import_all`."""
-    return await import_all(memory, principal, read_lines(file, principal.tenant), **options)
 
 
 async def import_all(

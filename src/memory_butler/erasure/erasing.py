@@ -25,8 +25,9 @@ from memory_butler.erasure.probes import MAX_PROBED, MAX_SEARCHED, Probe, probe
 from memory_butler.erasure.scope import Scope, Target, scope_of
 from memory_butler.journal import erasing as journal
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.store import dump, erasure, receipts, scrubbing
+from memory_butler.store import erasure, receipts, scrubbing
 from memory_butler.store.rows import Row
+from memory_butler.store.schema import database_of
 from memory_butler.store.transaction import one_bulk_writer, transaction
 from memory_butler.vault import keyring
 
@@ -276,7 +277,7 @@ async def _complete(
     left: leftovers.Found | None = None
     if admin_dsn is not None:
         tell("removing what restores have left")
-        name = dump.database_of(admin_dsn)
+        name = database_of(admin_dsn)
         removed += await leftovers.remove_unfinished(_data_dir(memory), admin_dsn, name)
         left = await leftovers.find(_data_dir(memory), admin_dsn, name)
         touched = {name for name, count in report["rows"].items() if count} - {"tokens"}

@@ -134,7 +134,7 @@ async def runtime_login(db: HostDatabase) -> str:
             "the host's dsn has no password from which one for the runtime role could be made: run "
             "`memory-butler db init` once and give HostDatabase(pool, runtime_dsn=…)"
         )
-    database = unquote(urlsplit(db.dsn).path.lstrip("/"))
+    database = schema.database_of(db.dsn)
     login = schema.with_login(
         db.dsn, schema.Roles.of(database).runtime, derived_password(unquote(password))
     )

@@ -47,13 +47,13 @@ _NEAR: Final = 10
 
 async def of_memory(text: str) -> str:
     """A memory's preprocessed text as the store takes it, marked with its languages."""
-    words = wording.told(wording.with_parts(text))
+    words = wording.in_pairs_and_letters(wording.with_parts(text))
     return wording.marked(words, await _configurations(text))
 
 
 async def of_question(text: str) -> str:
     """A question's preprocessed text as the store takes it, marked with its languages."""
-    words = wording.asked(wording.with_parts(text))
+    words = wording.in_pairs(wording.with_parts(text))
     return wording.marked(words, await _configurations(text))
 
 

@@ -14,7 +14,6 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.restatement import without_fillers
 
 # An agent reads such a file with every prompt.
-DEFAULT_RULES: Final = 50
 MAX_RULES: Final = 200
 MAX_CHARACTERS: Final = 1_000
 

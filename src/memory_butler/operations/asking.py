@@ -84,12 +84,7 @@ ASK = Operation(
         "it was drawn from. Says so where nothing is known. Calls no model and leaves no trace; "
         "for agents memory_recall and memory_search are the tools."
     ),
-    input_model=AskInput,
-    output_model=AskOutput,
     handler=_ask,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/memory/ask"),),
 )

@@ -47,13 +47,8 @@ LIST = Operation(
     name="butlers_list",
     title="List butlers",
     description="List every butler that stored a memory or has its own scope.",
-    input_model=ButlersInput,
-    output_model=ButlersOutput,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/butlers"),),
 )
 
@@ -85,12 +80,7 @@ LOOK = Operation(
     name="butler_look",
     title="Look at a butler",
     description="The health of one butler's memory, and what it learned last.",
-    input_model=ButlerReference,
-    output_model=ButlerDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/butlers/{butler:path}"),),
 )

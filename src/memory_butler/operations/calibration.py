@@ -83,12 +83,8 @@ CALIBRATION = Operation(
         "forgotten, or reported as helpful or harmful, against what came of them: Brier score and "
         "reliability curve. For the operator of a memory, not for an answer to a user."
     ),
-    input_model=CalibrationInput,
-    output_model=CalibrationOutput,
     handler=_calibration,
     needs="read",
     toolset="trust",
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/calibration"),),
 )

@@ -45,13 +45,8 @@ LIST = Operation(
     name="conflicts_list",
     title="List duplicates and contradictions",
     description="Pairs of active facts of which one repeats or contradicts the other.",
-    input_model=Page,
-    output_model=ConflictList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/conflicts"),),
 )
 
@@ -88,10 +83,7 @@ SETTLE = Operation(
         "Decide which of two active facts holds. Nothing is deleted: a forgotten fact can be "
         "restored."
     ),
-    input_model=SettleInput,
-    output_model=SettleOutput,
     handler=_settle,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/memory/conflicts/settle"),),
 )

@@ -116,12 +116,9 @@ GET = Operation(
         "Get a memory in full by its id, such as a source_episode_id, even if it is superseded, "
         "expired or forgotten."
     ),
-    input_model=GetInput,
-    output_model=GetOutput,
     handler=_get,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     core=("memory_type", "memory_id", "offset"),
     render=_got,
 )
@@ -169,10 +166,9 @@ CONFIRM = Operation(
         "its confidence, which fades with time, is restored. For a fact that changed, call "
         "memory_store_fact instead."
     ),
-    input_model=ConfirmInput,
-    output_model=ConfirmOutput,
     handler=_confirm,
     needs="write",
+    toolset="memory",
     render=_confirmed,
     routes=_routes("POST", "confirm", "Confirm {}", "fact", "rule"),
 )
@@ -202,10 +198,9 @@ FORGET = Operation(
         "Hide a memory that is wrong or unwanted; the user can restore it. Do not forget a fact "
         "that has changed: store the new one."
     ),
-    input_model=MemoryReference,
-    output_model=ForgetOutput,
     handler=_forget,
     needs="write",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     core=("memory_type", "memory_id"),
@@ -232,10 +227,7 @@ RESTORE = Operation(
         "Restore a forgotten memory. Refused (409) if it is not forgotten, and for a fact whose "
         "subject and predicate another active fact has now."
     ),
-    input_model=MemoryReference,
-    output_model=RestoreOutput,
     handler=_restore,
     needs="write",
-    toolset=None,
     routes=_routes("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
 )

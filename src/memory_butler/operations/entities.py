@@ -112,10 +112,9 @@ CREATE = Operation(
         "same name are kept apart. Call entity_resolve first: it may exist already. Pass the "
         "returned id as entity_id to memory_store_fact."
     ),
-    input_model=CreateEntityInput,
-    output_model=EntityOutput,
     handler=_create,
     needs="write",
+    toolset="memory",
     render=_created,
     routes=(Route("POST", "/api/memory/entities", status=201),),
 )
@@ -141,12 +140,9 @@ GET = Operation(
         "One entity by its id, with its aliases. metadata.merged_into names what it was merged "
         "into, if it was."
     ),
-    input_model=GetEntityInput,
-    output_model=EntityOutput,
     handler=_get,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     render=_got,
 )
 
@@ -177,10 +173,9 @@ UPDATE = Operation(
     name="entity_update",
     title="Update an entity",
     description="Correct an entity's name, aliases or metadata. Only what you pass is changed.",
-    input_model=UpdateEntityInput,
-    output_model=EntityOutput,
     handler=_update,
     needs="write",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     render=_updated,
@@ -255,12 +250,9 @@ RESOLVE = Operation(
         "Find the entities that a name may mean, best match first. Use it before you store a fact "
         "about someone. It creates none: without results, call entity_create."
     ),
-    input_model=ResolveInput,
-    output_model=ResolveOutput,
     handler=_resolve,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     render=_resolved,
     routes=(Route("POST", "/api/memory/entities/resolve"),),
 )
@@ -307,10 +299,9 @@ MERGE = Operation(
         "source's facts and names move to the target; where both have a fact of one predicate, "
         "the more confident stays. Ask the user when in doubt."
     ),
-    input_model=MergeInput,
-    output_model=MergeOutput,
     handler=_merge,
     needs="write",
+    toolset="memory",
     destructive=True,
     routes=(Route("POST", "/api/memory/entities/merge"),),
 )
@@ -362,13 +353,8 @@ LIST = Operation(
     name="entities_list",
     title="List entities",
     description="The people, organisations and places that facts are about, by name.",
-    input_model=ListEntitiesInput,
-    output_model=EntityList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/entities"),),
 )
 
@@ -403,13 +389,8 @@ LOOK = Operation(
     name="entity_look",
     title="Look at an entity",
     description="One entity, merged away or not, with the active facts about it.",
-    input_model=EntityReference,
-    output_model=EntityDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/entities/{entity_id}"),),
 )
 
@@ -459,13 +440,8 @@ PREVIEW_MERGE = Operation(
     name="entity_merge_preview",
     title="Preview a merge",
     description="What merging two entities would move, supersede and rename; nothing is changed.",
-    input_model=PreviewInput,
-    output_model=PreviewOutput,
     handler=_preview,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/memory/entities/merge/preview"),),
 )
 
@@ -553,12 +529,7 @@ MAP = Operation(
         "The people, organisations and places that are connected best, and which of them stand in "
         "the same facts: what a picture of memory needs."
     ),
-    input_model=MapInput,
-    output_model=MapOutput,
     handler=_map,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/map"),),
 )

@@ -115,10 +115,9 @@ STORE_EPISODE = Operation(
         "after some days; facts and rules are drawn from them. Use memory_store_fact for something "
         "known to be true, and memory_store_rule for a lesson on how to behave."
     ),
-    input_model=StoreEpisodeInput,
-    output_model=StoredEpisode,
     handler=_store,
     needs="write",
+    toolset="memory",
     core=("content", "butler"),
     when_unavailable=_not_stored,
     routes=(Route("POST", "/api/memory/episodes", status=201),),
@@ -184,13 +183,8 @@ LIST = Operation(
     name="episodes_list",
     title="List episodes",
     description="List episodes by any of these criteria. Counts no reference.",
-    input_model=ListEpisodesInput,
-    output_model=EpisodeList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(
         Route("GET", "/api/memory/episodes"),
         Route(
@@ -231,13 +225,8 @@ LOOK = Operation(
     name="episode_look",
     title="Look at an episode",
     description="One episode with the facts and rules that came from it.",
-    input_model=EpisodeReference,
-    output_model=EpisodeDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/episodes/{episode_id}"),),
 )
 
@@ -274,10 +263,9 @@ RUN_EPISODE_CLEANUP = Operation(
         "Maintenance: delete expired episodes, then the oldest consolidated ones over max_entries. "
         "All else stays. Runs by itself; call it only when asked."
     ),
-    input_model=CleanupInput,
-    output_model=CleanupOutput,
     handler=_clean,
     needs="admin",
+    toolset="memory",
     destructive=True,
     idempotent=True,
     configured_defaults=lambda config: {"max_entries": config.episodes.max_entries},

@@ -141,11 +141,8 @@ ERASE = Operation(
         "past states, logs, receipts and the bytes in files; it cannot be restored. Returns "
         "a signed certificate. For what is merely wrong, forget it or undo the change."
     ),
-    input_model=EraseInput,
-    output_model=EraseOutput,
     handler=_erase,
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/memory/erase"),),
 )

@@ -103,13 +103,9 @@ STATE = Operation(
         "Digests of the parts of facts and rules, and ids of what is gone, signed: another "
         "installation asks for the parts that differ. `memory-butler pull` does all of it."
     ),
-    input_model=ExchangeStateInput,
-    output_model=Statement,
     handler=_state,
     needs="read",
-    toolset=None,
     for_peers=True,
-    read_only=True,
     routes=(Route("GET", "/api/memory/exchange"),),
 )
 
@@ -117,13 +113,9 @@ FACTS = Operation(
     name="memory_exchange_facts",
     title="Give facts and rules to another installation",
     description="The facts of some parts, then their rules, in every state, signed; page by page.",
-    input_model=ExchangeFactsInput,
-    output_model=FactsStatement,
     handler=_facts,
     needs="read",
-    toolset=None,
     for_peers=True,
-    read_only=True,
     routes=(Route("POST", "/api/memory/exchange/facts"),),
 )
 
@@ -135,11 +127,8 @@ TAKE = Operation(
         "(`memory-butler peers accept`); others are refused (403). Safe to repeat. What is trusted "
         "more than that installation stays as it is, and conflicts are shown."
     ),
-    input_model=ExchangeTakeInput,
-    output_model=ExchangeTakeOutput,
     handler=_take,
     needs="write",
-    toolset=None,
     for_peers=True,
     destructive=True,
     idempotent=True,

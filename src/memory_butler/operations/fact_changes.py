@@ -134,10 +134,9 @@ STORE_FACT = Operation(
         "for an additional one (allergy_peanuts, allergy_latex). For a known fact that still "
         "holds, call memory_confirm instead."
     ),
-    input_model=StoreFactInput,
-    output_model=StoredFact,
     handler=_store,
     needs="write",
+    toolset="memory",
     core=("subject", "predicate", "content", "importance", "permanence", "scope"),
     routes=(Route("POST", "/api/memory/facts", status=201),),
 )
@@ -214,11 +213,8 @@ EDIT = Operation(
         "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
         "if somebody else changed it first; the answer has the fact that holds now."
     ),
-    input_model=EditFactInput,
-    output_model=EditedFact,
     handler=_edit,
     needs="write",
-    toolset=None,
     routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
 )
 
@@ -270,11 +266,8 @@ RENAME = Operation(
         "Give several active facts other subjects, all or none, as one change that is undone as "
         "one. Each becomes a new fact that supersedes the old one, as by an edit."
     ),
-    input_model=RenameFactsInput,
-    output_model=RenamedFacts,
     handler=_rename,
     needs="write",
-    toolset=None,
     routes=(Route("PATCH", "/api/memory/facts"),),
 )
 
@@ -297,10 +290,7 @@ ACCEPT = Operation(
         "Accept a statement that memory holds back because its evidence is in doubt. It becomes "
         "active and supersedes what it would have replaced. Forget it to dismiss it."
     ),
-    input_model=FactReference,
-    output_model=EditedFact,
     handler=_accept,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/memory/facts/{fact_id}/accept"),),
 )

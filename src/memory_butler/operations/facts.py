@@ -122,13 +122,8 @@ LIST = Operation(
     name="facts_list",
     title="List facts",
     description="List facts by any of these criteria. Counts no reference.",
-    input_model=ListFactsInput,
-    output_model=FactList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(
         Route("GET", "/api/memory/facts"),
         Route(
@@ -179,12 +174,7 @@ LOOK = Operation(
         "One fact in any state: its confidence over time, what it came from, what it "
         "replaced and what replaced it, the rules that it supports. Counts no reference."
     ),
-    input_model=FactReference,
-    output_model=FactDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/facts/{fact_id}"),),
 )

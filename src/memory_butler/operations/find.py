@@ -46,12 +46,7 @@ FIND = Operation(
         "Search facts, rules, episodes and entities as you type, faded ones too. Leaves no "
         "trace: for agents memory_search is the tool."
     ),
-    input_model=FindInput,
-    output_model=FindOutput,
     handler=_find,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/find"),),
 )

@@ -82,13 +82,8 @@ GRAPH = Operation(
     name="journal_fragments",
     title="Fragments of a journal",
     description="What the companion has come to know, as a graph; now, or as it was known then.",
-    input_model=GraphInput,
-    output_model=GraphOutput,
     handler=on_journal(_graph),
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/fragments"),),
 )
 
@@ -151,13 +146,8 @@ FRAGMENT = Operation(
     name="journal_fragment",
     title="One fragment",
     description="A fragment with its tiers, edges, former states, and the messages it rests on.",
-    input_model=FragmentInput,
-    output_model=FragmentOutput,
     handler=on_journal(_fragment),
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/fragment"),),
 )
 
@@ -215,13 +205,8 @@ RUNS = Operation(
     name="journal_runs",
     title="Maintenance runs",
     description="When the journal was compiled, by which model, and how that went.",
-    input_model=RunsInput,
-    output_model=RunsOutput,
     handler=_runs,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/runs"),),
 )
 
@@ -251,13 +236,8 @@ RUN = Operation(
     name="journal_run",
     title="One maintenance run",
     description="A run with everything that it changed, before and after.",
-    input_model=RunInput,
-    output_model=RunOutput,
     handler=on_journal(run_of),
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/runs/{run_id}"),),
 )
 
@@ -320,11 +300,8 @@ MAINTAIN = Operation(
         "Maintenance: let the server's language model read what was said since the last run and "
         "bring the fragments up to date. Runs on a schedule where configured; call it when asked."
     ),
-    input_model=MaintainInput,
-    output_model=MaintainOutput,
     handler=_maintain,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/journal/{companion}/runs"),),
 )
 
@@ -381,13 +358,8 @@ LEARNED = Operation(
         "What maintenance changed in the companion's fragments within some days, before and after, "
         "and whether a person has approved it."
     ),
-    input_model=LearnedInput,
-    output_model=LearnedOutput,
     handler=on_journal(_learned),
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/learned"),),
 )
 
@@ -415,11 +387,8 @@ KEEP = Operation(
     name="journal_keep",
     title="Approve what it learned",
     description="Note that a person approves what a run changed. It holds before that, too.",
-    input_model=KeepInput,
-    output_model=KeepOutput,
     handler=on_journal(_keep),
     needs="write",
-    toolset=None,
     idempotent=True,
     routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/keep"),),
 )
@@ -453,11 +422,8 @@ UNDO = Operation(
     description=(
         "Undo what a maintenance run changed, or some of it, if no later run has built on it."
     ),
-    input_model=UndoInput,
-    output_model=JournalUndoOutput,
     handler=on_journal(_undo),
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/undo"),),
 )

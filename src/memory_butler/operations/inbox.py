@@ -73,12 +73,7 @@ INBOX = Operation(
         "order of what a decision is worth: how open it is (by calibration) and how much it is "
         "used."
     ),
-    input_model=InboxInput,
-    output_model=InboxOutput,
     handler=_inbox,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/inbox"),),
 )

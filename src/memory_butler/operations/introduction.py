@@ -85,8 +85,6 @@ INTRODUCE = Operation(
         "Tell the journal the companion's name, the user's, where the user lives and how they want "
         "to be talked with. Ask for them in a first conversation. The prompt begins with it."
     ),
-    input_model=IntroduceInput,
-    output_model=IntroduceOutput,
     handler=_introduce,
     needs="write",
     toolset="journal",

@@ -79,11 +79,8 @@ PUT = Operation(
         "Write records of a program's own, each in place of the one of its name, or delete them. "
         "They are no memories: nothing is learned from them and recall does not see them."
     ),
-    input_model=PutItemsInput,
-    output_model=PutItemsOutput,
     handler=_put,
     needs="write",
-    toolset=None,
     idempotent=True,
     destructive=True,
     routes=(Route("POST", "/api/items"),),
@@ -113,13 +110,8 @@ GET = Operation(
     name="items_get",
     title="Read records",
     description="Records of a program's own, by their names.",
-    input_model=GetItemsInput,
-    output_model=GetItemsOutput,
     handler=_get,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/get"),),
 )
 
@@ -172,13 +164,8 @@ SEARCH = Operation(
         "Records of a program's own below a namespace, by meaning, by members of their values, or "
         "both. What is known about people and the world is found by memory_recall."
     ),
-    input_model=SearchItemsInput,
-    output_model=SearchItemsOutput,
     handler=_search,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/search"),),
 )
 
@@ -227,13 +214,8 @@ NAMESPACES = Operation(
     name="items_namespaces",
     title="List the namespaces of records",
     description="The namespaces that have records of a program's own.",
-    input_model=NamespacesInput,
-    output_model=NamespacesOutput,
     handler=_namespaces,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/namespaces"),),
 )
 
@@ -267,11 +249,8 @@ APPEND = Operation(
         "Write records of a program's own behind the last one of a namespace, under keys that "
         "count on: a conversation, a log."
     ),
-    input_model=AppendItemsInput,
-    output_model=AppendItemsOutput,
     handler=_append,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/items/append"),),
 )
 
@@ -301,13 +280,8 @@ TAIL = Operation(
     name="items_tail",
     title="Read the last records",
     description="The last records of exactly one namespace, in the order of their keys.",
-    input_model=TailItemsInput,
-    output_model=TailItemsOutput,
     handler=_tail,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/items/tail"),),
 )
 
@@ -336,11 +310,8 @@ POP = Operation(
         "Remove the last record of exactly one namespace and tell it; of several callers each gets "
         "another one."
     ),
-    input_model=OneNamespaceInput,
-    output_model=PopItemOutput,
     handler=_pop,
     needs="write",
-    toolset=None,
     destructive=True,
     routes=(Route("POST", "/api/items/pop"),),
 )
@@ -362,11 +333,8 @@ CLEAR = Operation(
     name="items_clear",
     title="Delete the records of a namespace",
     description="Delete every record of exactly one namespace; those of namespaces below it stay.",
-    input_model=OneNamespaceInput,
-    output_model=ClearItemsOutput,
     handler=_clear,
     needs="write",
-    toolset=None,
     idempotent=True,
     destructive=True,
     routes=(Route("POST", "/api/items/clear"),),

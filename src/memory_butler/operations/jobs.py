@@ -102,13 +102,8 @@ JOBS = Operation(
     name="memory_jobs",
     title="Scheduled jobs",
     description="List the scheduled jobs, when they run, and how the last runs went.",
-    input_model=JobsInput,
-    output_model=JobsOutput,
     handler=_jobs,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     uses_model=True,
     routes=(Route("GET", "/api/memory/jobs"),),
 )
@@ -145,11 +140,8 @@ RUN_JOB = Operation(
         "Run a scheduled job now, in your tenant. Returns when it is done; a consolidation can "
         "take minutes."
     ),
-    input_model=RunJobInput,
-    output_model=RunJobOutput,
     handler=_run,
     needs="admin",
-    toolset=None,
     uses_model=lambda given: given.job == "consolidate",
     routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
 )

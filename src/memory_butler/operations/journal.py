@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import TypeVar, get_type_hints
 
 from pydantic import Field
 
@@ -68,6 +68,9 @@ def on_journal(
     async def handler(memory: Memory, principal: Principal, given: Given) -> Answer:
         return await use(memory, principal, given.companion, lambda one: do(one, given))
 
+    # The shapes of the operation are those of `do`.
+    shapes = get_type_hints(do)
+    handler.__annotations__ |= {"given": shapes["given"], "return": shapes["return"]}
     return handler
 
 
@@ -129,13 +132,8 @@ COMPANIONS = Operation(
     name="journal_companions",
     title="List companions",
     description="List the companions that keep a journal on this server.",
-    input_model=CompanionsInput,
-    output_model=CompanionsOutput,
     handler=_companions,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/companions"),),
 )
 
@@ -252,8 +250,6 @@ LOG = Operation(
         "plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key), "
         'search("…") and plans() are answered in the next prompt.'
     ),
-    input_model=LogInput,
-    output_model=LogOutput,
     handler=_log,
     needs="write",
     toolset="journal",
@@ -295,13 +291,9 @@ STREAM = Operation(
     name="journal_events",
     title="Read the log",
     description="The messages of a journal, the newest first, by speaker or tag.",
-    input_model=StreamInput,
-    output_model=StreamOutput,
     handler=on_journal(stream),
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/events"),),
 )
 
@@ -341,13 +333,9 @@ MIND = Operation(
     name="journal_mind",
     title="What is on its mind",
     description="The companion's working memory: feelings, thoughts, plans, pins, with scores.",
-    input_model=MindInput,
-    output_model=MindOutput,
     handler=on_journal(mind),
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/mind"),),
 )
 
@@ -384,13 +372,9 @@ PROMPT = Operation(
         "The prompt for the companion's answer to the latest message: who it is, what it knows, "
         "what lingers, what it looked up, what was said, within its caps. Changes nothing."
     ),
-    input_model=PromptInput,
-    output_model=AssembledPrompt,
     handler=_prompt,
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     render=lambda output: f"{output.system}\n\n{output.user}".lstrip(),
     routes=(Route("GET", "/api/journal/{companion}/prompt"),),
 )
@@ -422,13 +406,9 @@ RECALL = Operation(
     name="journal_recall",
     title="Look up a key",
     description="What the companion knows of a key, and of what is connected with it.",
-    input_model=RecallKeyInput,
-    output_model=RecalledFragment,
     handler=on_journal(recall),
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/recall"),),
 )
 
@@ -458,13 +438,9 @@ PLANS = Operation(
     name="journal_plans",
     title="Look up plans",
     description="Everything active, what is due first: by topic, or by a phrase for the time.",
-    input_model=PlansInput,
-    output_model=PlansOutput,
     handler=on_journal(plans),
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/journal/{companion}/plans"),),
 )
 
@@ -530,13 +506,9 @@ SEARCH = Operation(
         "Find messages of the whole conversation, however long ago, by their words and their "
         "meaning, each with its date and with what was said before and after it."
     ),
-    input_model=SearchLogInput,
-    output_model=FoundMessages,
     handler=on_journal(search),
     needs="read",
     toolset="journal",
-    read_only=True,
-    idempotent=True,
     render=_search_text,
     routes=(Route("GET", "/api/journal/{companion}/search"),),
 )
@@ -572,8 +544,6 @@ END_SESSION = Operation(
         "End the conversation for now. Where the bridge to memory is on, what was "
         "said becomes an episode; otherwise nothing happens."
     ),
-    input_model=EndSessionInput,
-    output_model=EndSessionOutput,
     handler=_end_session,
     needs="write",
     toolset="journal",

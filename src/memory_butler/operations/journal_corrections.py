@@ -169,8 +169,6 @@ REMEMBER = Operation(
         "Keep exactly this text in the companion's working memory, as a pin or a plan, when the "
         "user asks for that beside the conversation. journal_undo_latest takes it back."
     ),
-    input_model=RememberInput,
-    output_model=RememberedOutput,
     handler=_remember,
     needs="write",
     toolset="journal",
@@ -184,8 +182,6 @@ FORGET = Operation(
         "Drop an item of the companion's working memory when the user asks for that; the log keeps "
         "what was said. journal_undo_latest takes it back."
     ),
-    input_model=ForgetInput,
-    output_model=CorrectedOutput,
     handler=on_journal(_forget),
     needs="write",
     toolset="journal",
@@ -200,8 +196,6 @@ EDIT = Operation(
         "Put another text in the place of an item of working memory when the user corrects it. "
         "journal_undo_latest takes it back."
     ),
-    input_model=EditInput,
-    output_model=EditedOutput,
     handler=_edit,
     needs="write",
     toolset="journal",
@@ -216,8 +210,6 @@ UNDO = Operation(
         "Take back what the latest message or correction changed in working memory: what it kept "
         "is dropped, what it ended is kept again. Called again, the one before, twenty at most."
     ),
-    input_model=UndoMindInput,
-    output_model=CorrectedOutput,
     handler=on_journal(_undo),
     needs="write",
     toolset="journal",

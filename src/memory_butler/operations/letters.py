@@ -43,13 +43,8 @@ ADDRESS = Operation(
         "For programs that keep episodes on disk while the server is away: the public key to which "
         "they seal them. Only the server can open them, until the tenant is erased."
     ),
-    input_model=AddressInput,
-    output_model=AddressOutput,
     handler=_address,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/letters/address"),),
 )
 
@@ -79,11 +74,8 @@ DELIVER = Operation(
         "Store an episode that a program has sealed to the address of its tenant. It is stored as "
         "by memory_store_episode, and trusted no more."
     ),
-    input_model=DeliverInput,
-    output_model=StoredEpisode,
     handler=_deliver,
     needs="write",
-    toolset=None,
     when_unavailable=lambda _given, error: StoredEpisode(error=f"not stored: {error}"),
     routes=(Route("POST", "/api/memory/letters", status=201),),
 )

@@ -39,13 +39,8 @@ LIST = Operation(
     name="links_list",
     title="List the links of a memory",
     description="List what a memory is linked to, and how. Links to deleted memories stay.",
-    input_model=LinksInput,
-    output_model=LinksOutput,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=tuple(
         Route(
             "GET",
@@ -95,11 +90,8 @@ CREATE = Operation(
         "Link one memory to another, such as a fact to a rule that it supports. A pair has "
         "one link: linking it again changes nothing."
     ),
-    input_model=LinkInput,
-    output_model=LinkOutput,
     handler=_create,
     needs="write",
-    toolset=None,
     idempotent=True,
     routes=(Route("POST", "/api/memory/links"),),
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel
 
@@ -63,15 +63,19 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Input, Output]):
-    """Name, shapes and handler of one operation.
+    """Name, handler and conditions of one operation; its shapes are those of its handler.
 
     Attributes:
         description: for a model that must choose among the tools: when to use it, and when not.
+        input_model: what the handler takes.
+        output_model: what it returns.
         configured_defaults: defaults of the input that come from the configuration (CFG-03).
-        read_only: it changes no memory. What reading leaves behind (a count of references, a note
-            of what was served, a receipt) is no change of what is remembered (C-153).
+        read_only: it changes no memory; so is whatever `needs` no more than to read. What reading
+            leaves behind (a count of references, a note of what was served, a receipt) is no change
+            of what is remembered (C-153).
         destructive: it may take away or overwrite what is there, not only add to it.
-        idempotent: a second call with the same inputs changes nothing more.
+        idempotent: of one that changes memory: a second call with the same inputs changes nothing
+            more.
         for_peers: a token of the scope `exchange` will do as well.
         open_world: it may reach out, to the provider of a model.
         core: the inputs that the toolset `core` shows; without any it does not offer the operation.
@@ -86,11 +90,9 @@ class Operation(Generic[Input, Output]):
     name: str
     title: str
     description: str
-    input_model: type[Input]
-    output_model: type[Output]
     handler: Callable[[Memory, Principal, Input], Awaitable[Output]]
     needs: Scope
-    toolset: Toolset | None = "memory"
+    toolset: Toolset | None = None
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -102,6 +104,14 @@ class Operation(Generic[Input, Output]):
     render: Callable[[Output], str] | None = None
     uses_model: bool | Callable[[Input], bool] = False
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None
+    input_model: type[Input] = field(init=False)
+    output_model: type[Output] = field(init=False)
+
+    def __post_init__(self) -> None:
+        *_, given, answer = get_type_hints(self.handler).values()
+        object.__setattr__(self, "input_model", given)
+        object.__setattr__(self, "output_model", answer)
+        object.__setattr__(self, "read_only", self.read_only or self.needs == "read")
 
     def asks_model(self, given: Input) -> bool:
         """Whether a language model may be asked for this."""

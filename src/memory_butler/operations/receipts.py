@@ -56,13 +56,8 @@ LIST = Operation(
     name="memory_receipts",
     title="List the receipts of contexts",
     description="List recent contexts, and for whom; each can be explained and replayed.",
-    input_model=ReceiptsInput,
-    output_model=ReceiptList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/contexts"),),
 )
 
@@ -104,13 +99,8 @@ REPLAY = Operation(
         "The block that a session got, byte for byte, from its receipt and from memory as it was "
         "then. Refused (409) when a memory that was weighed is gone."
     ),
-    input_model=ReceiptReference,
-    output_model=Replayed,
     handler=_replay,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay"),),
 )
 
@@ -187,12 +177,7 @@ EXPLAIN = Operation(
         "Why each line is in a context, and what just missed: every memory that was weighed, with "
         "every part of its score, as it was when the context was built."
     ),
-    input_model=ReceiptReference,
-    output_model=ExplainedContext,
     handler=_explain,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/contexts/{receipt_id}"),),
 )

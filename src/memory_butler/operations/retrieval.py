@@ -129,12 +129,9 @@ SEARCH = Operation(
         "Search episodes, facts and rules for something specific, or for what memory_recall did "
         "not find."
     ),
-    input_model=SearchInput,
-    output_model=SearchOutput,
     handler=_search,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     configured_defaults=lambda config: {
         "mode": config.retrieval.default_mode,
         "min_confidence": config.facts.retrieval_confidence_threshold,
@@ -199,12 +196,9 @@ RECALL = Operation(
         "answer or act. When you used a fact and nothing contradicted it, call memory_confirm; "
         "when you followed a rule, report with memory_mark_helpful or memory_mark_harmful."
     ),
-    input_model=RecallInput,
-    output_model=RecallOutput,
     handler=_recall,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     configured_defaults=lambda config: {
         "min_confidence": config.facts.retrieval_confidence_threshold
     },
@@ -317,12 +311,9 @@ CONTEXT = Operation(
         "for the system prompt at the start of a session. Inside a session, use "
         "memory_recall."
     ),
-    input_model=ContextInput,
-    output_model=ContextOutput,
     handler=_context,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     configured_defaults=_context_defaults,
     render=_block,
     when_unavailable=_bare,

@@ -69,10 +69,9 @@ STORE_RULE = Operation(
         "Record a lesson on how to behave. It starts as a candidate and earns trust by "
         "memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."
     ),
-    input_model=StoreRuleInput,
-    output_model=StoredRule,
     handler=_store,
     needs="write",
+    toolset="memory",
     routes=(Route("POST", "/api/memory/rules", status=201),),
 )
 
@@ -118,10 +117,9 @@ MARK_HELPFUL = Operation(
         "Report that you followed a rule and it worked, once for each time. Enough such reports "
         "promote the rule."
     ),
-    input_model=MarkHelpfulInput,
-    output_model=MarkedRule,
     handler=_helped,
     needs="write",
+    toolset="memory",
     render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/helpful"),),
 )
@@ -133,10 +131,9 @@ MARK_HARMFUL = Operation(
         "Report that you followed a rule and it did harm, with the reason. Harm weighs "
         "four times as much as success; a rule that keeps doing harm becomes a warning."
     ),
-    input_model=MarkHarmfulInput,
-    output_model=MarkedRule,
     handler=_harmed,
     needs="write",
+    toolset="memory",
     render=_marked,
     routes=(Route("POST", "/api/memory/rules/{rule_id}/harmful"),),
 )
@@ -193,11 +190,8 @@ EDIT = Operation(
         "With If-Match the edit is refused (409) if somebody else changed it first; the answer has "
         "the rule as it is now."
     ),
-    input_model=EditRuleInput,
-    output_model=EditedRule,
     handler=_edit,
     needs="write",
-    toolset=None,
     routes=(Route("PUT", "/api/memory/rules/{rule_id}"),),
 )
 
@@ -228,11 +222,8 @@ MOVE = Operation(
         "Promote or demote a rule by one step, or switch it off or on, whatever its counts say. A "
         "disabled rule is left out of retrieval as if it were forgotten."
     ),
-    input_model=MoveRuleInput,
-    output_model=EditedRule,
     handler=_move,
     needs="write",
-    toolset=None,
     routes=(
         _by_hand("promote", "Promote a rule by one step"),
         _by_hand("demote", "Demote a rule by one step"),

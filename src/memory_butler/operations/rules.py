@@ -100,13 +100,8 @@ LIST = Operation(
     name="rules_list",
     title="List rules",
     description="List rules by any of these criteria. Counts no reference.",
-    input_model=ListRulesInput,
-    output_model=RuleList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(
         Route("GET", "/api/memory/rules"),
         Route(
@@ -159,12 +154,7 @@ LOOK = Operation(
         "One rule in any state, with the history of its use, what it came from, and how "
         "its confidence fades. Counts no reference."
     ),
-    input_model=RuleReference,
-    output_model=RuleDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/rules/{rule_id}"),),
 )

@@ -56,13 +56,8 @@ LIST = Operation(
     name="sessions_list",
     title="List sessions",
     description="List the sessions that stored or read memories.",
-    input_model=ListSessionsInput,
-    output_model=SessionList,
     handler=_list,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/sessions"),),
 )
 
@@ -115,12 +110,7 @@ LOOK = Operation(
     name="session_look",
     title="Look at a session",
     description="The episodes, facts and rules that came from one session, and what it was given.",
-    input_model=SessionReference,
-    output_model=SessionDetail,
     handler=_look,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/sessions/{session_id}"),),
 )

@@ -110,12 +110,9 @@ STATS = Operation(
         "How healthy memory is: counts by type and state, waiting episodes, the spread of "
         "confidence, the effectiveness of rules."
     ),
-    input_model=StatsInput,
-    output_model=StatsOutput,
     handler=_stats,
     needs="read",
-    read_only=True,
-    idempotent=True,
+    toolset="memory",
     routes=(Route("GET", "/api/memory/stats"),),
 )
 
@@ -123,13 +120,8 @@ BUTLER_STATS = Operation(
     name="butler_stats",
     title="Statistics of a butler",
     description="The facts and rules that a butler sees, and its own episodes, in figures.",
-    input_model=ButlerStatsInput,
-    output_model=StatsOutput,
     handler=_butler_stats,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/butlers/{butler:path}/memory/stats"),),
 )
 
@@ -184,12 +176,7 @@ TRENDS = Operation(
         "Facts by permanence over time, how episodes flow in and are consolidated, and how "
         "confidence and effectiveness are spread: what charts need."
     ),
-    input_model=TrendsInput,
-    output_model=TrendsOutput,
     handler=_trends,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/trends"),),
 )

@@ -77,13 +77,8 @@ EVENTS = Operation(
     name="events_list",
     title="The timeline",
     description="List every event in memory, newest first.",
-    input_model=EventsInput,
-    output_model=EventList,
     handler=_events,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/events"),),
 )
 
@@ -106,13 +101,8 @@ ACTIVITY_FEED = Operation(
         "What was learned, changed, faded or given up: facts stored, superseded and expired, "
         "rules promoted, demoted and inverted, episodes consolidated; newest first."
     ),
-    input_model=ActivityInput,
-    output_model=EventList,
     handler=_activity,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/activity"),),
 )
 
@@ -189,13 +179,8 @@ DIFF = Operation(
     name="memory_diff",
     title="Compare two moments",
     description="What memory learned, changed and forgot between two moments.",
-    input_model=DiffInput,
-    output_model=Diff,
     handler=_diff,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/memory/diff"),),
 )
 
@@ -216,13 +201,8 @@ HISTORY = Operation(
     name="memory_history",
     title="The events of one memory",
     description="What happened to one memory, newest first.",
-    input_model=HistoryInput,
-    output_model=EventList,
     handler=_history,
     needs="read",
-    toolset=None,
-    read_only=True,
-    idempotent=True,
     routes=tuple(
         Route(
             "GET",

@@ -45,13 +45,9 @@ LIST = Operation(
     name="tokens_list",
     title="List tokens",
     description="List the tokens of your tenant, and when each was last used.",
-    input_model=TokensInput,
-    output_model=TokensOutput,
     handler=_list,
     needs="admin",
-    toolset=None,
     read_only=True,
-    idempotent=True,
     routes=(Route("GET", "/api/tokens"),),
 )
 
@@ -95,11 +91,8 @@ CREATE = Operation(
     name="token_create",
     title="Create a token",
     description="Create a token for your tenant. Only this answer has the secret.",
-    input_model=CreateTokenInput,
-    output_model=CreatedToken,
     handler=_create,
     needs="admin",
-    toolset=None,
     routes=(Route("POST", "/api/tokens", status=201),),
 )
 
@@ -125,11 +118,8 @@ REVOKE = Operation(
     name="token_revoke",
     title="Revoke a token",
     description="Revoke a token of your tenant at once. This cannot be undone.",
-    input_model=TokenReference,
-    output_model=RevokedToken,
     handler=_revoke,
     needs="admin",
-    toolset=None,
     destructive=True,
     routes=(Route("DELETE", "/api/tokens/{token_id}"),),
 )

@@ -116,8 +116,6 @@ UNDO = Operation(
         "later depends on it; the answer says what. Not for a fact that has changed in the world: "
         "store the new one."
     ),
-    input_model=UndoInput,
-    output_model=UndoOutput,
     handler=_undo,
     needs="write",
     toolset="trust",

@@ -60,10 +60,7 @@ UNMASK = Operation(
         "nobody can. A fact is superseded by one with the words as they were given; an episode or "
         "a rule is written over. What was changed since stays as it is."
     ),
-    input_model=UnmaskInput,
-    output_model=UnmaskOutput,
     handler=_unmask,
     needs="write",
-    toolset=None,
     routes=(Route("POST", "/api/memory/unmask"),),
 )

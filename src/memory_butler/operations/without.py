@@ -73,12 +73,8 @@ CONTEXT_WITHOUT = Operation(
         "lines leave it, and which come in. Nothing is forgotten by it; to see whether a memory "
         "matters before you do."
     ),
-    input_model=WithoutInput,
-    output_model=WithoutOutput,
     handler=_without,
     needs="read",
     toolset="trust",
-    read_only=True,
-    idempotent=True,
     routes=(Route("POST", "/api/memory/context/without"),),
 )

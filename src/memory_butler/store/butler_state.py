@@ -12,19 +12,19 @@ SQL = load("butler_state")
 
 async def get(tx: Transaction, butler: str, key: str) -> Row | None:
     """`value` and `updated_at` of a key; None if it has none."""
-    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, butler, key))
+    return optional(await tx.fetchrow(SQL["get"], butler, key))
 
 
 async def set_value(tx: Transaction, butler: str, key: str, value: Any, now: datetime) -> None:
     """Put a value in place of whatever was there."""
-    await tx.connection.execute(SQL["set"], tx.tenant, butler, key, value, now)
+    await tx.execute(SQL["set"], butler, key, value, now)
 
 
 async def list_keys(tx: Transaction, butler: str, prefix: str, after: str, limit: int) -> list[Row]:
     """`key`, `value` and `updated_at` of up to `limit` keys after `after`, in their order."""
-    return rows(await tx.connection.fetch(SQL["list"], tx.tenant, butler, prefix, after, limit))
+    return rows(await tx.fetch(SQL["list"], butler, prefix, after, limit))
 
 
 async def delete(tx: Transaction, butler: str, key: str) -> bool:
     """Remove a key; whether there was one."""
-    return bool(await tx.connection.fetchval(SQL["delete"], tx.tenant, butler, key))
+    return bool(await tx.fetchval(SQL["delete"], butler, key))

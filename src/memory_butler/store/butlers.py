@@ -9,4 +9,4 @@ SQL = load("butlers")
 
 async def known(tx: Transaction, name: str | None = None) -> list[Row]:
     """Every butler, or the one of this name, by name, with its figures."""
-    return rows(await tx.connection.fetch(SQL["all"], tx.tenant, name))
+    return rows(await tx.fetch(SQL["all"], name))

@@ -26,5 +26,5 @@ async def outcomes(
     `at`, `confidence`, `decay_rate` and `last_confirmed_at` are of the state just before;
     `old_from`, `new_from` and `same_text` are set where a fact was superseded.
     """
-    given = (tx.tenant, list(types), since, memory_type, scope, limit)
-    return rows(await tx.connection.fetch(SQL["outcomes"], *given))
+    given = (list(types), since, memory_type, scope, limit)
+    return rows(await tx.fetch(SQL["outcomes"], *given))

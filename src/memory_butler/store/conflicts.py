@@ -21,6 +21,6 @@ class Pair:
 
 async def find(tx: Transaction, limit: int, offset: int) -> tuple[int, list[Pair]]:
     """A part of the open pairs, the newest first, and how many there are; 0 beyond the last."""
-    found = await tx.connection.fetch(SQL["list"], tx.tenant, limit, offset)
+    found = await tx.fetch(SQL["list"], limit, offset)
     pairs = [Pair(row["kind"], row["earlier_id"], row["later_id"]) for row in found]
     return (found[0]["total"] if found else 0), pairs

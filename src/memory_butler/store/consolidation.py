@@ -45,19 +45,19 @@ class RunOutcome:
 
 async def waiting(tx: Transaction, now: datetime) -> dict[tuple[str, Trust], int]:
     """How many episodes may be claimed now, by butler, in the order of the names, and by trust."""
-    found = await tx.connection.fetch(SQL["waiting"], tx.tenant, now)
+    found = await tx.fetch(SQL["waiting"], now)
     return {(row["butler"], Trust(row["trust"])): row["episodes"] for row in found}
 
 
 async def left(tx: Transaction, now: datetime) -> dict[str, int]:
     """How many episodes are not consolidated, by butler, whether they may be claimed now or not."""
-    found = await tx.connection.fetch(SQL["left"], tx.tenant, now)
+    found = await tx.fetch(SQL["left"], now)
     return {row["butler"]: row["episodes"] for row in found}
 
 
 async def exhausted(tx: Transaction, butler: str, now: datetime, max_attempts: int) -> list[UUID]:
     """Episodes whose workers died more often than is allowed, locked."""
-    found = await tx.connection.fetch(SQL["exhausted"], tx.tenant, butler, now, max_attempts)
+    found = await tx.fetch(SQL["exhausted"], butler, now, max_attempts)
     return [row["id"] for row in found]
 
 
@@ -72,25 +72,20 @@ async def claim(
 ) -> list[Claimed]:
     """Take up to `limit` waiting episodes of a butler and level of trust, the oldest first; nobody
     else gets them before `until`. Of several who claim at once, one goes after the other."""
-    await tx.connection.execute(SQL["take_turns"], tx.tenant, butler)
-    found = await tx.connection.fetch(
-        SQL["claim"], tx.tenant, butler, now, limit, run_id, until, trust
-    )
+    await tx.execute(SQL["take_turns"], butler)
+    found = await tx.fetch(SQL["claim"], butler, now, limit, run_id, until, trust)
     claimed = [_claimed(record) for record in found]
     return sorted(claimed, key=lambda one: (one.created_at, one.id))
 
 
 async def give_back(tx: Transaction, run_id: UUID, ids: Sequence[UUID]) -> None:
     """Return episodes that the model was not shown."""
-    await tx.connection.execute(SQL["give_back"], tx.tenant, run_id, list(ids))
+    await tx.execute(SQL["give_back"], run_id, list(ids))
 
 
 async def held(tx: Transaction, run_id: UUID, now: datetime) -> list[Claimed]:
     """The episodes that a run still holds, locked until commit: the fence of every outcome."""
-    return [
-        _claimed(record)
-        for record in await tx.connection.fetch(SQL["held"], tx.tenant, run_id, now)
-    ]
+    return [_claimed(record) for record in await tx.fetch(SQL["held"], run_id, now)]
 
 
 def _claimed(record: Mapping[str, Any]) -> Claimed:
@@ -105,27 +100,27 @@ async def end_claim(
     retry_at: datetime | None = None,
 ) -> None:
     """Write how it ended for episodes that the caller has locked."""
-    await tx.connection.execute(SQL["end_claim"], tx.tenant, list(ids), status, error, retry_at)
+    await tx.execute(SQL["end_claim"], list(ids), status, error, retry_at)
 
 
 async def known_facts(tx: Transaction, butler: str, trust: Trust, limit: int) -> list[Row]:
     """Active facts that the butler may see, trusted so far, the newest first (C-52)."""
-    return rows(await tx.connection.fetch(SQL["known_facts"], tx.tenant, butler, limit, trust))
+    return rows(await tx.fetch(SQL["known_facts"], butler, limit, trust))
 
 
 async def known_rules(tx: Transaction, butler: str, trust: Trust, limit: int) -> list[Row]:
     """Rules, not forgotten, that the butler may see, trusted so far, the newest first (C-52)."""
-    return rows(await tx.connection.fetch(SQL["known_rules"], tx.tenant, butler, limit, trust))
+    return rows(await tx.fetch(SQL["known_rules"], butler, limit, trust))
 
 
 async def facts_by_id(tx: Transaction, ids: Sequence[UUID]) -> list[Row]:
     """Facts as the model was shown them."""
-    return rows(await tx.connection.fetch(SQL["facts_by_id"], tx.tenant, list(ids)))
+    return rows(await tx.fetch(SQL["facts_by_id"], list(ids)))
 
 
 async def rules_by_id(tx: Transaction, ids: Sequence[UUID]) -> list[Row]:
     """Rules as the model was shown them."""
-    return rows(await tx.connection.fetch(SQL["rules_by_id"], tx.tenant, list(ids)))
+    return rows(await tx.fetch(SQL["rules_by_id"], list(ids)))
 
 
 async def begin_run(
@@ -139,24 +134,13 @@ async def begin_run(
     now: datetime,
 ) -> None:
     """Open the record of a run."""
-    await tx.connection.execute(
-        SQL["begin_run"],
-        tx.tenant,
-        run_id,
-        butler,
-        trigger_source,
-        model,
-        episodes,
-        shown,
-        now,
-    )
+    await tx.execute(SQL["begin_run"], run_id, butler, trigger_source, model, episodes, shown, now)
 
 
 async def end_run(tx: Transaction, run_id: UUID, outcome: RunOutcome, now: datetime) -> None:
     """Close the record of a run."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["end_run"],
-        tx.tenant,
         run_id,
         outcome.status,
         outcome.counts,
@@ -170,57 +154,57 @@ async def end_run(tx: Transaction, run_id: UUID, outcome: RunOutcome, now: datet
 
 async def run(tx: Transaction, run_id: UUID) -> Row | None:
     """The record of one run."""
-    return optional(await tx.connection.fetchrow(SQL["run"], tx.tenant, run_id))
+    return optional(await tx.fetchrow(SQL["run"], run_id))
 
 
 async def runs(tx: Transaction, limit: int) -> list[Row]:
     """The latest runs, newest first."""
-    return rows(await tx.connection.fetch(SQL["runs"], tx.tenant, limit))
+    return rows(await tx.fetch(SQL["runs"], limit))
 
 
 async def tokens_since(tx: Transaction, moment: datetime) -> int:
     """Tokens, in and out, that runs begun since `moment` have used."""
-    used: int = await tx.connection.fetchval(SQL["tokens_since"], tx.tenant, moment)
+    used: int = await tx.fetchval(SQL["tokens_since"], moment)
     return used
 
 
 async def abandon_stale(tx: Transaction, now: datetime, before: datetime) -> None:
     """Close the records of runs whose worker is gone."""
-    await tx.connection.execute(SQL["abandon_stale"], tx.tenant, now, before)
+    await tx.execute(SQL["abandon_stale"], now, before)
 
 
 async def dead_letters(tx: Transaction, limit: int) -> list[Row]:
     """Episodes that consolidation gave up on, the oldest first."""
-    return rows(await tx.connection.fetch(SQL["dead_letters"], tx.tenant, limit))
+    return rows(await tx.fetch(SQL["dead_letters"], limit))
 
 
 async def dead_letters_for_update(tx: Transaction, ids: Sequence[UUID] | None) -> list[UUID]:
     """Those of the episodes, or all, that were given up on, locked."""
     wanted = None if ids is None else list(ids)
-    found = await tx.connection.fetch(SQL["dead_letters_for_update"], tx.tenant, wanted)
+    found = await tx.fetch(SQL["dead_letters_for_update"], wanted)
     return [row["id"] for row in found]
 
 
 async def revive(tx: Transaction, ids: Sequence[UUID], expires_at: datetime) -> None:
     """Let given-up episodes be tried anew, and live until `expires_at` at least."""
-    await tx.connection.execute(SQL["revive"], tx.tenant, list(ids), expires_at)
+    await tx.execute(SQL["revive"], list(ids), expires_at)
 
 
 async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> int:
     """How many episodes will expire before `until` without having been consolidated."""
-    count: int = await tx.connection.fetchval(SQL["expiring_unread"], tx.tenant, now, until)
+    count: int = await tx.fetchval(SQL["expiring_unread"], now, until)
     return count
 
 
 async def short_lived(tx: Transaction, ttl: timedelta, now: datetime) -> list[UUID]:
     """The episodes that still wait and would expire before `ttl` is over, locked."""
-    found = await tx.connection.fetch(SQL["short_lived"], tx.tenant, ttl, now)
+    found = await tx.fetch(SQL["short_lived"], ttl, now)
     return [row["id"] for row in found]
 
 
 async def extend(tx: Transaction, ids: Sequence[UUID], ttl: timedelta) -> None:
     """Let episodes live for so long, counted from when they were stored."""
-    await tx.connection.execute(SQL["extend"], tx.tenant, ttl, list(ids))
+    await tx.execute(SQL["extend"], ttl, list(ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,15 +227,13 @@ async def served_to(
 ) -> list[ServedAnswer]:
     """What memory handed to these sessions until a moment; and since another to the butler, or to
     nobody in particular. The newest `limit` answers, the newest first."""
-    found = await tx.connection.fetch(
-        SQL["served_to"], tx.tenant, list(sessions), butler, since, until, limit
-    )
+    found = await tx.fetch(SQL["served_to"], list(sessions), butler, since, until, limit)
     return [ServedAnswer(**dict(row)) for row in found]
 
 
 async def served_memories(tx: Transaction, ids: Sequence[UUID], version_id: int) -> list[Row]:
     """Facts and rules among these, with vectors of the given model."""
-    return rows(await tx.connection.fetch(SQL["served_memories"], tx.tenant, list(ids), version_id))
+    return rows(await tx.fetch(SQL["served_memories"], list(ids), version_id))
 
 
 async def bearing_facts(
@@ -266,15 +248,7 @@ async def bearing_facts(
 ) -> list[Row]:
     """Active facts that bear on these episodes, `depth` a retriever and episode, the best first."""
     return rows(
-        await tx.connection.fetch(
-            SQL["bearing_facts"],
-            tx.tenant,
-            butler,
-            list(episodes),
-            trust,
-            now,
-            depth,
-            version_id,
-            limit,
+        await tx.fetch(
+            SQL["bearing_facts"], butler, list(episodes), trust, now, depth, version_id, limit
         )
     )

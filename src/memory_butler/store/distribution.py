@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import asyncpg
 
-from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.domain.errors import ConfigurationError
 from memory_butler.store.migrations.functions import FIRST
 from memory_butler.store.queries import load
 from memory_butler.store.schema import Roles, quoted
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe, untenanted
+from memory_butler.store.transaction import untenanted
 
 SQL = load("distribution")
 
@@ -415,15 +415,3 @@ WHERE isactive AND shouldhaveshards AND noderole = 'primary'
   AND NOT citus_check_connection_to_node(nodename, nodeport)
 ORDER BY 1
 """
-
-
-async def connected(dsn: str) -> "asyncpg.Connection[asyncpg.Record]":
-    """A connection for it.
-
-    Raises:
-        Unavailable: the database cannot be reached, or refuses the login.
-    """
-    try:
-        return await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
-    except OUTAGES as error:
-        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error

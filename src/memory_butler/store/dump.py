@@ -24,8 +24,8 @@ from memory_butler.domain.errors import (
 from memory_butler.store import sections
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.queries import load
-from memory_butler.store.schema import Roles, quoted
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+from memory_butler.store.schema import Roles, database_of, quoted, revision_of
+from memory_butler.store.transaction import connected
 
 # Rows, and the sum of the hashes of their texts, by "tenant table".
 Counts = Mapping[str, tuple[int, str]]
@@ -99,14 +99,12 @@ async def one_moment(admin_dsn: str) -> AsyncIterator[Moment]:
                 "--admin-dsn, as for `memory-butler db init`"
             ) from error
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            yield Moment(admin_dsn, connection, owner, await _revision(connection))
-
-
-async def _revision(connection: asyncpg.Connection) -> str:
-    if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
-        raise ConfigurationError("there is nothing to back up: the database has no schema yet")
-    found: str = await connection.fetchval("SELECT version_num FROM alembic_version")
-    return found
+            revision = await revision_of(connection)
+            if revision is None:
+                raise ConfigurationError(
+                    "there is nothing to back up: the database has no schema yet"
+                )
+            yield Moment(admin_dsn, connection, owner, revision)
 
 
 async def count(connection: asyncpg.Connection) -> Counts:
@@ -252,24 +250,6 @@ async def run(program: str, dsn: str | None, options: Sequence[str]) -> str:
             raise Unavailable("the disk is full: free some space and try again")
         raise Conflict(f"{program} failed: {said}")
     return output.decode(errors="replace")
-
-
-@asynccontextmanager
-async def connected(dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection of its own, closed when the block ends."""
-    try:
-        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
-    except OUTAGES as error:
-        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
-    try:
-        yield connection
-    finally:
-        await connection.close()
-
-
-def database_of(dsn: str) -> str:
-    """The name of the database that a DSN leads to."""
-    return unquote(urlsplit(dsn).path.lstrip("/"))
 
 
 def with_database(dsn: str, name: str) -> str:

@@ -32,38 +32,34 @@ async def insert(
 ) -> Row | None:
     """Register an entity; None where name and type are taken."""
     return optional(
-        await tx.connection.fetchrow(
-            SQL["insert"], tx.tenant, id, canonical_name, entity_type, aliases, metadata, now
-        )
+        await tx.fetchrow(SQL["insert"], id, canonical_name, entity_type, aliases, metadata, now)
     )
 
 
 async def get(tx: Transaction, id: UUID) -> Row | None:
     """One entity, a merged one too."""
-    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["get"], id))
 
 
 async def share(tx: Transaction, id: UUID) -> Row | None:
     """One entity, kept from being merged away until commit."""
-    return optional(await tx.connection.fetchrow(SQL["share"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["share"], id))
 
 
 async def named(tx: Transaction, canonical_name: str, entity_type: str) -> Row | None:
     """The entity that holds this name and type."""
-    return optional(
-        await tx.connection.fetchrow(SQL["named"], tx.tenant, canonical_name, entity_type)
-    )
+    return optional(await tx.fetchrow(SQL["named"], canonical_name, entity_type))
 
 
 async def exactly_named(tx: Transaction, name: str) -> UUID | None:
     """The one entity of this name or alias, kept from being merged away until commit."""
-    found = await tx.connection.fetch(SQL["exactly_named"], tx.tenant, name)
+    found = await tx.fetch(SQL["exactly_named"], name)
     return found[0]["id"] if len(found) == 1 else None
 
 
 async def lock(tx: Transaction, ids: list[UUID]) -> dict[UUID, Row]:
     """Those of the entities that exist, locked in id order (MRG-01)."""
-    return {row["id"]: row for row in rows(await tx.connection.fetch(SQL["lock"], tx.tenant, ids))}
+    return {row["id"]: row for row in rows(await tx.fetch(SQL["lock"], ids))}
 
 
 async def update(
@@ -75,21 +71,13 @@ async def update(
     now: datetime,
 ) -> Row:
     """Write an entity anew."""
-    return dict(
-        await tx.connection.fetchrow(
-            SQL["update"], tx.tenant, id, canonical_name, aliases, metadata, now
-        )
-    )
+    return dict(await tx.fetchrow(SQL["update"], id, canonical_name, aliases, metadata, now))
 
 
 async def candidates(tx: Transaction, name: str, entity_type: str | None) -> list[Row]:
     """Entities that the name hits exactly, by alias, or as part of a name (RES-01..03)."""
     pattern = _pattern(name)
-    return rows(
-        await tx.connection.fetch(
-            SQL["candidates"], tx.tenant, name, pattern, entity_type, MAX_CANDIDATES
-        )
-    )
+    return rows(await tx.fetch(SQL["candidates"], name, pattern, entity_type, MAX_CANDIDATES))
 
 
 async def fuzzy(
@@ -102,14 +90,8 @@ async def fuzzy(
     try:
         async with tx.connection.transaction():
             return rows(
-                await tx.connection.fetch(
-                    SQL["fuzzy"],
-                    tx.tenant,
-                    name,
-                    entity_type,
-                    known,
-                    FUZZY_THRESHOLD,
-                    MAX_CANDIDATES,
+                await tx.fetch(
+                    SQL["fuzzy"], name, entity_type, known, FUZZY_THRESHOLD, MAX_CANDIDATES
                 )
             )
     except asyncpg.UndefinedFunctionError:
@@ -129,16 +111,14 @@ async def page(
     `text` is part of a name or alias; `merged` asks for those merged away, or for the others.
     """
     pattern = None if text is None else _pattern(text)
-    criteria = (tx.tenant, entity_type, merged, pattern)
-    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return Listed(
-        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
-    )
+    criteria = (entity_type, merged, pattern)
+    total: int = await tx.fetchval(SQL["count"], *criteria)
+    return Listed(total, rows(await tx.fetch(SQL["page"], *criteria, part.limit, part.offset)))
 
 
 async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """A line of text for each: `label`, `state`, `created_at`."""
-    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["labels"], ids))
 
 
 async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:
@@ -146,7 +126,7 @@ async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:
 
     Each row: `id`, `canonical_name`, `entity_type`, `aliases`.
     """
-    found = rows(await tx.connection.fetch(SQL["for_map"], tx.tenant, limit))
+    found = rows(await tx.fetch(SQL["for_map"], limit))
     totals = [row.pop("total") for row in found]
     return (totals[0] if totals else 0), found
 

@@ -61,9 +61,8 @@ class CleanupCounts:
 
 async def insert(tx: Transaction, episode: NewEpisode, embedded: Embedded) -> None:
     """Store one episode."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["insert"],
-        tx.tenant,
         episode.id,
         episode.butler,
         episode.session_id,
@@ -107,72 +106,68 @@ async def insert_many(tx: Transaction, found: Sequence[tuple[NewEpisode, str]]) 
             if one.consolidation_status == status
         ]
         *columns, trusts = (list(column) for column in zip(*of_status, strict=True))
-        await tx.connection.execute(SQL["insert_many"], tx.tenant, *columns, status, trusts)
+        await tx.execute(SQL["insert_many"], *columns, status, trusts)
 
 
 async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
     """One episode, its reference counter bumped (STO-09)."""
-    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
+    return optional(await tx.fetchrow(SQL["get"], id, now))
 
 
 async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are still there; no reference is counted."""
-    return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["many"], ids))
 
 
 async def last_occurred(tx: Transaction, ids: Sequence[UUID]) -> datetime | None:
     """When the last of them happened; None: none is there any more."""
-    moment: datetime | None = await tx.connection.fetchval(
-        SQL["last_occurred"], tx.tenant, list(ids)
-    )
+    moment: datetime | None = await tx.fetchval(SQL["last_occurred"], list(ids))
     return moment
 
 
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still there."""
-    return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
+    return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
 async def expiry_for_update(tx: Transaction, id: UUID) -> datetime | None:
     """When an episode expires, the row locked until commit; None if there is none."""
-    expires_at: datetime | None = await tx.connection.fetchval(
-        SQL["expiry_for_update"], tx.tenant, id
-    )
+    expires_at: datetime | None = await tx.fetchval(SQL["expiry_for_update"], id)
     return expires_at
 
 
 async def set_expiry(tx: Transaction, id: UUID, expires_at: datetime) -> None:
     """Move the moment of expiry (STO-12)."""
-    await tx.connection.execute(SQL["set_expiry"], tx.tenant, id, expires_at)
+    await tx.execute(SQL["set_expiry"], id, expires_at)
 
 
 async def exists(tx: Transaction, id: UUID) -> bool:
     """Whether the tenant has this episode."""
-    return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
+    return await tx.fetchval(SQL["exists"], id) is not None
 
 
 async def cleanup_counts(tx: Transaction, now: datetime) -> CleanupCounts:
     """What a clean-up plan is made of."""
-    row = await tx.connection.fetchrow(SQL["cleanup_counts"], tx.tenant, now)
+    row = await tx.fetchrow(SQL["cleanup_counts"], now)
     return CleanupCounts(**dict(row))
 
 
 async def delete_expired(tx: Transaction, now: datetime, limit: int) -> list[UUID]:
     """Delete up to `limit` expired episodes, the longest expired first; their ids."""
-    found = await tx.connection.fetch(SQL["delete_expired"], tx.tenant, now, limit)
+    found = await tx.fetch(SQL["delete_expired"], now, limit)
     return await _unlinked(tx, [row["id"] for row in found])
 
 
 async def delete_oldest_consolidated(tx: Transaction, limit: int) -> list[UUID]:
     """Delete up to `limit` consolidated episodes, the oldest first; their ids."""
-    found = await tx.connection.fetch(SQL["delete_oldest_consolidated"], tx.tenant, limit)
+    found = await tx.fetch(SQL["delete_oldest_consolidated"], limit)
     return await _unlinked(tx, [row["id"] for row in found])
 
 
 async def unlink(tx: Transaction, deleted: Sequence[UUID]) -> None:
     """Have no fact and no rule name a deleted episode as its source."""
     for name in ("unlink_facts", "unlink_rules"):
-        await tx.connection.execute(SQL[name], tx.tenant, list(deleted))
+        await tx.execute(SQL[name], list(deleted))
 
 
 async def _unlinked(tx: Transaction, deleted: list[UUID]) -> list[UUID]:
@@ -183,7 +178,7 @@ async def _unlinked(tx: Transaction, deleted: list[UUID]) -> list[UUID]:
 
 async def count(tx: Transaction) -> int:
     """How many episodes the tenant has."""
-    total: int = await tx.connection.fetchval(SQL["count"], tx.tenant)
+    total: int = await tx.fetchval(SQL["count"])
     return total
 
 
@@ -191,7 +186,6 @@ async def page(tx: Transaction, wanted: EpisodeFilter, now: datetime, part: Part
     """One part of the episodes that are wanted, in one of `EpisodeOrder`; see `facts.page`."""
     typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
-        tx.tenant,
         wanted.butler,
         wanted.session_id,
         wanted.statuses,
@@ -214,14 +208,14 @@ async def page(tx: Transaction, wanted: EpisodeFilter, now: datetime, part: Part
 
 async def look(tx: Transaction, id: UUID) -> Row | None:
     """One episode, no reference counted."""
-    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["look"], id))
 
 
 async def labels(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """A line of text for each: `label`, `state`, `created_at` (when it happened)."""
-    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids, now))
+    return rows(await tx.fetch(SQL["labels"], ids, now))
 
 
 async def of_session(tx: Transaction, session_id: UUID, limit: int) -> list[Row]:
     """The episodes of a session, in its order."""
-    return rows(await tx.connection.fetch(SQL["of_session"], tx.tenant, session_id, limit))
+    return rows(await tx.fetch(SQL["of_session"], session_id, limit))

@@ -87,7 +87,7 @@ async def resting(tx: Transaction, episodes: Sequence[UUID], facts: Sequence[UUI
     `kind`, `id`; `drawn`: from episodes at all; `episodes`, `facts`: how many others it rests on;
     `episodes_left`: how many of those are still there, `closest`: how like it the most alike is.
     """
-    return rows(await tx.connection.fetch(SQL["resting"], tx.tenant, list(episodes), list(facts)))
+    return rows(await tx.fetch(SQL["resting"], list(episodes), list(facts)))
 
 
 async def texts(tx: Transaction, doomed: Doomed, limit: int) -> list[Text]:
@@ -97,27 +97,26 @@ async def texts(tx: Transaction, doomed: Doomed, limit: int) -> list[Text]:
         query, ids = SQL[f"texts_of_{kind}"], list(doomed.of(kind)[:limit])
         found += [
             Text(kind, row["id"], row["content"], row["words"], row["embedding"])
-            for row in await tx.connection.fetch(query, tx.tenant, ids)
+            for row in await tx.fetch(query, ids)
         ]
     return found
 
 
 async def messages(tx: Transaction, episode_ids: Sequence[UUID]) -> list[Row]:
     """The messages of journals that became these episodes: `companion`, `first`, `last`."""
-    return rows(await tx.connection.fetch(SQL["messages"], tx.tenant, list(episode_ids)))
+    return rows(await tx.fetch(SQL["messages"], list(episode_ids)))
 
 
 async def of_message(tx: Transaction, companion: str, id: int) -> list[UUID]:
     """The episodes of the sessions that hold a message of a journal."""
-    found = await tx.connection.fetch(SQL["of_message"], tx.tenant, companion, id)
+    found = await tx.fetch(SQL["of_message"], companion, id)
     return [row["id"] for row in found]
 
 
 async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> dict[str, int]:
     """Erase them and all that speaks of them; rows a table."""
-    found: dict[str, int] = await tx.connection.fetchval(
+    found: dict[str, int] = await tx.fetchval(
         SQL["erase_memories"],
-        tx.tenant,
         erasure_id,
         list(doomed.episodes),
         list(doomed.facts),
@@ -125,19 +124,19 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
         list(doomed.entities),
     )
     await episodes.unlink(tx, doomed.episodes)
-    await tx.connection.execute(SQL["unlink_successors"], tx.tenant, list(doomed.facts))
+    await tx.execute(SQL["unlink_successors"], list(doomed.facts))
     return found
 
 
 async def erase_tenant(tx: Transaction) -> dict[str, int]:
     """Erase every row of the tenant; rows a table."""
-    found: dict[str, int] = await tx.connection.fetchval(SQL["erase_tenant"], tx.tenant)
+    found: dict[str, int] = await tx.fetchval(SQL["erase_tenant"])
     return found | {"tokens": await erase_tokens(tx)}
 
 
 async def erase_tokens(tx: Transaction) -> int:
     """Erase the tenant's tokens, and what ticks say of it; how many tokens."""
-    count: int = await tx.connection.fetchval(SQL["erase_tenant_tokens"], tx.tenant)
+    count: int = await tx.fetchval(SQL["erase_tenant_tokens"])
     return count
 
 
@@ -150,18 +149,18 @@ async def record(
     report: Mapping[str, Any],
 ) -> None:
     """Keep what was erased, in the transaction that did it."""
-    await tx.connection.execute(SQL["record"], tx.tenant, id, target, actor, now, report)
+    await tx.execute(SQL["record"], id, target, actor, now, report)
 
 
 async def unfinished(tx: Transaction) -> list[Row]:
     """Erasures that were cut off after their transaction, the oldest first."""
-    return rows(await tx.connection.fetch(SQL["unfinished"], tx.tenant))
+    return rows(await tx.fetch(SQL["unfinished"]))
 
 
 async def finish(tx: Transaction, id: UUID, now: datetime) -> None:
     """Say that nothing is left to do."""
-    await tx.connection.execute(SQL["finish"], tx.tenant, id, now)
+    await tx.execute(SQL["finish"], id, now)
 
 
 async def _ids(tx: Transaction, query: str, *arguments: object) -> list[UUID]:
-    return [row["id"] for row in await tx.connection.fetch(SQL[query], tx.tenant, *arguments)]
+    return [row["id"] for row in await tx.fetch(SQL[query], *arguments)]

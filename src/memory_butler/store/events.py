@@ -40,9 +40,7 @@ async def record(
                 )
                 for id, name, payload in zip(ids, types, payloads, strict=True)
             ]
-        await tx.connection.execute(
-            SQL["insert"], tx.tenant, actor, types, payloads, now, ids, *columns(sealed)
-        )
+        await tx.execute(SQL["insert"], actor, types, payloads, now, ids, *columns(sealed))
         tx.recorded.update(types)
 
 
@@ -60,44 +58,39 @@ class EventFilter:
 async def page(tx: Transaction, wanted: EventFilter, part: Part) -> Listed:
     """One part, newest first, of the events that are wanted."""
     criteria = (
-        tx.tenant,
         wanted.types,
         None if wanted.memory_id is None else str(wanted.memory_id),
         wanted.butler,
         wanted.since,
         wanted.until,
     )
-    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return Listed(
-        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
-    )
+    total: int = await tx.fetchval(SQL["count"], *criteria)
+    return Listed(total, rows(await tx.fetch(SQL["page"], *criteria, part.limit, part.offset)))
 
 
 async def reworded(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
     """Lines of what a rule said `before` and `after`, for those of these events that changed it."""
-    found = await tx.connection.fetch(SQL["reworded"], tx.tenant, ids) if ids else []
+    found = await tx.fetch(SQL["reworded"], ids) if ids else []
     return {row["id"]: row for row in rows(found)}
 
 
 async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
     """The newest events that happened not before `moment`, the oldest of them first."""
-    return rows(await tx.connection.fetch(SQL["since"], tx.tenant, moment, limit))
+    return rows(await tx.fetch(SQL["since"], moment, limit))
 
 
 async def moment_of(tx: Transaction, id: UUID) -> datetime | None:
     """When an event happened; None if there is none."""
-    moment: datetime | None = await tx.connection.fetchval(SQL["moment"], tx.tenant, id)
+    moment: datetime | None = await tx.fetchval(SQL["moment"], id)
     return moment
 
 
 async def last_of(tx: Transaction, memory_id: UUID, type: EventType) -> datetime | None:
     """When this happened to a memory last; None: it never did."""
-    moment: datetime | None = await tx.connection.fetchval(
-        SQL["last_of"], tx.tenant, str(memory_id), type
-    )
+    moment: datetime | None = await tx.fetchval(SQL["last_of"], str(memory_id), type)
     return moment
 
 
 async def by_day(tx: Transaction, since: datetime, types: Sequence[EventType]) -> list[Row]:
     """How many events of each type there were on each UTC day."""
-    return rows(await tx.connection.fetch(SQL["by_day"], tx.tenant, since, list(types)))
+    return rows(await tx.fetch(SQL["by_day"], since, list(types)))

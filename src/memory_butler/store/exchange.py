@@ -27,7 +27,7 @@ async def digests(tx: Transaction, scopes: Sequence[str] | None) -> dict[int, st
 
     `scopes`: of these alone; None: of all.
     """
-    found = await tx.connection.fetch(SQL["digests"], tx.tenant, _listed(scopes))
+    found = await tx.fetch(SQL["digests"], _listed(scopes))
     return {row["part"]: row["digest"] for row in found}
 
 
@@ -43,11 +43,7 @@ async def page(
     `scopes`: facts of these alone; None: of all.
     """
     place = (None, None, None) if after is None else after
-    return rows(
-        await tx.connection.fetch(
-            SQL["page"], tx.tenant, list(parts), *place, limit, _listed(scopes)
-        )
-    )
+    return rows(await tx.fetch(SQL["page"], list(parts), *place, limit, _listed(scopes)))
 
 
 async def rules_page(
@@ -61,21 +57,18 @@ async def rules_page(
 
     `scopes`: rules of these alone, and what they said in these; None: of all.
     """
-    found = await tx.connection.fetch(
-        SQL["rules_page"], tx.tenant, list(parts), after, limit, _listed(scopes)
-    )
-    return rows(found)
+    return rows(await tx.fetch(SQL["rules_page"], list(parts), after, limit, _listed(scopes)))
 
 
 async def rules_there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
     """As `there`, of rules; `text_since`: since when they have their text."""
-    found = await tx.connection.fetch(SQL["rules_there"], tx.tenant, list(ids))
+    found = await tx.fetch(SQL["rules_there"], list(ids))
     return {row["id"]: dict(row) for row in found}
 
 
 async def scopes_of_rules(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
     """Of the rules that are here, whether forgotten or not, their scopes."""
-    found = await tx.connection.fetch(SQL["scopes_of_rules"], tx.tenant, list(ids))
+    found = await tx.fetch(SQL["scopes_of_rules"], list(ids))
     return {row["id"]: row["scope"] for row in found}
 
 
@@ -89,18 +82,18 @@ async def set_rule(
     warning: bool = False,
 ) -> None:
     """Bring a rule into a state; `warning`: and make it one."""
-    await tx.connection.execute(SQL["set_rule"], tx.tenant, id, confirmed, metadata, trust, warning)
+    await tx.execute(SQL["set_rule"], id, confirmed, metadata, trust, warning)
 
 
 async def there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
     """Those that are here, locked; `known_since` their state, `touched` when they changed last."""
-    found = await tx.connection.fetch(SQL["there"], tx.tenant, list(ids))
+    found = await tx.fetch(SQL["there"], list(ids))
     return {row["id"]: dict(row) for row in found}
 
 
 async def ancestors(tx: Transaction, id: UUID) -> frozenset[UUID]:
     """All facts that this one replaced, directly or through others."""
-    found = await tx.connection.fetch(SQL["ancestors"], tx.tenant, id)
+    found = await tx.fetch(SQL["ancestors"], id)
     return frozenset(row["id"] for row in found)
 
 
@@ -108,36 +101,29 @@ async def set_state(
     tx: Transaction, id: UUID, state: State, metadata: dict[str, Any], now: datetime
 ) -> None:
     """Bring a fact into a state; for an active one the caller holds the lock of its key."""
-    await tx.connection.execute(
-        SQL["set_state"],
-        tx.tenant,
-        id,
-        state.validity,
-        state.valid_until,
-        state.confirmed,
-        metadata,
-        now,
+    await tx.execute(
+        SQL["set_state"], id, state.validity, state.valid_until, state.confirmed, metadata, now
     )
 
 
 async def raise_trust(tx: Transaction, id: UUID, trust: Trust) -> None:
     """Trust a fact as somebody does who said the same."""
-    await tx.connection.execute(SQL["raise_trust"], tx.tenant, id, trust)
+    await tx.execute(SQL["raise_trust"], id, trust)
 
 
 async def connect(tx: Transaction) -> None:
     """Name what facts replaced, where that came later than they did."""
-    await tx.connection.execute(SQL["connect"], tx.tenant)
+    await tx.execute(SQL["connect"])
 
 
 async def taken_away(tx: Transaction) -> list[UUID]:
     """Facts and rules that were erased here, or stored here and undone, and are not here again."""
-    return [row["id"] for row in await tx.connection.fetch(SQL["taken_away"], tx.tenant)]
+    return [row["id"] for row in await tx.fetch(SQL["taken_away"])]
 
 
 async def emptied(tx: Transaction) -> datetime | None:
     """When all of the tenant was erased last; None: never."""
-    found: datetime | None = await tx.connection.fetchval(SQL["emptied"], tx.tenant)
+    found: datetime | None = await tx.fetchval(SQL["emptied"])
     return found
 
 

@@ -98,7 +98,7 @@ async def try_lock_key(tx: Transaction, key: FactKey) -> bool:
 
 async def lock_many(tx: Transaction, ids: list[UUID]) -> None:
     """Lock facts in id order, as everyone who locks several does; held until commit."""
-    await tx.connection.execute(SQL["lock_many"], tx.tenant, ids)
+    await tx.execute(SQL["lock_many"], ids)
 
 
 async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
@@ -110,18 +110,18 @@ async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
         query, args = SQL["active_of_entity"], (key.scope, key.entity_id, key.predicate)
     return [
         Holder(id, since, Trust(trust), content)
-        for id, since, trust, content in await tx.connection.fetch(query, tx.tenant, *args)
+        for id, since, trust, content in await tx.fetch(query, *args)
     ]
 
 
 async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[Row]:
     """Statements that wait under this subject and predicate, locked: `id`, `content`."""
-    return rows(await tx.connection.fetch(SQL["waiting_alike"], tx.tenant, subject, predicate))
+    return rows(await tx.fetch(SQL["waiting_alike"], subject, predicate))
 
 
 async def waiting_for(tx: Transaction, new: UUID, old: UUID) -> list[Row]:
     """What waits under the key of `new` to replace `old`, locked: `id`, `trust`, `new_trust`."""
-    return rows(await tx.connection.fetch(SQL["waiting_for"], tx.tenant, new, old))
+    return rows(await tx.fetch(SQL["waiting_for"], new, old))
 
 
 async def forgotten_since(
@@ -130,14 +130,8 @@ async def forgotten_since(
     """The facts on a subject that were forgotten since then, the nearest first, at most 100: `id`,
     `scope`, `predicate`, `content`, and `nearness`: the cosine to what is embedded, 0.0 where
     either has no vector."""
-    found = await tx.connection.fetch(
-        SQL["forgotten_since"],
-        tx.tenant,
-        subject,
-        entity_id,
-        embedded.vector,
-        embedded.version_id,
-        since,
+    found = await tx.fetch(
+        SQL["forgotten_since"], subject, entity_id, embedded.vector, embedded.version_id, since
     )
     return rows(found)
 
@@ -146,9 +140,8 @@ async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest:
     """The permanent facts under a new one's key, and then those whose predicate goes on from its
     own, the nearest first, at most 100, with at most `longest` characters: `id`, `predicate`,
     `content`, `trust`, and `nearness` as above."""
-    found = await tx.connection.fetch(
+    found = await tx.fetch(
         SQL["lasting_of"],
-        tx.tenant,
         key_of(new.predicate),
         new.subject,
         new.entity_id,
@@ -162,27 +155,26 @@ async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest:
 
 async def end_waiting(tx: Transaction, id: UUID, now: datetime) -> None:
     """Retire a statement that waited, for one that says the same or was said later."""
-    await tx.connection.execute(SQL["end_waiting"], tx.tenant, id, now)
+    await tx.execute(SQL["end_waiting"], id, now)
 
 
 async def accept(
     tx: Transaction, id: UUID, now: datetime, trust: Trust, supersedes: UUID | None
 ) -> None:
     """Believe a statement that waited; the caller holds the lock of its key."""
-    await tx.connection.execute(SQL["accept"], tx.tenant, id, now, trust, supersedes)
+    await tx.execute(SQL["accept"], id, now, trust, supersedes)
 
 
 async def supersede(tx: Transaction, id: UUID, now: datetime, true_until: datetime) -> None:
     """Retire a fact for one that began to be true at `true_until`."""
-    await tx.connection.execute(SQL["supersede"], tx.tenant, id, now, true_until)
+    await tx.execute(SQL["supersede"], id, now, true_until)
 
 
 async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
     """Store one fact."""
     period = fact.period
-    await tx.connection.execute(
+    await tx.execute(
         SQL["insert"],
-        tx.tenant,
         fact.id,
         fact.subject,
         fact.predicate,
@@ -212,91 +204,89 @@ async def insert(tx: Transaction, fact: NewFact, embedded: Embedded) -> None:
 
 async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
     """One fact of any validity, its reference counter bumped (STO-09)."""
-    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
+    return optional(await tx.fetchrow(SQL["get"], id, now))
 
 
 async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are still active; no reference is counted."""
-    return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["many"], ids))
 
 
 async def of_any_state(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are there, active or not; no reference is counted."""
-    return rows(await tx.connection.fetch(SQL["of_any_state"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["of_any_state"], ids))
 
 
 async def nearness(tx: Transaction, id: UUID, embedded: Embedded) -> float:
     """The cosine of a fact's vector and another; 0.0 where either has none, or of another model."""
-    found = await tx.connection.fetchval(
-        SQL["nearness"], tx.tenant, id, embedded.vector, embedded.version_id
-    )
+    found = await tx.fetchval(SQL["nearness"], id, embedded.vector, embedded.version_id)
     return float(found or 0.0)
 
 
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still active."""
-    return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
+    return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
 async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
     """Restart the decay of a fact that the caller has locked (STO-10)."""
-    return dict(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
+    return dict(await tx.fetchrow(SQL["confirm"], id, now))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:
     """One fact, locked until commit."""
-    return optional(await tx.connection.fetchrow(SQL["for_update"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["for_update"], id))
 
 
 async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> None:
     """Replace a fact's metadata."""
-    await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
+    await tx.execute(SQL["set_metadata"], id, metadata)
 
 
 async def retract(tx: Transaction, id: UUID, now: datetime) -> None:
     """Forget one fact, recoverably (STO-13, C-24)."""
-    await tx.connection.execute(SQL["retract"], tx.tenant, id, now)
+    await tx.execute(SQL["retract"], id, now)
 
 
 async def restore(tx: Transaction, id: UUID, validity: Validity) -> None:
     """Bring a retracted fact back; for an active one the caller holds the lock of its key."""
-    await tx.connection.execute(SQL["restore"], tx.tenant, id, validity)
+    await tx.execute(SQL["restore"], id, validity)
 
 
 async def exists(tx: Transaction, id: UUID) -> bool:
     """Whether the tenant has this fact, of whatever validity."""
-    return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
+    return await tx.fetchval(SQL["exists"], id) is not None
 
 
 async def of_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
     """Every fact of these entities, of any validity, locked."""
-    return rows(await tx.connection.fetch(SQL["of_entities"], tx.tenant, entity_ids))
+    return rows(await tx.fetch(SQL["of_entities"], entity_ids))
 
 
 async def about_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
     """Every fact of these entities, of any validity, to look at."""
-    return rows(await tx.connection.fetch(SQL["about_entities"], tx.tenant, entity_ids))
+    return rows(await tx.fetch(SQL["about_entities"], entity_ids))
 
 
 async def repoint(tx: Transaction, ids: list[UUID], entity_id: UUID) -> None:
     """Hang facts on another entity."""
-    await tx.connection.execute(SQL["repoint"], tx.tenant, ids, entity_id)
+    await tx.execute(SQL["repoint"], ids, entity_id)
 
 
 async def supersede_many(tx: Transaction, ids: list[UUID], now: datetime) -> None:
     """Retire facts that lost to another."""
-    await tx.connection.execute(SQL["supersede_many"], tx.tenant, ids, now)
+    await tx.execute(SQL["supersede_many"], ids, now)
 
 
 async def set_supersedes(tx: Transaction, id: UUID, superseded_id: UUID) -> None:
     """Name the fact that this one replaced, unless one is named already."""
-    await tx.connection.execute(SQL["set_supersedes"], tx.tenant, id, superseded_id)
+    await tx.execute(SQL["set_supersedes"], id, superseded_id)
 
 
 async def texts_of_entities(tx: Transaction, entity_ids: list[UUID]) -> dict[UUID, list[str]]:
     """Predicate and content of up to 500 active facts of each entity (C-71)."""
     texts: dict[UUID, list[str]] = {}
-    for row in await tx.connection.fetch(SQL["texts_of_entities"], tx.tenant, entity_ids):
+    for row in await tx.fetch(SQL["texts_of_entities"], entity_ids):
         texts.setdefault(row["entity_id"], []).append(f"{row['predicate']} {row['content']}")
     return texts
 
@@ -313,7 +303,6 @@ async def page(tx: Transaction, wanted: FactFilter, now: datetime, part: Part) -
 
     def criteria(ids: list[UUID] | None) -> Sequence[object]:
         return (
-            tx.tenant,
             wanted.scope,
             wanted.butler,
             wanted.subject,
@@ -366,11 +355,11 @@ async def _first(
         return None
     found: list[UUID] | None = None
     if part.order == "confidence":
-        found = await tx.connection.fetchval(SQL["surest"], *criteria, most)
+        found = await tx.fetchval(SQL["surest"], *criteria, most)
     elif part.order == "references":
         # What else is wanted, those of them must meet as well: then it takes more of them.
         enough = most if _is_simple(wanted) else listing.MOST_BY_ID
-        found = await tx.connection.fetchval(SQL["referenced"], *criteria, enough)
+        found = await tx.fetchval(SQL["referenced"], *criteria, enough)
     return found
 
 
@@ -379,35 +368,35 @@ async def _sure_enough(tx: Transaction, least: float | None, now: datetime) -> S
     if not least or tx.past:
         return Sought()
     query = SQL["sure_enough"]
-    return Sought(await tx.connection.fetchval(query, tx.tenant, least, now, listing.MOST_BY_ID))
+    return Sought(await tx.fetchval(query, least, now, listing.MOST_BY_ID))
 
 
 async def look(tx: Transaction, id: UUID) -> Row | None:
     """One fact of any validity, no reference counted; with `superseded_by`."""
-    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["look"], id))
 
 
 async def chain(tx: Transaction, id: UUID, steps: int) -> list[UUID]:
     """The fact and those before and after it in its supersession, up to `steps` either way."""
-    return [row["id"] for row in await tx.connection.fetch(SQL["chain"], tx.tenant, id, steps)]
+    return [row["id"] for row in await tx.fetch(SQL["chain"], id, steps)]
 
 
 async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """A line of text for each: `label`, `state`, `created_at`, `supersedes_id`, its episode."""
-    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["labels"], ids))
 
 
 async def latest_of_butler(tx: Transaction, butler: str, limit: int) -> list[Row]:
     """The active facts that a butler learned last (DASH-17)."""
-    return rows(await tx.connection.fetch(SQL["latest_of_butler"], tx.tenant, butler, limit))
+    return rows(await tx.fetch(SQL["latest_of_butler"], butler, limit))
 
 
 async def for_map(tx: Transaction, now: datetime, limit: int) -> list[Row]:
     """What the newest active facts say: `id`, `entity_id`, `subject`, `trust`,
     `effective_confidence`, and the first 500 characters of `content`."""
-    return rows(await tx.connection.fetch(SQL["for_map"], tx.tenant, now, limit))
+    return rows(await tx.fetch(SQL["for_map"], now, limit))
 
 
 async def of_episodes(tx: Transaction, episode_ids: list[UUID], limit: int) -> list[Row]:
     """The facts that were drawn from these episodes (DASH-16)."""
-    return rows(await tx.connection.fetch(SQL["of_episodes"], tx.tenant, episode_ids, limit))
+    return rows(await tx.fetch(SQL["of_episodes"], episode_ids, limit))

@@ -22,9 +22,9 @@ async def deleted_episodes(
     until: datetime | None = None,
 ) -> tuple[int, list[Row]]:
     """How many episodes were known at a moment and deleted since (until); the newest of them."""
-    given = (tx.tenant, known_at, butler, None if id is None else str(id), until)
-    total: int = await tx.connection.fetchval(SQL["count_deleted"], *given)
-    found = await tx.connection.fetch(SQL["deleted"], *given, limit) if total else []
+    given = (known_at, butler, None if id is None else str(id), until)
+    total: int = await tx.fetchval(SQL["count_deleted"], *given)
+    found = await tx.fetch(SQL["deleted"], *given, limit) if total else []
     return total, rows(found)
 
 
@@ -32,7 +32,7 @@ async def touched(
     tx: Transaction, since: datetime, until: datetime, limit: int
 ) -> list[tuple[Kind, UUID]]:
     """What changed, ran out of time or took another's place after `since` and up to `until`."""
-    found = await tx.connection.fetch(SQL["touched"], tx.tenant, since, until, limit)
+    found = await tx.fetch(SQL["touched"], since, until, limit)
     return [(row["kind"], row["id"]) for row in found]
 
 
@@ -43,7 +43,7 @@ async def learned(
 
     How many, and the newest of them.
     """
-    found = await tx.connection.fetch(SQL["learned"], tx.tenant, since, limit)
+    found = await tx.fetch(SQL["learned"], since, limit)
     total: int = found[0]["total"] if found else 0
     return total, [(row["kind"], row["id"]) for row in found]
 
@@ -59,14 +59,14 @@ async def states(tx: Transaction, ids: Sequence[tuple[Kind, UUID]]) -> dict[tupl
     found: dict[tuple[Kind, UUID], Row] = {}
     for kind, query in queries.items():
         wanted = [id for one, id in ids if one == kind]
-        for row in rows(await tx.connection.fetch(query, tx.tenant, wanted)) if wanted else []:
+        for row in rows(await tx.fetch(query, wanted)) if wanted else []:
             found[kind, row["id"]] = row
     return found
 
 
 async def texts(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
     """What memories of any kind say, as they stand from here; of a long one, the beginning."""
-    found = await tx.connection.fetch(SQL["texts"], tx.tenant, ids) if ids else []
+    found = await tx.fetch(SQL["texts"], ids) if ids else []
     return {row["id"]: row["text"] for row in found}
 
 
@@ -84,5 +84,5 @@ async def changed_by(
         [one.how for one in found],
         [one.gone for one in found],
     )
-    told = await tx.connection.fetch(SQL["changed_by"], tx.tenant, *items, since, until)
+    told = await tx.fetch(SQL["changed_by"], *items, since, until)
     return {row["id"]: row for row in rows(told)}

@@ -11,4 +11,4 @@ SQL = load("imports")
 
 async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     """Those ids under which the tenant has an episode, fact, rule or entity, in whatever state."""
-    return {row["id"] for row in await tx.connection.fetch(SQL["existing"], tx.tenant, list(ids))}
+    return {row["id"] for row in await tx.fetch(SQL["existing"], list(ids))}

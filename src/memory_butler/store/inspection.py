@@ -1,13 +1,13 @@
 """Looking at a database from outside, whatever state it is in; nothing is changed."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import asyncpg
 
-from memory_butler.domain.errors import Unavailable
-from memory_butler.store.schema import HEAD
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+from memory_butler.store.schema import HEAD, revision_of
+from memory_butler.store.transaction import connected
 
 # Where the iterative scans came, without which a filtered search of a large store finds too little.
 MIN_PGVECTOR = (0, 8)
@@ -41,11 +41,7 @@ async def inspect(dsn: str) -> Inspection:
     Raises:
         Unavailable: the database cannot be reached, or refuses the login.
     """
-    try:
-        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
-    except OUTAGES as error:
-        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
-    try:
+    async with connected(dsn) as connection:
         row = await connection.fetchrow(
             """
             SELECT current_setting('server_version') AS server_version,
@@ -60,14 +56,7 @@ async def inspect(dsn: str) -> Inspection:
             FROM pg_roles r WHERE r.rolname = current_user
             """
         )
-        return Inspection(**dict(row), revision=await _revision(connection))
-    finally:
-        await connection.close()
-
-
-async def _revision(connection: "asyncpg.Connection[asyncpg.Record]") -> str | None:
-    try:
-        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
-    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
-        return None
-    return found
+        revision = None
+        with suppress(asyncpg.InsufficientPrivilegeError):
+            revision = await revision_of(connection)
+        return Inspection(**dict(row), revision=revision)

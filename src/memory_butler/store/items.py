@@ -54,12 +54,12 @@ async def delete(tx: Transaction, names: Sequence[Name]) -> None:
 
 async def get(tx: Transaction, names: Sequence[Name], now: datetime) -> list[Row]:
     """Those of the records that are there, in no order."""
-    return rows(await tx.connection.fetch(SQL["get"], tx.tenant, _named(names), now))
+    return rows(await tx.fetch(SQL["get"], _named(names), now))
 
 
 async def touch(tx: Transaction, names: Sequence[Name], now: datetime) -> None:
     """Begin their time to live anew."""
-    await tx.connection.execute(SQL["touch"], tx.tenant, _named(names), now)
+    await tx.execute(SQL["touch"], _named(names), now)
 
 
 async def search(
@@ -74,12 +74,9 @@ async def search(
 ) -> list[Row]:
     """Records below `prefix` with their `score`: cosine similarity, None where there is no vector
     to compare."""
+    asked = [asdict(one) for one in conditions]
     return rows(
-        await tx.connection.fetch(
-            SQL["search"],
-            *(tx.tenant, prefix, now, [asdict(one) for one in conditions]),
-            *(vector, version_id, limit, offset),
-        )
+        await tx.fetch(SQL["search"], prefix, now, asked, vector, version_id, limit, offset)
     )
 
 
@@ -96,9 +93,7 @@ async def namespaces(
 
     A match has `match`, "prefix" or "suffix", and `path`, in which "*" is any label.
     """
-    found = await tx.connection.fetch(
-        SQL["namespaces"], tx.tenant, under, now, list(matches), max_depth, limit, offset
-    )
+    found = await tx.fetch(SQL["namespaces"], under, now, list(matches), max_depth, limit, offset)
     return [row["namespace"] for row in found]
 
 
@@ -106,10 +101,10 @@ async def append(
     tx: Transaction, namespace: list[str], values: Sequence[dict[str, Any]], now: datetime
 ) -> list[str]:
     """Write records behind the last one of the namespace; their keys, in order."""
-    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
-    last: int = await tx.connection.fetchval(SQL["last_number"], tx.tenant, namespace)
+    await tx.execute(SQL["take_turns"], namespace)
+    last: int = await tx.fetchval(SQL["last_number"], namespace)
     keys = [f"{number:018}" for number, _ in enumerate(values, last + 1)]
-    await tx.connection.execute(SQL["append"], tx.tenant, namespace, keys, list(values), now)
+    await tx.execute(SQL["append"], namespace, keys, list(values), now)
     return keys
 
 
@@ -117,33 +112,33 @@ async def tail(
     tx: Transaction, namespace: list[str], before: str | None, now: datetime, limit: int
 ) -> list[Row]:
     """The last `limit` records of the namespace, or of those before a key, in order of keys."""
-    found = await tx.connection.fetch(SQL["tail"], tx.tenant, namespace, now, before, limit)
+    found = await tx.fetch(SQL["tail"], namespace, now, before, limit)
     return rows(found[::-1])
 
 
 async def pop(tx: Transaction, namespace: list[str], now: datetime) -> Row | None:
     """Remove the last record of the namespace; it, or None where there is none."""
-    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
-    row = await tx.connection.fetchrow(SQL["pop"], tx.tenant, namespace, now)
+    await tx.execute(SQL["take_turns"], namespace)
+    row = await tx.fetchrow(SQL["pop"], namespace, now)
     return None if row is None else dict(row)
 
 
 async def clear(tx: Transaction, namespace: list[str]) -> int:
     """Remove every record of the namespace, not those below it; how many it were."""
-    await tx.connection.execute(SQL["take_turns"], tx.tenant, namespace)
-    status: str = await tx.connection.execute(SQL["clear"], tx.tenant, namespace)
+    await tx.execute(SQL["take_turns"], namespace)
+    status: str = await tx.execute(SQL["clear"], namespace)
     return int(status.rpartition(" ")[2])
 
 
 async def expire(tx: Transaction, now: datetime, limit: int) -> int:
     """Remove up to `limit` records whose time is over; how many it were."""
-    status: str = await tx.connection.execute(SQL["expire"], tx.tenant, now, limit)
+    status: str = await tx.execute(SQL["expire"], now, limit)
     return int(status.rpartition(" ")[2])
 
 
 async def count_expired(tx: Transaction, now: datetime) -> int:
     """How many records are still there although their time is over."""
-    counted: int = await tx.connection.fetchval(SQL["count_expired"], tx.tenant, now)
+    counted: int = await tx.fetchval(SQL["count_expired"], now)
     return counted
 
 

@@ -19,7 +19,7 @@ async def insert(
     now: datetime,
 ) -> bool:
     """Link two memories; False where the pair was linked already, by whatever relation (C-12)."""
-    made = await tx.connection.fetchval(SQL["insert"], tx.tenant, *source, *target, relation, now)
+    made = await tx.fetchval(SQL["insert"], *source, *target, relation, now)
     return made is not None
 
 
@@ -28,13 +28,11 @@ async def of_item(
 ) -> list[Row]:
     """The links of one memory, the oldest first (LINK-08)."""
     outgoing, incoming = direction != "incoming", direction != "outgoing"
-    return rows(
-        await tx.connection.fetch(SQL["of_item"], tx.tenant, memory_type, id, outgoing, incoming)
-    )
+    return rows(await tx.fetch(SQL["of_item"], memory_type, id, outgoing, incoming))
 
 
 async def of_items(
     tx: Transaction, memory_type: MemoryType, ids: list[UUID], limit: int
 ) -> list[Row]:
     """The links of several memories of one type, the oldest first."""
-    return rows(await tx.connection.fetch(SQL["of_items"], tx.tenant, memory_type, ids, limit))
+    return rows(await tx.fetch(SQL["of_items"], memory_type, ids, limit))

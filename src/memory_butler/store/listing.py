@@ -60,7 +60,7 @@ async def sought(tx: Transaction, query: str, text: str | None, *rest: object) -
     """
     if text is None or tx.past:
         return Sought(text=text)
-    ids = await tx.connection.fetchval(query, tx.tenant, text, MOST_BY_ID, *rest)
+    ids = await tx.fetchval(query, text, MOST_BY_ID, *rest)
     return Sought(text=text) if ids is None else Sought(ids=ids)
 
 
@@ -92,16 +92,16 @@ async def listed(
 
     async def fetched(total: int, asked: int) -> list[Row]:
         if among is not None:
-            found = rows(await tx.connection.fetch(page, *among, *order, asked, offset))
+            found = rows(await tx.fetch(page, *among, *order, asked, offset))
             if len(found) >= min(asked, total - offset):
                 return found
-        return rows(await tx.connection.fetch(page, *criteria, *order, asked, offset))
+        return rows(await tx.fetch(page, *criteria, *order, asked, offset))
 
     most = MOST_COUNTED if walked else MOST_COMPUTED if computed else None
     if tx.past or most is None:
-        total: int = await tx.connection.fetchval(count, *criteria, None)
+        total: int = await tx.fetchval(count, *criteria, None)
         return Listed(total, await fetched(total, limit))
-    counted: int = await tx.connection.fetchval(count, *criteria, most + 1)
+    counted: int = await tx.fetchval(count, *criteria, most + 1)
     found = await fetched(counted, limit + 1)
     if counted <= most:
         return Listed(counted, found[:limit])
@@ -127,9 +127,9 @@ async def listed_few(
     count, page, counted_page = queries
     place = part.order, part.descending, part.limit, part.offset
     if total is not None:
-        return Listed(total, rows(await tx.connection.fetch(page, *criteria, *place)))
-    counted = rows(await tx.connection.fetch(counted_page, *criteria, *place))
+        return Listed(total, rows(await tx.fetch(page, *criteria, *place)))
+    counted = rows(await tx.fetch(counted_page, *criteria, *place))
     if not counted:
-        return Listed(await tx.connection.fetchval(count, *criteria, None), [])
+        return Listed(await tx.fetchval(count, *criteria, None), [])
     totals: list[int] = [row.pop("total") for row in counted]
     return Listed(totals[0], counted)

@@ -16,6 +16,7 @@ from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.store import dump, schema
 from memory_butler.store.schema import Roles, quoted
 from memory_butler.store.sections import TEXT_FORMAT, Rows, copy_in
+from memory_butler.store.transaction import connected
 
 _TAIL: Final = 1_000
 # What is made beforehand, since only an administrator may, or is there in any database.
@@ -98,7 +99,7 @@ async def loaded(
         roles = Roles.of(roles_of)
         await schema.prepare_roles(scratch_dsn, roles, runtime_password)
         await _restore(scratch_dsn, source, roles.owner, rows)
-        async with dump.connected(scratch_dsn) as connection:
+        async with connected(scratch_dsn) as connection:
             await connection.execute(f"SET ROLE {quoted(roles.owner)}; {TEXT_FORMAT}")
             counts = await dump.count(connection)
         yield scratch_dsn, counts
@@ -113,8 +114,8 @@ async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
     Raises:
         Conflict: somebody is connected to it.
     """
-    scratch = dump.database_of(scratch_dsn)
-    async with dump.connected(dump.with_database(scratch_dsn, "postgres")) as connection:
+    scratch = schema.database_of(scratch_dsn)
+    async with connected(dump.with_database(scratch_dsn, "postgres")) as connection:
         rename = "ALTER DATABASE {} RENAME TO {}"
         try:
             async with connection.transaction():
@@ -142,14 +143,14 @@ async def _restore(scratch_dsn: str, source: Path, owner: str, rows: Iterable[Ro
     listed = await dump.run("pg_restore", None, ["--list", str(source)])
     wanted = [line for line in listed.splitlines() if _is_wanted(line)]
     if f" SCHEMA - {_FORMER_SCHEMA} " in listed:
-        async with dump.connected(scratch_dsn) as admin:
+        async with connected(scratch_dsn) as admin:
             await admin.execute(f"CREATE SCHEMA {_FORMER_SCHEMA} AUTHORIZATION {quoted(owner)}")
     chosen, script = source.with_suffix(".list"), source.with_suffix(".sql")
     try:
         chosen.write_text("\n".join(wanted), encoding="utf-8")
         options = ["--no-owner", "--enable-row-security", f"--use-list={chosen}"]
         options += [f"--file={script}", str(source)]
-        async with _loader(scratch_dsn, owner) as dsn, dump.connected(dsn) as connection:
+        async with _loader(scratch_dsn, owner) as dsn, connected(dsn) as connection:
             await connection.execute(f"SET ROLE {quoted(owner)}; {TEXT_FORMAT}")
             # Until its library is loaded, only a superuser may make functions with settings of it.
             await connection.execute("SELECT '[1]'::public.vector")
@@ -217,8 +218,8 @@ async def _loader(admin_dsn: str, owner: str) -> AsyncIterator[str]:
     An administrator's login that may run no programs loads by itself: it may not be able to make
     another.
     """
-    name = f"{dump.database_of(admin_dsn)}_loader"
-    async with dump.connected(admin_dsn) as admin:
+    name = f"{schema.database_of(admin_dsn)}_loader"
+    async with connected(admin_dsn) as admin:
         if not await admin.fetchval(_MAY_RUN_PROGRAMS):
             yield admin_dsn
             return

@@ -25,19 +25,19 @@ class Said:
 
 async def page(tx: Transaction, kind: MemoryType, after: UUID, limit: int) -> list[Row]:
     """Up to `limit` memories of a kind beyond an id, in the order of their ids: what they say."""
-    return rows(await tx.connection.fetch(SQL[f"{kind}s"], tx.tenant, after, limit))
+    return rows(await tx.fetch(SQL[f"{kind}s"], after, limit))
 
 
 async def entities(tx: Transaction, after: UUID, limit: int) -> list[Row]:
     """Up to `limit` entities beyond an id, in the order of their ids: id, and what they `said`."""
-    return rows(await tx.connection.fetch(SQL["entities"], tx.tenant, after, limit))
+    return rows(await tx.fetch(SQL["entities"], after, limit))
 
 
 async def former(
     tx: Transaction, kind: MemoryType, after: tuple[UUID, datetime], limit: int
 ) -> list[Row]:
     """Up to `limit` past states beyond one, in order: id, `known_from`, and what they `said`."""
-    return rows(await tx.connection.fetch(SQL["former"], tx.tenant, kind, *after, limit))
+    return rows(await tx.fetch(SQL["former"], kind, *after, limit))
 
 
 async def write_over(
@@ -48,14 +48,14 @@ async def write_over(
     embedded: Embedded,
 ) -> bool:
     """Write a memory over; False where it has changed since `row` was read, or is gone."""
-    now = await tx.connection.fetchrow(SQL[f"locked_{kind}"], tx.tenant, row["id"])
+    now = await tx.fetchrow(SQL[f"locked_{kind}"], row["id"])
     if now is None or any(row[name] != one for name, one in now.items()):
         return False
     values: list[object] = [said.content, said.metadata, embedded.vector, embedded.search_text]
     values.append(embedded.version_id)
     if kind != "episode":
         values.append(said.tags)
-    await tx.connection.execute(SQL[f"write_{kind}s"], tx.tenant, row["id"], *values)
+    await tx.execute(SQL[f"write_{kind}s"], row["id"], *values)
     return True
 
 
@@ -63,20 +63,20 @@ async def keep(
     tx: Transaction, key_id: bytes, item: Item, sealed: bytes, now: datetime, until: datetime
 ) -> None:
     """Keep what was masked in a memory, encrypted; what is past its time goes."""
-    await tx.connection.execute(SQL["drop_expired"], tx.tenant, now)
-    await tx.connection.execute(SQL["keep"], tx.tenant, key_id, *item, sealed, until)
+    await tx.execute(SQL["drop_expired"], now)
+    await tx.execute(SQL["keep"], key_id, *item, sealed, until)
 
 
 async def kept(tx: Transaction, key_id: bytes, now: datetime) -> list[Row]:
     """What a key opens and is not past its time: `memory_type`, `memory_id`, `sealed`."""
-    return rows(await tx.connection.fetch(SQL["kept"], tx.tenant, key_id, now))
+    return rows(await tx.fetch(SQL["kept"], key_id, now))
 
 
 async def drop(tx: Transaction, key_id: bytes, memory_id: UUID) -> None:
     """Drop what was masked in a memory: it is restored."""
-    await tx.connection.execute(SQL["drop"], tx.tenant, key_id, memory_id)
+    await tx.execute(SQL["drop"], key_id, memory_id)
 
 
 async def drop_expired(tx: Transaction, now: datetime) -> None:
     """Drop what is past its time."""
-    await tx.connection.execute(SQL["drop_expired"], tx.tenant, now)
+    await tx.execute(SQL["drop_expired"], now)

@@ -20,25 +20,25 @@ async def mark(tx: Transaction, was: Move | None, becomes: Move | None) -> bool:
     """
     given = (None, None, None) if becomes is None else (becomes.id, becomes.state, becomes.place)
     before = (None, None) if was is None else (was.id, was.state)
-    marked: bool = await tx.connection.fetchval(SQL["mark"], tx.tenant, *before, *given)
+    marked: bool = await tx.fetchval(SQL["mark"], *before, *given)
     return marked
 
 
 async def has_tokens(tx: Transaction) -> bool:
     """Whether the tenant has any, revoked ones too."""
-    found: bool = await tx.connection.fetchval(SQL["has_tokens"], tx.tenant)
+    found: bool = await tx.fetchval(SQL["has_tokens"])
     return found
 
 
 async def tokens(tx: Transaction) -> list[dict[str, Any]]:
     """The tokens of a tenant that is leaving, without their secrets: the rows, with the hashes."""
-    found: list[dict[str, Any]] = await tx.connection.fetchval(SQL["tokens"], tx.tenant)
+    found: list[dict[str, Any]] = await tx.fetchval(SQL["tokens"])
     return found
 
 
 async def take_tokens(tx: Transaction, given: list[dict[str, Any]]) -> int:
     """Take them for a tenant that is arriving; how many."""
-    count: int = await tx.connection.fetchval(SQL["take_tokens"], tx.tenant, given)
+    count: int = await tx.fetchval(SQL["take_tokens"], given)
     return count
 
 

@@ -10,5 +10,5 @@ SQL = load("prefixes")
 
 async def two_between(tx: Transaction, kind: str, first: UUID, last: UUID) -> list[UUID]:
     """The first two ids from `first` to `last` of a kind that `prefixes.sql` has."""
-    found = await tx.connection.fetch(SQL[kind], tx.tenant, first, last)
+    found = await tx.fetch(SQL[kind], first, last)
     return [row["id"] for row in found]

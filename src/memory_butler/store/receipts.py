@@ -31,9 +31,8 @@ class Kept:
 
 async def insert(tx: Transaction, kept: Kept) -> None:
     """Keep one."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["insert"],
-        tx.tenant,
         kept.id,
         kept.butler,
         kept.session_id,
@@ -46,7 +45,7 @@ async def insert(tx: Transaction, kept: Kept) -> None:
 
 async def get(tx: Transaction, id: UUID) -> Kept | None:
     """One, or None where there is none (any more)."""
-    row = await tx.connection.fetchrow(SQL["get"], tx.tenant, id)
+    row = await tx.fetchrow(SQL["get"], id)
     if row is None:
         return None
     return Kept(
@@ -61,7 +60,7 @@ async def get(tx: Transaction, id: UUID) -> Kept | None:
 
 async def latest(tx: Transaction, *, butler: str | None, limit: int) -> list[Row]:
     """The newest receipts, with the `prompt` but without what else is in them."""
-    return rows(await tx.connection.fetch(SQL["latest"], tx.tenant, butler, limit))
+    return rows(await tx.fetch(SQL["latest"], butler, limit))
 
 
 async def texts(tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]) -> dict[UUID, Row]:
@@ -69,19 +68,19 @@ async def texts(tx: Transaction, memory_type: MemoryType, ids: Sequence[UUID]) -
 
     Those that are gone are left out.
     """
-    found = await tx.connection.fetch(SQL[f"texts_of_{memory_type}s"], tx.tenant, list(ids))
+    found = await tx.fetch(SQL[f"texts_of_{memory_type}s"], list(ids))
     return {row.pop("id"): row for row in rows(found)}
 
 
 async def forget_before(tx: Transaction, moment: datetime) -> None:
     """Drop the receipts of contexts before `moment` (bounded retention)."""
-    await tx.connection.execute(SQL["forget_before"], tx.tenant, moment)
+    await tx.execute(SQL["forget_before"], moment)
 
 
 async def forget_prompts(tx: Transaction) -> int:
     """Take the prompts out of all receipts of the tenant; of how many."""
     forgotten = 0
-    while taken := await tx.connection.fetch(SQL["take_with_prompt"], tx.tenant, _PART):
+    while taken := await tx.fetch(SQL["take_with_prompt"], _PART):
         await tx.connection.executemany(SQL["insert"], [(tx.tenant, *row) for row in taken])
         forgotten += len(taken)
     return forgotten

@@ -31,7 +31,7 @@ async def stale(
     """Up to `limit` memories beyond the id `after` with a vector of another model, in id order:
     id, and the text to embed (C-20)."""
     query = SQL[f"stale_{table}"]
-    return _texts(table, await tx.connection.fetch(query, tx.tenant, version_id, limit, after))
+    return _texts(table, await tx.fetch(query, version_id, limit, after))
 
 
 async def on_cluster(pool: asyncpg.Pool) -> bool:
@@ -53,7 +53,7 @@ async def unembedded(
 ) -> list[tuple[UUID, str]]:
     """Like `stale`, those without a vector."""
     query = SQL[f"unembedded_{table}"]
-    return _texts(table, await tx.connection.fetch(query, tx.tenant, limit, after))
+    return _texts(table, await tx.fetch(query, limit, after))
 
 
 def _texts(table: Table, found: Sequence[asyncpg.Record]) -> list[tuple[UUID, str]]:
@@ -120,8 +120,8 @@ async def write_words(
     texts = [[text for _, text in items]] if table == "rules" else []
     try:
         async with tx.connection.transaction():
-            status: str = await tx.connection.execute(
-                SQL[f"write_words_{table}"], tx.tenant, [id for id, _ in items], marked, *texts
+            status: str = await tx.execute(
+                SQL[f"write_words_{table}"], [id for id, _ in items], marked, *texts
             )
     except asyncpg.ProgramLimitExceededError:
         if len(items) == 1:

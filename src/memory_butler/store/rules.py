@@ -54,9 +54,8 @@ class RuleFilter:
 
 async def insert(tx: Transaction, rule: NewRule, embedded: Embedded) -> None:
     """Store one rule."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["insert"],
-        tx.tenant,
         rule.id,
         rule.content,
         embedded.vector,
@@ -76,27 +75,27 @@ async def insert(tx: Transaction, rule: NewRule, embedded: Embedded) -> None:
 
 async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
     """One rule, its reference counter bumped (STO-09)."""
-    return optional(await tx.connection.fetchrow(SQL["get"], tx.tenant, id, now))
+    return optional(await tx.fetchrow(SQL["get"], id, now))
 
 
 async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are not forgotten; no reference is counted."""
-    return rows(await tx.connection.fetch(SQL["many"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["many"], ids))
 
 
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are not forgotten."""
-    return rows(await tx.connection.fetch(SQL["bump"], tx.tenant, ids, now))
+    return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
 async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
     """Restart the decay of a rule that the caller has locked (STO-10)."""
-    return dict(await tx.connection.fetchrow(SQL["confirm"], tx.tenant, id, now))
+    return dict(await tx.fetchrow(SQL["confirm"], id, now))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:
     """One rule, locked until commit."""
-    return optional(await tx.connection.fetchrow(SQL["for_update"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["for_update"], id))
 
 
 async def apply_mark(
@@ -109,9 +108,8 @@ async def apply_mark(
     confirms: bool,
 ) -> Row:
     """Write what a mark made of a rule; one that helped `confirms` it."""
-    row = await tx.connection.fetchrow(
+    row = await tx.fetchrow(
         SQL["apply_mark"],
-        tx.tenant,
         id,
         standing.maturity,
         standing.effectiveness_score,
@@ -127,35 +125,25 @@ async def apply_mark(
 
 async def set_metadata(tx: Transaction, id: UUID, metadata: dict[str, Any]) -> None:
     """Replace a rule's metadata."""
-    await tx.connection.execute(SQL["set_metadata"], tx.tenant, id, metadata)
+    await tx.execute(SQL["set_metadata"], id, metadata)
 
 
 async def given_up(tx: Transaction, scope: str, embedded: Embedded) -> list[Row]:
     """The rules of a scope that became warnings or were forgotten, the nearest first, at most 100:
     `id`, the `content` that they had, and whether `forgotten`."""
-    return rows(
-        await tx.connection.fetch(
-            SQL["given_up"], tx.tenant, scope, embedded.vector, embedded.version_id
-        )
-    )
+    return rows(await tx.fetch(SQL["given_up"], scope, embedded.vector, embedded.version_id))
 
 
 async def set_text(tx: Transaction, id: UUID, content: str, embedded: Embedded) -> None:
     """Give a rule another text, and nothing else."""
-    await tx.connection.execute(
-        SQL["set_text"],
-        tx.tenant,
-        id,
-        content,
-        embedded.vector,
-        embedded.search_text,
-        embedded.version_id,
+    await tx.execute(
+        SQL["set_text"], id, content, embedded.vector, embedded.search_text, embedded.version_id
     )
 
 
 async def exists(tx: Transaction, id: UUID) -> bool:
     """Whether the tenant has this rule, forgotten or not."""
-    return await tx.connection.fetchval(SQL["exists"], tx.tenant, id) is not None
+    return await tx.fetchval(SQL["exists"], id) is not None
 
 
 async def record_application(
@@ -166,19 +154,17 @@ async def record_application(
     now: datetime,
 ) -> None:
     """Keep one use of a rule (RAP-01)."""
-    await tx.connection.execute(
-        SQL["insert_application"], tx.tenant, rule_id, outcome, context, now
-    )
+    await tx.execute(SQL["insert_application"], rule_id, outcome, context, now)
 
 
 async def applications(tx: Transaction, rule_id: UUID, limit: int) -> list[Row]:
     """The newest uses of a rule, newest first."""
-    return rows(await tx.connection.fetch(SQL["applications"], tx.tenant, rule_id, limit))
+    return rows(await tx.fetch(SQL["applications"], rule_id, limit))
 
 
 async def count_applications(tx: Transaction, rule_id: UUID) -> int:
     """How many uses of a rule are kept."""
-    total: int = await tx.connection.fetchval(SQL["count_applications"], tx.tenant, rule_id)
+    total: int = await tx.fetchval(SQL["count_applications"], rule_id)
     return total
 
 
@@ -187,10 +173,7 @@ async def harmful(
 ) -> list[Row]:
     """Rules that did so much harm that they are to be turned around, but for those that a person
     has corrected since."""
-    found = await tx.connection.fetch(
-        SQL["harmful"], tx.tenant, limit, min_harmful, max_effectiveness
-    )
-    return rows(found)
+    return rows(await tx.fetch(SQL["harmful"], limit, min_harmful, max_effectiveness))
 
 
 async def invert(
@@ -202,9 +185,8 @@ async def invert(
     metadata: dict[str, Any],
 ) -> None:
     """Make a rule a warning against itself (MAT-12, MAT-13)."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["invert"],
-        tx.tenant,
         id,
         content,
         embedded.vector,
@@ -228,9 +210,8 @@ async def edit(
     now: datetime,
 ) -> Row:
     """Give a rule another text, which makes it a candidate that was confirmed now (C-37)."""
-    row = await tx.connection.fetchrow(
+    row = await tx.fetchrow(
         SQL["edit"],
-        tx.tenant,
         id,
         content,
         embedded.vector,
@@ -247,14 +228,13 @@ async def edit(
 
 async def set_maturity(tx: Transaction, id: UUID, maturity: str, now: datetime) -> Row:
     """Move a rule by a person's will."""
-    return dict(await tx.connection.fetchrow(SQL["set_maturity"], tx.tenant, id, maturity, now))
+    return dict(await tx.fetchrow(SQL["set_maturity"], id, maturity, now))
 
 
 async def page(tx: Transaction, wanted: RuleFilter, now: datetime, part: Part) -> Listed:
     """One part of the rules that are wanted, in one of `RuleOrder`; see `facts.page`."""
     typed = await sought(tx, SQL["with_terms"], wanted.text)
     criteria = (
-        tx.tenant,
         wanted.scope,
         wanted.butler,
         wanted.maturities,
@@ -282,14 +262,14 @@ async def page(tx: Transaction, wanted: RuleFilter, now: datetime, part: Part) -
 
 async def look(tx: Transaction, id: UUID) -> Row | None:
     """One rule in whatever state, no reference counted."""
-    return optional(await tx.connection.fetchrow(SQL["look"], tx.tenant, id))
+    return optional(await tx.fetchrow(SQL["look"], id))
 
 
 async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """A line of text for each: `label`, `state`, `created_at`, the episode it came from."""
-    return rows(await tx.connection.fetch(SQL["labels"], tx.tenant, ids))
+    return rows(await tx.fetch(SQL["labels"], ids))
 
 
 async def of_episodes(tx: Transaction, episode_ids: list[UUID], limit: int) -> list[Row]:
     """The rules that were drawn from these episodes (DASH-16)."""
-    return rows(await tx.connection.fetch(SQL["of_episodes"], tx.tenant, episode_ids, limit))
+    return rows(await tx.fetch(SQL["of_episodes"], episode_ids, limit))

@@ -5,13 +5,14 @@ import contextlib
 import hashlib
 import hmac
 import secrets
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import asyncpg
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+from memory_butler.store.transaction import connected
 
 DATABASE = "butler_memory"
 HISTORY_SCHEMA = "memory_history"
@@ -43,8 +44,7 @@ class Roles:
 
 async def ensure_database(admin_dsn: str, database: str = DATABASE) -> None:
     """Create the database on a server where this login may do so; an existing one is left alone."""
-    connection = await _connect(admin_dsn)
-    try:
+    async with _connected(admin_dsn) as connection:
         if await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", database):
             return
         # Another process of ours may be faster.
@@ -52,8 +52,6 @@ async def ensure_database(admin_dsn: str, database: str = DATABASE) -> None:
             await connection.execute(
                 f"CREATE DATABASE {quoted(database)} ENCODING 'UTF8' TEMPLATE template0"
             )
-    finally:
-        await connection.close()
 
 
 async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str:
@@ -71,7 +69,7 @@ async def prepare(admin_dsn: str, *, runtime_password: str | None = None) -> str
         Unavailable: the server cannot be reached.
         ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
     """
-    roles = Roles.of(unquote(urlsplit(admin_dsn).path.lstrip("/")))
+    roles = Roles.of(database_of(admin_dsn))
     password = await prepare_roles(admin_dsn, roles, runtime_password)
     # Imported here, because Alembic and SQLAlchemy cost more than all the rest of a start, and are
     # wanted only when there is something to prepare.
@@ -88,9 +86,8 @@ async def prepare_roles(admin_dsn: str, roles: Roles, runtime_password: str | No
         Unavailable: the server cannot be reached.
         ConfigurationError: the login lacks a right, or pgvector is not installed on the server.
     """
-    connection = await _connect(admin_dsn)
     try:
-        async with connection.transaction():
+        async with _connected(admin_dsn) as connection, connection.transaction():
             await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
             await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
             password = await _make_roles(connection, roles, runtime_password)
@@ -100,8 +97,6 @@ async def prepare_roles(admin_dsn: str, roles: Roles, runtime_password: str | No
             f"the admin login may not prepare the database: {error}. It must be able to create "
             "roles and extensions; a superuser login always can."
         ) from error
-    finally:
-        await connection.close()
     return password
 
 
@@ -175,18 +170,13 @@ async def is_current(dsn: str) -> bool:
     For the embedded database, where the answer "no", whatever its reason, means: prepare it.
     """
     try:
-        connection = await _connect(dsn)
+        async with _connected(dsn) as connection:
+            found = await revision_of(connection)
     except Unavailable:
         return False
-    try:
-        if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
-            return False
-        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
-        return found is not None and not is_older(found)
     except asyncpg.InsufficientPrivilegeError:
         return False  # a preparation was interrupted before the grants
-    finally:
-        await connection.close()
+    return found is not None and not is_older(found)
 
 
 def is_older(revision: str) -> bool:
@@ -215,15 +205,25 @@ def refuse_ancient(
 async def revision(pool: asyncpg.Pool) -> str | None:
     """The revision of the schema, None where there is no schema yet."""
     async with pool.acquire() as connection:
-        if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
-            return None
-        found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
-        return found
+        return await revision_of(connection)
+
+
+async def revision_of(connection: "asyncpg.Connection[asyncpg.Record]") -> str | None:
+    """The same, as a connection finds it."""
+    if not await connection.fetchval("SELECT to_regclass('public.alembic_version')"):
+        return None
+    found: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+    return found
 
 
 def quoted(name: str) -> str:
     """A name as SQL takes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def database_of(dsn: str) -> str:
+    """The name of the database that a DSN leads to."""
+    return unquote(urlsplit(dsn).path.lstrip("/"))
 
 
 def with_login(dsn: str, user: str, password: str | None) -> str:
@@ -234,19 +234,17 @@ def with_login(dsn: str, user: str, password: str | None) -> str:
     return urlunsplit(parts._replace(netloc=f"{quote(user, safe='')}{secret}@{host}"))
 
 
-async def _connect(dsn: str) -> "asyncpg.Connection[asyncpg.Record]":
-    try:
-        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
-    except OUTAGES as error:
-        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
-    found = connection.get_server_version()
-    if found.major < MIN_POSTGRESQL:
-        await connection.close()
-        raise ConfigurationError(
-            f"the server is PostgreSQL {found.major}, which is too old: use {MIN_POSTGRESQL} or "
-            "later, or leave --dsn out to use the embedded database."
-        )
-    return connection
+@contextlib.asynccontextmanager
+async def _connected(dsn: str) -> "AsyncIterator[asyncpg.Connection[asyncpg.Record]]":
+    """A connection to a server that is new enough."""
+    async with connected(dsn) as connection:
+        found = connection.get_server_version()
+        if found.major < MIN_POSTGRESQL:
+            raise ConfigurationError(
+                f"the server is PostgreSQL {found.major}, which is too old: use {MIN_POSTGRESQL} "
+                "or later, or leave --dsn out to use the embedded database."
+            )
+        yield connection
 
 
 def scram_verifier(password: str, *, iterations: int = 4096) -> str:

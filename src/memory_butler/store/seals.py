@@ -72,19 +72,19 @@ def columns(seals: Sequence[Seal]) -> tuple[list[Any], ...]:
 
 async def turn(tx: Transaction) -> None:
     """Wait until nobody else changes the chain of this tenant; held until commit."""
-    await tx.connection.execute(SQL["turn"], tx.tenant)
+    await tx.execute(SQL["turn"])
 
 
 async def chain(tx: Transaction, key: bytes, head: Head, now: datetime) -> Head:
     """Put up to `BATCH` that wait into the chain behind `head`; the new head."""
-    found = await tx.connection.fetch(SQL["waiting"], tx.tenant, BATCH)
+    found = await tx.fetch(SQL["waiting"], BATCH)
     if not found:
         return head
     links = await asyncio.to_thread(_links, key, head, instant(now), found)
     ids = [row["event_id"] for row in found]
     places = list(range(head.seq + 1, head.seq + len(links) + 1))
     raw = [bytes.fromhex(link) for link in links]
-    await tx.connection.execute(SQL["chain"], tx.tenant, ids, places, raw, now)
+    await tx.execute(SQL["chain"], ids, places, raw, now)
     return Head(places[-1], links[-1])
 
 
@@ -98,7 +98,7 @@ def _links(key: bytes, head: Head, at: str, waiting: Sequence[asyncpg.Record]) -
 
 async def head(tx: Transaction) -> Head | None:
     """The seal with the highest number, whether or not a checkpoint says so."""
-    row = await tx.connection.fetchrow(SQL["head"], tx.tenant)
+    row = await tx.fetchrow(SQL["head"])
     return None if row is None else Head(row["seq"], row["link"])
 
 
@@ -118,10 +118,10 @@ async def adopt_batch(
         How many, and the last of them; None where there are no more.
     """
     wanted = None if ids is None else list(ids)
-    found = await tx.connection.fetch(SQL["unsealed"], tx.tenant, after, wanted, BATCH)
+    found = await tx.fetch(SQL["unsealed"], after, wanted, BATCH)
     if found:
         made = await asyncio.to_thread(_sealed_events, key, tx.tenant, found)
-        await tx.connection.execute(SQL["add"], tx.tenant, *columns(made))
+        await tx.execute(SQL["add"], *columns(made))
     return len(found), found[-1]["id"] if len(found) == BATCH else None
 
 
@@ -131,25 +131,25 @@ def _sealed_events(key: bytes, tenant: str, found: Sequence[asyncpg.Record]) -> 
 
 async def checkpoint(tx: Transaction) -> dict[str, str] | None:
     """The tenant's checkpoint: `statement`, and `signature` as hex."""
-    row = await tx.connection.fetchrow(SQL["checkpoint"], tx.tenant)
+    row = await tx.fetchrow(SQL["checkpoint"])
     return None if row is None else dict(row)
 
 
 async def put_checkpoint(tx: Transaction, signed: Mapping[str, str]) -> None:
     """Keep a checkpoint instead of the one before."""
     signature = bytes.fromhex(signed["signature"])
-    await tx.connection.execute(SQL["put_checkpoint"], tx.tenant, signed["statement"], signature)
+    await tx.execute(SQL["put_checkpoint"], signed["statement"], signature)
 
 
 async def waiting(tx: Transaction) -> int:
     """How many seals wait for their place in the chain."""
-    count: int = await tx.connection.fetchval(SQL["count_waiting"], tx.tenant)
+    count: int = await tx.fetchval(SQL["count_waiting"])
     return count
 
 
 async def emptied(tx: Transaction, erasure: UUID) -> list[UUID]:
     """The events whose content an erasure took."""
-    return [row["id"] for row in await tx.connection.fetch(SQL["emptied"], tx.tenant, erasure)]
+    return [row["id"] for row in await tx.fetch(SQL["emptied"], erasure)]
 
 
 async def lines(tx: Transaction) -> AsyncIterator[str]:

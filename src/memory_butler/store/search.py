@@ -111,9 +111,8 @@ async def worded(tx: Transaction, wanted: Wanted, question: str, *, deep: bool =
     """The keyword retriever, for a preprocessed question; '' finds nothing (SRCH-05)."""
     enough = min(wanted.depth, ENOUGH_FOR_DEEP) if deep else wanted.depth
     with span("sql words"):
-        found: Records = await tx.connection.fetch(
+        found: Records = await tx.fetch(
             SQL["worded"],
-            tx.tenant,
             list(wanted.types),
             question,
             wanted.scope,
@@ -135,9 +134,8 @@ async def nearest(
     A deep search adds the facts that the question points at, which have no rank.
     """
     with span("sql nearest"):
-        found: Records = await tx.connection.fetch(
+        found: Records = await tx.fetch(
             SQL["nearest"],
-            tx.tenant,
             list(wanted.types),
             embedding,
             wanted.scope,
@@ -211,9 +209,8 @@ async def candidates(
         embedding: of shape (384,); None leaves the vector retriever out.
     """
     with span("sql search", memory_type=memory_type):
-        records = await tx.connection.fetch(
+        records = await tx.fetch(
             (PAST if tx.past else SQL)[f"found_{memory_type}"],
-            tx.tenant,
             embedding,
             question,
             wanted.scope,
@@ -234,9 +231,8 @@ async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Reco
     As `nearest` gives them, and without a rank: they are weighed wherever they rank.
     """
     with span("sql weightiest"):
-        found: Records = await tx.connection.fetch(
+        found: Records = await tx.fetch(
             SQL["weightiest_facts"],
-            tx.tenant,
             embedding,
             wanted.scope,
             wanted.min_confidence,

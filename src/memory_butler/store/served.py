@@ -27,9 +27,8 @@ class Served:
 
 async def record(tx: Transaction, served: Served, now: datetime) -> None:
     """Keep one answer."""
-    await tx.connection.execute(
+    await tx.execute(
         SQL["insert"],
-        tx.tenant,
         served.operation,
         served.butler,
         served.session_id,
@@ -41,9 +40,9 @@ async def record(tx: Transaction, served: Served, now: datetime) -> None:
 
 async def of_session(tx: Transaction, session_id: UUID) -> list[Row]:
     """What a session was given, in order."""
-    return rows(await tx.connection.fetch(SQL["of_session"], tx.tenant, session_id))
+    return rows(await tx.fetch(SQL["of_session"], session_id))
 
 
 async def forget_before(tx: Transaction, moment: datetime) -> None:
     """Drop what was served before `moment` (bounded retention)."""
-    await tx.connection.execute(SQL["forget_before"], tx.tenant, moment)
+    await tx.execute(SQL["forget_before"], moment)

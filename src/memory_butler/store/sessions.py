@@ -18,8 +18,6 @@ async def page(
     butler: str | None = None,
 ) -> Listed:
     """One part of the sessions, the latest first."""
-    criteria = (tx.tenant, session_id, butler)
-    total: int = await tx.connection.fetchval(SQL["count"], *criteria)
-    return Listed(
-        total, rows(await tx.connection.fetch(SQL["page"], *criteria, part.limit, part.offset))
-    )
+    criteria = (session_id, butler)
+    total: int = await tx.fetchval(SQL["count"], *criteria)
+    return Listed(total, rows(await tx.fetch(SQL["page"], *criteria, part.limit, part.offset)))

@@ -24,40 +24,38 @@ async def counts(
     tx: Transaction, *, scope: str | None, butler: str | None, now: datetime
 ) -> Counts:
     """Count everything; `scope` limits facts and rules, `butler` episodes (STAT-04, C-72)."""
-    connection, tenant = tx.connection, tx.tenant
-    permanence = await connection.fetch(SQL["permanence"], tenant, scope)
+    permanence = await tx.fetch(SQL["permanence"], scope)
     return Counts(
         episodes=await episodes(tx, butler=butler, now=now),
-        facts=dict(await connection.fetchrow(SQL["facts"], tenant, scope, now)),
-        rules=dict(await connection.fetchrow(SQL["rules"], tenant, scope)),
+        facts=dict(await tx.fetchrow(SQL["facts"], scope, now)),
+        rules=dict(await tx.fetchrow(SQL["rules"], scope)),
         permanence={row["permanence"]: row["facts"] for row in permanence},
     )
 
 
 async def is_begun(tx: Transaction) -> bool:
     """Whether anything was ever written for the tenant."""
-    begun: bool = await tx.connection.fetchval(SQL["is_begun"], tx.tenant)
+    begun: bool = await tx.fetchval(SQL["is_begun"])
     return begun
 
 
 async def episodes(tx: Transaction, *, butler: str | None, now: datetime) -> Row:
     """Episodes by state of consolidation, and how long the oldest has waited."""
-    return dict(await tx.connection.fetchrow(SQL["episodes"], tx.tenant, butler, now))
+    return dict(await tx.fetchrow(SQL["episodes"], butler, now))
 
 
 async def permanence_by_day(
     tx: Transaction, *, since: datetime, until: datetime, scope: str | None
 ) -> list[Row]:
     """`day`, `permanence`, `facts`: what was known at the end of each UTC day of the period."""
-    found = await tx.connection.fetch(SQL["permanence_by_day"], tx.tenant, since, until, scope)
-    return rows(found)
+    return rows(await tx.fetch(SQL["permanence_by_day"], since, until, scope))
 
 
 async def confidence_buckets(
     tx: Transaction, *, buckets: int, scope: str | None, now: datetime
 ) -> dict[int, int]:
     """Active facts by effective confidence, in so many equal parts of 0 to 1."""
-    found = await tx.connection.fetch(SQL["confidence_buckets"], tx.tenant, scope, now, buckets)
+    found = await tx.fetch(SQL["confidence_buckets"], scope, now, buckets)
     return {row["bucket"]: row["facts"] for row in found}
 
 
@@ -65,5 +63,5 @@ async def effectiveness_buckets(
     tx: Transaction, *, buckets: int, scope: str | None
 ) -> dict[int, int]:
     """Rules that were ever applied by effectiveness, in so many equal parts of 0 to 1."""
-    found = await tx.connection.fetch(SQL["effectiveness_buckets"], tx.tenant, scope, buckets)
+    found = await tx.fetch(SQL["effectiveness_buckets"], scope, buckets)
     return {row["bucket"]: row["rules"] for row in found}

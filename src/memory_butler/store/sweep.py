@@ -44,13 +44,8 @@ async def judge(
     besides: Collection[UUID] = (),
 ) -> Judged:
     """Look at every active memory of a kind that decays, but for the ids in `besides`."""
-    row = await tx.connection.fetchrow(
-        SQL[f"judge_{_TABLE[kind]}"],
-        tx.tenant,
-        now,
-        thresholds.retrieval,
-        thresholds.expiry,
-        list(besides),
+    row = await tx.fetchrow(
+        SQL[f"judge_{_TABLE[kind]}"], now, thresholds.retrieval, thresholds.expiry, list(besides)
     )
     counted = dict(row)
     ids = counted.pop("ids")
@@ -59,7 +54,7 @@ async def judge(
 
 async def lock(tx: Transaction, kind: Kind, ids: list[UUID]) -> None:
     """Let nobody else change these rows until commit; readers of them go on."""
-    await tx.connection.execute(SQL[f"lock_{_TABLE[kind]}"], tx.tenant, ids)
+    await tx.execute(SQL[f"lock_{_TABLE[kind]}"], ids)
 
 
 async def apply(
@@ -75,13 +70,8 @@ async def apply(
     Returns:
         How many changed, by outcome.
     """
-    rows = await tx.connection.fetch(
-        SQL[f"apply_{_TABLE[kind]}"],
-        tx.tenant,
-        now,
-        thresholds.retrieval,
-        thresholds.expiry,
-        ids,
+    rows = await tx.fetch(
+        SQL[f"apply_{_TABLE[kind]}"], now, thresholds.retrieval, thresholds.expiry, ids
     )
     told: list[events.Event] = [
         (

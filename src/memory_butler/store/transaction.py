@@ -82,6 +82,26 @@ class Transaction:
     recorded: Counter[str] = field(default_factory=Counter)
     past: bool = False
 
+    # As the driver's, for queries of which the tenant is $1.
+
+    async def fetch(self, query: str, *values: object) -> "list[asyncpg.Record]":
+        """All rows."""
+        found: list[asyncpg.Record] = await self.connection.fetch(query, self.tenant, *values)
+        return found
+
+    async def fetchrow(self, query: str, *values: object) -> Any:
+        """The first row; None where there is none."""
+        return await self.connection.fetchrow(query, self.tenant, *values)
+
+    async def fetchval(self, query: str, *values: object) -> Any:
+        """The first value of the first row; None where there is no row."""
+        return await self.connection.fetchval(query, self.tenant, *values)
+
+    async def execute(self, query: str, *values: object) -> str:
+        """Run it for what it does; how many rows it met stands at the end of the answer."""
+        status: str = await self.connection.execute(query, self.tenant, *values)
+        return status
+
 
 class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
     """A pool in which whoever waits longest is next, and that reports changes.
@@ -143,6 +163,23 @@ async def open_pool(dsn: str, *, min_size: int = 1, max_size: int = 10) -> Pool:
         return pool
     except OUTAGES as error:
         raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> "AsyncIterator[asyncpg.Connection[asyncpg.Record]]":
+    """A connection of its own, closed when the block ends.
+
+    Raises:
+        Unavailable: the database cannot be reached, or refuses the login.
+    """
+    try:
+        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT)
+    except OUTAGES as error:
+        raise Unavailable(f"the database cannot be reached: {describe(error)}") from error
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -213,7 +250,7 @@ async def transaction(
 
 async def move_of(tx: Transaction) -> Move | None:
     """Where the move of the tenant stands, which stays so until commit; None: it never moved."""
-    row = await tx.connection.fetchrow(_MOVE, tx.tenant)
+    row = await tx.fetchrow(_MOVE)
     return None if row is None else Move(*row)
 
 
@@ -359,8 +396,8 @@ async def one_bulk_writer(tx: Transaction) -> None:
 
     An import, a consolidation and a merge each lock rows and keys in an order of their own.
     """
-    await tx.connection.execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended('memory-butler bulk ' || $1, 0))", tx.tenant
+    await tx.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended('memory-butler bulk ' || $1, 0))"
     )
 
 

@@ -74,7 +74,7 @@ async def tables(tx: Transaction) -> list[Table]:
 async def count(tx: Transaction, table: Table) -> int:
     """How many rows the tenant has in it."""
     query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
-    total: int = await tx.connection.fetchval(query, tx.tenant)
+    total: int = await tx.fetchval(query)
     return total
 
 
@@ -104,7 +104,7 @@ async def digest(
 async def ids(tx: Transaction, table: Table) -> list[UUID]:
     """The column `id` of the tenant's rows, which are few."""
     query = f"SELECT id FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
-    return [row["id"] for row in await tx.connection.fetch(query, tx.tenant)]
+    return [row["id"] for row in await tx.fetch(query)]
 
 
 async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> AsyncIterator[str]:
@@ -164,9 +164,7 @@ async def restore(
         " AND $5::smallint IS NOT NULL"
         f" ORDER BY l.place ON CONFLICT ({', '.join(map(quoted, table.key))}) DO NOTHING"
     )
-    done: str = await tx.connection.execute(
-        query, tx.tenant, list(lines), list(models), list(models.values()), most
-    )
+    done: str = await tx.execute(query, list(lines), list(models), list(models.values()), most)
     return int(done.rpartition(" ")[2])
 
 

@@ -13,17 +13,17 @@ SQL = load("trust")
 
 async def of(tx: Transaction, ids: Collection[UUID]) -> dict[Item, Trust]:
     """The trust of each memory that is there; ids of whatever type."""
-    found = await tx.connection.fetch(SQL["of"], tx.tenant, list(ids))
+    found = await tx.fetch(SQL["of"], list(ids))
     return {(row["kind"], row["id"]): Trust(row["trust"]) for row in found}
 
 
 async def dependents(tx: Transaction, item: Item) -> list[Item]:
     """What was derived from a memory, or is supported by it."""
-    found = await tx.connection.fetch(SQL["dependents"], tx.tenant, *item)
+    found = await tx.fetch(SQL["dependents"], *item)
     return [(row["kind"], row["id"]) for row in found]
 
 
 async def lower(tx: Transaction, item: Item, trust: Trust) -> None:
     """Write the trust of one memory; the caller has kept its former state."""
     kind, id = item
-    await tx.connection.execute(SQL[f"lower_{kind}"], tx.tenant, id, trust)
+    await tx.execute(SQL[f"lower_{kind}"], id, trust)

@@ -41,30 +41,30 @@ class Kept:
 
 async def of_event(tx: Transaction, event_id: UUID) -> Row | None:
     """The `step` and `event_type` of an event."""
-    found = await tx.connection.fetchrow(SQL["of_event"], tx.tenant, event_id)
+    found = await tx.fetchrow(SQL["of_event"], event_id)
     return None if found is None else dict(found)
 
 
 async def of_run(tx: Transaction, run_id: UUID) -> Row | None:
     """The `status` of a consolidation run, and the `step` that wrote what it learned."""
-    found = await tx.connection.fetchrow(SQL["of_run"], tx.tenant, run_id)
+    found = await tx.fetchrow(SQL["of_run"], run_id)
     return None if found is None else dict(found)
 
 
 async def latest(tx: Transaction, actor: str | None) -> UUID | None:
     """The newest step that still stands, of one actor or of anybody."""
-    found: UUID | None = await tx.connection.fetchval(SQL["latest"], tx.tenant, actor)
+    found: UUID | None = await tx.fetchval(SQL["latest"], actor)
     return found
 
 
 async def told(tx: Transaction, step: UUID) -> list[Row]:
     """The events of a step."""
-    return rows(await tx.connection.fetch(SQL["told"], tx.tenant, step))
+    return rows(await tx.fetch(SQL["told"], step))
 
 
 async def undone_at(tx: Transaction, step: UUID) -> datetime | None:
     """When a step was taken back, if it was."""
-    found: datetime | None = await tx.connection.fetchval(SQL["undone_at"], tx.tenant, step)
+    found: datetime | None = await tx.fetchval(SQL["undone_at"], step)
     return found
 
 
@@ -80,13 +80,13 @@ async def kept(tx: Transaction, step: UUID) -> list[Kept]:
             row["content"],
             row["present"],
         )
-        for row in await tx.connection.fetch(SQL["kept"], tx.tenant, step)
+        for row in await tx.fetch(SQL["kept"], step)
     ]
 
 
 async def count_links(tx: Transaction, step: UUID) -> int:
     """How many links the step made."""
-    found: int = await tx.connection.fetchval(SQL["count_links"], tx.tenant, step)
+    found: int = await tx.fetchval(SQL["count_links"], step)
     return found
 
 
@@ -96,11 +96,7 @@ async def later_changes(tx: Transaction, step: UUID, since: Mapping[Item, dateti
     `kind`, `id`, `at`, and of the event that recorded it `event_id` and `event_type`.
     """
     kinds, ids = [kind for kind, _ in since], [id for _, id in since]
-    return rows(
-        await tx.connection.fetch(
-            SQL["later_changes"], tx.tenant, step, kinds, ids, list(since.values())
-        )
-    )
+    return rows(await tx.fetch(SQL["later_changes"], step, kinds, ids, list(since.values())))
 
 
 async def built_on(
@@ -109,7 +105,7 @@ async def built_on(
     """What rests on items that are to be removed: `kind`, `id`, `by_kind`, `by_id`, `how`."""
     kinds, ids = [kind for kind, _ in removed], [id for _, id in removed]
     facts = _ids(restored, "fact")
-    return rows(await tx.connection.fetch(SQL["built_on"], tx.tenant, step, kinds, ids, now, facts))
+    return rows(await tx.fetch(SQL["built_on"], step, kinds, ids, now, facts))
 
 
 async def taken(tx: Transaction, before: Sequence[Kept], touched: Iterable[Item]) -> list[Row]:
@@ -118,9 +114,8 @@ async def taken(tx: Transaction, before: Sequence[Kept], touched: Iterable[Item]
         [one for one in before if one.item[0] == kind] for kind in ("fact", "entity")
     )
     return rows(
-        await tx.connection.fetch(
+        await tx.fetch(
             SQL["taken"],
-            tx.tenant,
             [one.item[1] for one in facts],
             [one.state for one in facts],
             [one.item[1] for one in entities],
@@ -135,7 +130,7 @@ async def lock(tx: Transaction, items: Iterable[Item]) -> None:
     items = list(items)
     for kind in ITEM_KINDS:
         if ids := _ids(items, kind):
-            await tx.connection.execute(SQL[f"lock_{_PLURALS[kind]}"], tx.tenant, ids)
+            await tx.execute(SQL[f"lock_{_PLURALS[kind]}"], ids)
 
 
 async def remove(
@@ -149,8 +144,8 @@ async def remove(
     for kind in ITEM_KINDS:
         if ids := _ids(removed, kind):
             await versions.keep_whole(tx, kind, ids, now)
-    await tx.connection.execute(SQL["park_facts"], tx.tenant, _ids(changed, "fact"))
-    await tx.connection.execute(SQL["remove_made"], tx.tenant, step)
+    await tx.execute(SQL["park_facts"], _ids(changed, "fact"))
+    await tx.execute(SQL["remove_made"], step)
 
 
 async def restore(tx: Transaction, before: Sequence[Kept], run_id: UUID | None) -> None:
@@ -161,18 +156,18 @@ async def restore(tx: Transaction, before: Sequence[Kept], run_id: UUID | None) 
         if ids:
             more = (run_id,) if kind == "episode" else ()
             query = SQL[f"restore_{_PLURALS[kind]}"]
-            await tx.connection.execute(query, tx.tenant, ids, states, *more)
+            await tx.execute(query, ids, states, *more)
 
 
 async def remove_sources(tx: Transaction, step: UUID, removed: Sequence[Item]) -> None:
     """Take away the entities and episodes that a step made, once nothing names them."""
-    await tx.connection.execute(SQL["remove_made_entities"], tx.tenant, step)
-    await tx.connection.execute(SQL["remove_episodes"], tx.tenant, _ids(removed, "episode"))
+    await tx.execute(SQL["remove_made_entities"], step)
+    await tx.execute(SQL["remove_episodes"], _ids(removed, "episode"))
 
 
 async def mark_run(tx: Transaction, run_id: UUID) -> None:
     """Say of a consolidation run that what it learned was taken back."""
-    await tx.connection.execute(SQL["mark_run"], tx.tenant, run_id)
+    await tx.execute(SQL["mark_run"], run_id)
 
 
 def _ids(items: Iterable[Item], kind: ItemKind) -> list[UUID]:

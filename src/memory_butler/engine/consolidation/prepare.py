@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -299,36 +298,28 @@ def _draft(
 
 
 def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome) -> Draft:
-    sources, marked = _sources(group, stated.sources, outcome)
-    new = new_fact(
-        memory,
-        stated.subject,
-        stated.predicate,
-        stated.content,
-        importance=stated.importance,
-        permanence=stated.permanence,
-        valid_until=_end(memory, stated),
-        scope=_scope(group, stated.scope, outcome),
-        tags=list(stated.tags),
-        source_butler=group.butler,
-        source_episode_id=sources[0],
-        metadata=marked,
-        trust=group.trust.label,
-    )
+    new, sources = _new_fact(memory, group, stated, outcome)
     return Draft(new, sources, place=stated.place)
-
-
-def _end(memory: Memory, stated: ExtractedFact) -> datetime | None:
-    """When what was stated is over; one that lies in the past already counts as none."""
-    end = stated.valid_until
-    return end if end is not None and end > memory.clock() else None
 
 
 def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome) -> Draft:
     """An update: scope and entity come from the named fact, if it is known (C-54)."""
-    stated = updated.fact
+    new, sources = _new_fact(
+        memory, group, updated.fact, outcome, group.facts.get(updated.target_id)
+    )
+    return Draft(new, sources, target=updated.target_id)
+
+
+def _new_fact(
+    memory: Memory,
+    group: Group,
+    stated: ExtractedFact,
+    outcome: Outcome,
+    target: Row | None = None,
+) -> tuple[NewFact, tuple[UUID, ...]]:
+    """What was stated as a fact, in place of `target`; and the episodes that it rests on."""
     sources, marked = _sources(group, stated.sources, outcome)
-    target = group.facts.get(updated.target_id)
+    end = stated.valid_until
     new = new_fact(
         memory,
         stated.subject,
@@ -336,7 +327,8 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome
         stated.content,
         importance=stated.importance,
         permanence=stated.permanence,
-        valid_until=_end(memory, stated),
+        # An end that lies in the past already counts as none.
+        valid_until=end if end is not None and end > memory.clock() else None,
         scope=_scope(group, stated.scope, outcome) if target is None else target["scope"],
         tags=list(stated.tags),
         entity_id=None if target is None else target["entity_id"],
@@ -345,7 +337,7 @@ def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome
         metadata=marked,
         trust=group.trust.label,
     )
-    return Draft(new, sources, target=updated.target_id)
+    return new, sources
 
 
 def _rule(memory: Memory, group: Group, stated: ExtractedRule, outcome: Outcome) -> Draft:

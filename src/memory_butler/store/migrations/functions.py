@@ -12,6 +12,10 @@ The three tables of memories differ in filter and scoring columns only, so one t
 from functools import cache
 from pathlib import Path
 
+from memory_butler.store.queries import Queries
+
+_HERE = Path(__file__).parent
+
 # They need no table, and tables, indexes and other functions need them.
 FIRST = (
     "key_of",
@@ -126,17 +130,27 @@ _TABLES = {
 @cache
 def texts() -> dict[str, str]:
     """The statements that make each function, or each of the functions of one text, by its name."""
-    folder = Path(__file__).parent / "functions"
+    folder = _HERE / "functions"
     paths = sorted(folder.rglob("*.sql"))
     names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
     made = [path.read_text(encoding="utf-8") for path in paths]
     return {name: _filled(name, text) for name, text in zip(names, made, strict=True)}
 
 
+@cache
+def _found_alike() -> Queries:
+    return Queries("found_alike", (_HERE / "found_alike.sql").read_text(encoding="utf-8"))
+
+
 def _filled(name: str, text: str) -> str:
     filled = []
     for table in _TABLES.get(name, ("",)):
-        parts = {"table": table, "allowed": _ALLOWED.format(m="m")} | _NOUNS.get(table, {})
+        parts = {
+            **_found_alike(),
+            "table": table,
+            "allowed": _ALLOWED.format(m="m"),
+            **_NOUNS.get(table, {}),
+        }
         if (name, table) == ("memory_history/find", "facts"):
             parts["visible"] = _PAST_FACTS
         one = text

@@ -13,8 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from memory_butler.domain.errors import Unavailable
-from memory_butler.store.schema import LOCK, LOCK_TIMEOUT, OLDEST, Roles, quoted, refuse_ancient
-from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, describe
+from memory_butler.store.schema import (
+    LOCK,
+    LOCK_TIMEOUT,
+    OLDEST,
+    Roles,
+    quoted,
+    refuse_ancient,
+    revision_of,
+)
+from memory_butler.store.transaction import CONNECT_TIMEOUT, OUTAGES, connected, describe
 
 
 async def migrate(admin_dsn: str, roles: Roles, revision: str = "memory@head") -> None:
@@ -49,16 +57,12 @@ async def preview(admin_dsn: str, roles: Roles) -> Preview:
 
     Raises:
         ConfigurationError: the database is too old for this version.
+        Unavailable: the server cannot be reached.
     """
-    connection = await asyncpg.connect(admin_dsn, timeout=CONNECT_TIMEOUT)
-    try:
-        at = await connection.fetchval("SELECT version_num FROM alembic_version")
-    except asyncpg.UndefinedTableError:
-        return Preview((), ())  # a new database: nothing is stored
-    finally:
-        await connection.close()
+    async with connected(admin_dsn) as connection:
+        at = await revision_of(connection)
     if at is None:
-        return Preview((), ())  # it was taken away
+        return Preview((), ())  # nothing is stored: it is new, or was taken away
     refuse_ancient(at)
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     pending = [one for one in reversed(scripts) if one.revision > at]

@@ -7,7 +7,6 @@ nothing. Upkeep at the end is told, and can be left for the next time with Ctrl-
 
 import asyncio
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from memory_butler.domain.errors import MemoryButlerError
@@ -49,12 +48,7 @@ class Tending:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def end(self) -> None:
