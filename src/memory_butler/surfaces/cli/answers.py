@@ -21,6 +21,8 @@ _CELL = 300  # characters of a content in a table
 _WIDTH_OF_A_PIPE = 140
 # What moves the cursor or changes the screen: a memory is told by others, and may hold it.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Two decimals of a share in a name, as in "from_050_to_080".
+_SHARE = re.compile(r"\b0(\d\d)\b")
 
 View = Episode | Fact | Rule
 
@@ -261,8 +263,7 @@ def stats(output: Any) -> None:
 
 def _flat(figures: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
     for name, value in figures.items():
-        # Two decimals of a share, as in "from_050_to_080".
-        shown = above + re.sub(r"\b0(\d\d)\b", r"0.\1", name.replace("_", " "))
+        shown = above + _SHARE.sub(r"0.\1", name.replace("_", " "))
         if isinstance(value, Mapping):
             yield from _flat(value, f"{shown}: ")
         else:
