@@ -58,7 +58,7 @@ def test_a_query_is_cleaned_and_not_cut() -> None:
 
 
 def test_stored_text_keeps_its_layout() -> None:
-    assert storable(" a\n\tb\x00 \ud83d") == " a\n\tb\ufffd \ufffd"
+    assert storable(" a\n\tb\x00 \ud83d") == " a\n\tb \ufffd"
 
 
 @pytest.mark.requirement("TXT-01", "TXT-02", "TXT-03")
@@ -79,7 +79,7 @@ def test_storable_is_idempotent_and_encodable(text: str) -> None:
     assert storable(stored) == stored
     assert "\x00" not in stored
     assert stored.encode().decode() == stored
-    assert len(stored) == len(text)
+    assert len(stored) == len(text) - text.count("\x00")
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00")))

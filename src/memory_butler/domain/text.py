@@ -13,26 +13,25 @@ MAX_SEARCH_BYTES: Final = 1_048_576
 MASK: Final = "[masked: "
 
 # A Python string may hold halves of surrogate pairs (a JSON escape such as "\ud800" makes one);
-# UTF-8 cannot, so neither a digest nor PostgreSQL would take it. PostgreSQL takes no NUL, either.
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+# UTF-8 cannot, so neither a digest nor PostgreSQL would take it.
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """`text` as content is stored: U+FFFD for each NUL and lone surrogate, nothing else changed.
+    """`text` as content is stored: NULs removed, lone surrogates replaced, nothing else changed.
 
-    PostgreSQL's TEXT refuses both; the sign shows where something was lost. Layout, case and length
-    are the author's.
+    PostgreSQL's TEXT refuses both. Layout, case and length are the author's.
     """
-    return _NOT_STORABLE.sub("\ufffd", text)
+    return _LONE_SURROGATE.sub("\ufffd", text.replace("\x00", ""))
 
 
 def one_line(text: str) -> str:
-    """`storable` text without NULs, every run of white space as one space; stripped.
+    """`storable` text with every run of white space, line ends included, as one space; stripped.
 
     `str.split` knows every character at which a line can break, U+0085, U+2028 and U+2029 among
     them.
     """
-    return " ".join(storable(text.replace("\x00", "")).split())
+    return " ".join(storable(text).split())
 
 
 def without_tag(text: str, *words: str) -> str:

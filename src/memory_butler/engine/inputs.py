@@ -33,7 +33,7 @@ MAX_METADATA_KEYS: Final = 256
 
 
 def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
-    """A text to be stored: not blank, not too long, and as `storable` makes it."""
+    """A text to be stored: NULs removed, lone surrogates replaced, not blank, not too long."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {type(value).__name__}")
     clean = storable(value)
