@@ -219,7 +219,8 @@ _TOOLS_INTRO = """\
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
 parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
-answer holds an embedding. A NUL cannot be stored and is left out; an unpaired surrogate becomes U+FFFD.
+answer holds an embedding. A NUL cannot be stored and is left out; an unpaired surrogate becomes
+U+FFFD.
 
 A model reads text: of memories a line each, what they say before what is known of them, numbers
 rounded, and of a content above 1,000 characters the beginning. The tools that show memories or
@@ -437,7 +438,8 @@ that nobody has named; 500 is a bug.
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
 with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests are not
-counted: there is no 429. A NUL cannot be stored and is left out; an unpaired surrogate becomes U+FFFD (�).
+counted: there is no 429. A NUL cannot be stored and is left out; an unpaired surrogate becomes
+U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its
