@@ -303,22 +303,22 @@ def test_a_failed_reply_is_asked_for_again(page: Page, model: Talker) -> None:
     expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [(1280, 832), PHONE])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_chat_is_accessible_and_as_wide_as_the_window(
-    browser: Browser, url: str, demo_folder: Path, size: tuple[int, int]
+    page: Page, demo_folder: Path, size: tuple[int, int]
 ) -> None:
     with opened(demo_folder, "default", "vega-of-the-lyre", JournalConfig(), no_keys, create=True):
         pass  # a second one, to choose from
-    with window(browser, url, size=size) as context:
-        page = context.new_page()
-        open_chat(page, "default")
-        expect(said(page).first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") == size[0] or (
-            page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        )
-        box = page.get_by_label("Companion", exact=True).bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] <= size[0]
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    open_chat(page, "default")
+    expect(said(page).first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0] or (
+        page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    )
+    box = page.get_by_label("Companion", exact=True).bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= size[0]
+    if size == PHONE:  # as wide as a desk, test_pages.py looks at it
         assert violations_in_both_themes(page) == []
 
 
@@ -393,28 +393,23 @@ def test_remind_keeps_what_was_written(page: Page) -> None:
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_toast_leaves_the_box_and_its_buttons_free(
-    browser: Browser, url: str, size: tuple[int, int]
-) -> None:
-    with window(browser, url, size=size) as context:
-        page = context.new_page()
-        box = open_chat(page, "mira")
-        for text in ("a <pin>b", "b <pin>c", "c <pin>d"):
-            box.fill(text)
-            page.get_by_role("button", name="Pin").click()
-        toasts = page.get_by_role("region", name=re.compile("^Notifications")).get_by_role(
-            "listitem"
-        )
-        expect(toasts).to_have_count(3)
-        shown = [one.bounding_box() for one in toasts.all()]
-        names = ("Send", "Picture", "Pin", "Remind")
-        for place in (box, *(page.get_by_role("button", name=one) for one in names)):
-            place.scroll_into_view_if_needed()
-            kept = place.bounding_box()
-            assert kept is not None
-            for one in shown:
-                assert one is not None
-                assert one["y"] + one["height"] <= kept["y"]
+def test_a_toast_leaves_the_box_and_its_buttons_free(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    box = open_chat(page, "mira")
+    for text in ("a <pin>b", "b <pin>c", "c <pin>d"):
+        box.fill(text)
+        page.get_by_role("button", name="Pin").click()
+    toasts = page.get_by_role("region", name=re.compile("^Notifications")).get_by_role("listitem")
+    expect(toasts).to_have_count(3)
+    shown = [one.bounding_box() for one in toasts.all()]
+    names = ("Send", "Picture", "Pin", "Remind")
+    for place in (box, *(page.get_by_role("button", name=one) for one in names)):
+        place.scroll_into_view_if_needed()
+        kept = place.bounding_box()
+        assert kept is not None
+        for one in shown:
+            assert one is not None
+            assert one["y"] + one["height"] <= kept["y"]
 
 
 _FORMATTED = r"""<say>## Packing
