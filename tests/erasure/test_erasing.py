@@ -322,9 +322,9 @@ async def test_an_erasure_forgets_what_was_asked(
     embedded: list[str] = []
     embed = kept.embedder.embed_query
 
-    async def noting(text: str, of: str = "") -> Any:
+    async def noting(text: str, of: str = "", *, also: str | None = None) -> Any:
         known = len(kept.embedder._cache)
-        vector = await embed(text, of)
+        vector = await embed(text, of, also=also)
         if len(kept.embedder._cache) > known:
             embedded.append(text)
         return vector

@@ -212,7 +212,7 @@ def _strength(asked: Asked, one: Bearing) -> float:
 # What no prose has: a name of letters and digits, or of parts joined by a sign or by capitals.
 _TOKEN: Final = re.compile(r"[^\s,;()\[\]{}<>\"'’`“”«»「」、。，]+")
 _JOINED: Final = re.compile(r"[^\W_]_[^\W_]|[^\W_]{2}\.[^\W\d_]|^[/~]\w|^\w+[/\\][^/\\]+[/\\]\w")
-_HUMPED: Final = re.compile(r"[a-z]{2,}(?:[A-Z]+[a-z]+)+[A-Z]*|(?:[A-Z]+[a-z]+){3,}[A-Z]*")
+_HUMPED: Final = re.compile(r"^(?:[a-z]{2,}(?:[A-Z]+[a-z]+)+[A-Z]*|(?:[A-Z]+[a-z]+){3,}[A-Z]*)$")
 _MIXED: Final = re.compile(r"[\w.:#+-]{4,}")
 _AMOUNT: Final = re.compile(r"\W?\d[\d.,:/-]*(?:[^\W\d_]{0,5}|h\d\d)|\d{4}-\d\d-\d\d.*")
 _CODES: Final = 20  # of one question

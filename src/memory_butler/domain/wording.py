@@ -47,7 +47,7 @@ _UNSPACED: Final = re.compile("[^\\s,;()\\[\\]{}<>\"'`“”«»|=]+")
 _JOINS: Final = re.compile(r"[/\\:@]+")
 _SCHEME: Final = re.compile(r"^\w+://")
 # A part of it that is a word: "v2" and "com" in "v2.example.com" are none.
-_NAMING: Final = re.compile(r"[\W_]*[^\W\d_]{2}")
+_NAMING: Final = re.compile(r"^[\W_]*[^\W\d_]{2}")
 _SHORT_ENDING: Final = 3
 _MOST_PARTS: Final = 1_000
 _READ: Final = 100_000  # characters; what has more joined words is no text
