@@ -246,8 +246,8 @@ def test_what_is_not_safe_is_refused(
     note, other = mirror.folder / "Ana.md", tmp_path / "other"
     state = mirror.folder / markdown_folder.STATE
     for option in ("--dry-run", "--check"):
-        unknown = installation.inside("sync", f"{mirror.folder}2", option, "--tenant", "nobody")
-        assert "There is no tenant nobody yet. Tenants with memories:" in unknown.err
+        unknown = installation.inside("sync", f"{mirror.folder}2", option, "--tenant", "stranger")
+        assert "There is no tenant stranger yet. Tenants with memories:" in unknown.err
     foreign = installation.inside("sync", str(mirror.folder), "--tenant", "another", code=None)
     assert foreign.code
     assert "another tenant" in foreign.err
