@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -52,29 +53,20 @@ async def ask(
     """
     if min_relevance is None:
         min_relevance = memory.config.retrieval.min_relevance
-    # Twice as many: episodes behind other lines are left out.
-    hits = await search(
+    look = partial(
+        search,
         memory,
         principal,
         question,
         scope=scope,
         mode="deep",
-        limit=2 * limit,
         min_confidence=0.0,
-        min_relevance=min_relevance,
         quiet=True,
     )
+    # Twice as many: episodes behind other lines are left out.
+    hits = await look(limit=2 * limit, min_relevance=min_relevance)
     if not hits:
-        nearest = await search(
-            memory,
-            principal,
-            question,
-            scope=scope,
-            mode="deep",
-            limit=NEAREST,
-            min_confidence=0.0,
-            quiet=True,
-        )
+        nearest = await look(limit=NEAREST)
         return Answer((), tuple(nearest), min_relevance)
     least = SHARE_OF_BEST * hits[0].place
     best = [hit for hit in hits if hit.place >= least]

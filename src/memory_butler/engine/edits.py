@@ -224,7 +224,8 @@ async def _replace(
     if expected_revision is not None and revision_of(row) != expected_revision:
         raise await _stale_fact(memory, tx, row)
     if row["validity"] != "active":
-        raise Conflict(await _no_longer_active(tx, row))
+        reason, _ = await _no_longer_active(tx, row)
+        raise Conflict(reason)
     new = edit.edited(row)
     if {_key(row), new.key} != edit.keys:
         raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
@@ -312,20 +313,23 @@ async def _stale_fact(memory: Memory, tx: Transaction, row: Row) -> StaleRevisio
     )
 
 
-async def _no_longer_active(tx: Transaction, row: Row) -> str:
+async def _no_longer_active(tx: Transaction, row: Row) -> tuple[str, UUID | None]:
+    """Why, with what to do; and the fact that took its place."""
+    id = row["id"]
     match row["validity"]:
         case "superseded":
             current = await _newest(tx, row)
             if current["validity"] != "active":
                 told = f"{current['id']}, which took its place, is {current['validity']} too"
-                return f"fact {row['id']} was superseded, and {told}"
-            return f"fact {row['id']} was superseded; the one that holds now is {current['id']}"
+                return f"fact {id} was superseded, and {told}", current["id"]
+            told = f"the one that holds now is {current['id']}"
+            return f"fact {id} was superseded; {told}", current["id"]
         case "retracted":
-            return f"fact {row['id']} is forgotten; restore it first"
+            return f"fact {id} is forgotten; restore it first", None
         case "waiting":
-            return f"fact {row['id']} waits for your decision: accept it first"
+            return f"fact {id} waits for your decision: accept it first", None
         case _:
-            return f"fact {row['id']} has expired; store it anew if it holds after all"
+            return f"fact {id} has expired; store it anew if it holds after all", None
 
 
 async def why_inactive(
@@ -337,8 +341,7 @@ async def why_inactive(
     if row["validity"] == "active":
         return None, None
     async with memory.reading(principal.tenant, on_primary=True) as tx:
-        current = (await _newest(tx, row))["id"] if row["validity"] == "superseded" else None
-        return await _no_longer_active(tx, row), current
+        return await _no_longer_active(tx, row)
 
 
 def _forgotten_rule(id: UUID) -> str:

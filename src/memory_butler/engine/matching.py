@@ -82,7 +82,8 @@ class Question:
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
     looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
-    and `dated` the text with its dates in English; see `understood`.
+    `dated` the text with its dates in English, and `is_foreign` says that it is in another
+    language than English; see `understood`.
     """
 
     text: str
@@ -99,6 +100,7 @@ class Question:
     weighty: bool = False
     words: str = ""
     dated: str = ""
+    is_foreign: bool = False
 
     @classmethod
     def of(
@@ -141,15 +143,10 @@ class Question:
 async def understood(asked: Question) -> Question:
     """The question with its languages; before a transaction, for a first text loads a model."""
     words = await languages.of_question(asked.text)
-    marked = replace(asked, words=words, dated=asked.text)
-    if asked.mode != "deep" or not _is_foreign(marked):
-        return marked
-    return replace(marked, dated=await in_english(asked.text))
-
-
-def _is_foreign(asked: Question) -> bool:
-    """Whether it is in another language than English: a text without a mark and without CJK is."""
-    return asked.words != with_parts(asked.text)
+    is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
+    in_deep = asked.mode == "deep" and is_foreign
+    dated = await in_english(asked.text) if in_deep else asked.text
+    return replace(asked, words=words, dated=dated, is_foreign=is_foreign)
 
 
 async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
@@ -157,7 +154,7 @@ async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | Non
     if asked.mode == "keyword":
         return None
     # Only a deep search: the others promise nearness to the question's own words.
-    also = about_user(asked.text) if asked.mode == "deep" and not _is_foreign(asked) else None
+    also = about_user(asked.text) if asked.mode == "deep" and not asked.is_foreign else None
     return await memory.embedder.embed_query(asked.text, tenant, also=also)
 
 
@@ -297,7 +294,7 @@ def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, fl
         What comes off each cosine, and by how much the rest is stretched. Between what all have
         and 1 less room is left than in an English store; stretched, the same text is at 1 again.
     """
-    if not _is_foreign(asked):
+    if not asked.is_foreign:
         return 0.0, 1.0
     beyond = max(0.0, around.mean - USUAL_MEAN)
     common = likely_mean(beyond, around.sampled)
