@@ -54,6 +54,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.screening import screened_text
 from memory_butler.inference.language_models.port import (
     Completion,
     ModelUnreachable,
@@ -369,7 +370,9 @@ class Year:
         if not turns:
             return
         text = "\n".join(f"{LABELS.get(one['speaker'], 'Tool')}: {one['text']}" for one in turns)
-        self.reader.told[neutralised(text)] = Told(event, tuple(items))
+        # Passwords of a site are masked before they are stored, unless the configuration says else.
+        kept, _ = screened_text(self.memory.config.trust, WHO, text)
+        self.reader.told[neutralised(kept)] = Told(event, tuple(items))
         await store_episode(
             self.memory,
             WHO,

@@ -144,6 +144,63 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("grpc_port", "port 7070 for gRPC"), ("metrics_port", "port 9464 for metrics"), None),
         (("db_port", "the DB has port 7070, not 7071"), ("ui_port", "the UI has port 9464"), None),
         (("api_port", "port 7070"), ("server_port", "port 9464"), "contradiction"),
+        # What has changed, under another name.
+        (
+            ("commute", "Takes the tram to the office"),
+            ("commute_mode", "Now takes the ferry to the office"),
+            "contradiction",
+        ),
+        (
+            ("supplier", "Coffee beans come from Brandt Brothers"),
+            ("coffee_source", "Switched the coffee supplier to Aroma"),
+            "contradiction",
+        ),
+        (
+            ("banco", "La cuenta está en Banco Norte"),
+            ("banco_actual", "La cuenta está ahora en Caja Sur"),
+            "contradiction",
+        ),
+        (
+            ("boîtier", "Le code du boîtier est 5512"),
+            ("boîtier_garage", "Le nouveau code du boîtier est 9037"),
+            "contradiction",
+        ),
+        (
+            ("Zahnarzt", "geht zu Dr. Petersen"),
+            ("Zahnarztpraxis", "geht jetzt zu Frau Yilmaz"),
+            "contradiction",
+        ),
+        (
+            ("garden", "Grows tomatoes and beans behind the shed"),
+            ("garden_pond", "Now keeps two ducks on the pond"),
+            None,
+        ),
+        (
+            ("music", "Plays the cello in a quartet on Fridays"),
+            ("music_choir", "Now also sings bass with the choir on Fridays"),
+            None,
+        ),
+        # Two that hold side by side, and what is new by its name alone.
+        (
+            ("medication_diabetes", "Takes Metformin daily"),
+            ("medication_heart", "Now takes Ramipril daily"),
+            None,
+        ),
+        (
+            ("bike_road", "The bike is a red Koga"),
+            ("bike_mountain", "The bike is now a blue Trek"),
+            None,
+        ),
+        (
+            ("trip", "Flew to Lisbon with Anna"),
+            ("trip_autumn", "Flew to New York with Anna"),
+            None,
+        ),
+        (
+            ("shop", "Sells bread and cakes from the oven"),
+            ("shop_window", "Sells flowers and cards by the window"),
+            None,
+        ),
     ],
 )
 def test_what_two_facts_of_one_subject_are_to_each_other(

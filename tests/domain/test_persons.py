@@ -2,7 +2,14 @@
 
 import pytest
 
-from memory_butler.domain.persons import about_user
+from memory_butler.domain.persons import (
+    Known,
+    about_user,
+    asks_all_of_user,
+    by_name,
+    may_describe,
+    members_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,3 +39,158 @@ def test_who_asks_is_the_user(asked: str, put: str) -> None:
 )
 def test_a_question_about_others_and_a_long_one_stay_as_they_are(asked: str) -> None:
     assert about_user(asked) is None
+
+
+@pytest.mark.parametrize(
+    ("fact", "asked", "put"),
+    [
+        (("user", "sister", "The user's sister is called Ida"), "Ring my sister", "Ring Ida"),
+        (("user", "wife", "Married to Carla since May"), "my wife's shoes", "Carla's shoes"),
+        (("user", "vet_name", "The vet is Dr Sommer"), "Is the vet open?", "Is Sommer open?"),
+        (("user", "dog", "Has a Border Collie called Rex"), "Feed my dog", "Feed Rex"),
+        (("user", "older_sister", "Ida"), "the older sister, Leo", "Ida, Leo"),
+        (("user", "sister", "Ida lives in Porto with Tom"), "Ring my sister", "Ring Ida"),
+        (("user", "sister", "Her name is Ida Novak"), "Ask my big sister", "Ask Ida Novak"),
+        (("Mia", "relation", "Mia is the user's boss"), "Mail the boss", "Mail Mia"),
+        (("Bert", "role", "Bert is the landlord, since 2019"), "Call our landlord", "Call Bert"),
+        (("Ida", "kin", "Ida: Tom's older sister who moved"), "Ring Tom’s sister", "Ring Ida"),
+        (("Tom Miller", "landlord", "The landlord is called Bert"), "Tom's landlord", "Bert"),
+    ],
+)
+def test_a_description_is_put_by_name(fact: tuple[str, str, str], asked: str, put: str) -> None:
+    assert may_describe(asked)
+    assert by_name(asked, [Known(*fact)]) == put
+
+
+def test_two_spellings_are_one_person() -> None:
+    told = [
+        Known("user", "sister", "The user's sister is Ida Novak"),
+        Known("Ida", "relation", "Ida is the user's sister"),
+    ]
+    assert by_name("Ring my sister", told) == "Ring Ida Novak"
+
+
+@pytest.mark.parametrize(
+    ("facts", "asked"),
+    [
+        ([("user", "sister", "The user's sister is called Ida")], "Ring my sister-in-law"),
+        ([("user", "sister", "The user's sister is called Ida")], "Ring Ida, my sister"),
+        ([("user", "sister", "Sister lives in town")], "Ring my sister"),
+        ([("user", "sister", "Ida"), ("Eva", "kin", "Eva is my sister")], "Ring my sister"),
+        ([("user", "husband", "Tom")], "When is my late husband's birthday?"),
+        ([("user", "doctor", "Not Dr Berg any more, now Dr Silva")], "Call my doctor"),
+        ([("Halina", "relation", "Halina is Tom's sister")], "Ring my sister"),
+        ([("Ida", "plan", "Ida goes to Tom's party")], "When is Tom's party?"),
+        ([("Sara", "kin", "Sara is the mother of Ida")], "When is my mother's birthday?"),
+        ([("Ana", "kin", "Ana is the user's mother in law")], "Ring my mother"),
+        ([("Tom", "kin", "Tom is the user's ex husband")], "Ring my husband"),
+        ([("Eva", "job", "Eva is a doctor in Porto")], "Who is my doctor?"),
+        ([("Anna", "role", "Anna is the owner, since May")], "Who is the owner of the shop?"),
+        # What is no person and nobody's.
+        ([("user", "birthday", "Born on 3 June 1990 in Lisbon")], "When is my birthday?"),
+        ([("project", "deadline", "Moved to May by Karl")], "When is the deadline?"),
+    ],
+)
+def test_who_is_not_named_stays_as_asked(facts: list[tuple[str, str, str]], asked: str) -> None:
+    assert by_name(asked, [Known(*one) for one in facts]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you know about me?",
+        "what do you remember about us",
+        "Tell me about myself.",
+        "Tell me everything you know about me",
+        "What have you stored about my family?",
+        "Was weißt du über mich?",
+        "Was wissen Sie noch von uns?",
+        "What do you know about me so far?",
+        "Do you know anything about me?",
+        "Que sais-tu de moi ?",
+        "¿Qué sabes de mí?",
+        "Cosa sai di me?",
+        "O que você sabe sobre mim?",
+    ],
+)
+def test_a_question_wants_all_of_who_asks(question: str) -> None:
+    assert asks_all_of_user(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you know about my car?",
+        "What do you know about me and coffee in the morning?",
+        "What do you know about Ida?",
+        "Tell me a story",
+        "Who am I?",
+        "How much cash do I have on me?",
+        "What does Ida know about us?",
+        "What did Tom tell me about us?",
+        "Forget everything about me",
+        "",
+    ],
+)
+def test_other_questions_do_not(question: str) -> None:
+    assert not asks_all_of_user(question)
+
+
+CHILDREN = (
+    Known("Mia", "relation", "Mia is the user's daughter, eight years old"),
+    Known("user", "son", "The son is called Leo"),
+    Known("Tom", "daughter", "Tom's daughter is Ana"),
+    Known("user", "cat", "A cat called Rex"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "put"),
+    [
+        ("Are the kids free today?", "Are Leo and Mia free today?"),
+        ("How many children do I have?", "How many Leo and Mia do I have?"),
+        ("Order boots for Tom's children", "Order boots for Ana"),
+        ("my sons", "Leo"),
+        ("pets?", "Rex?"),
+        ("Is the kids' school closed?", "Is Leo and Mia school closed?"),
+        ("Are my two kids free?", "Are Leo and Mia free?"),
+        ("Where do their children live?", None),
+        ("The kids of my neighbour", None),
+        ("our neighbours' kids", None),
+        ("kill all children of the process", None),
+        ("hot dogs for dinner", None),
+        ("my step-sons", None),
+        ("Where do my parents live?", None),  # nobody says who they are
+        ("Where is the kid?", None),
+    ],
+)
+def test_a_group_is_all_who_belong_to_it(asked: str, put: str | None) -> None:
+    assert by_name(asked, CHILDREN) == put
+
+
+@pytest.mark.parametrize(
+    ("predicate", "content", "put"),
+    [
+        ("children", "Leo and Mia", "Where are Leo and Mia?"),
+        ("kids", "Two kids: Leo (8) and Mia (6)", "Where are Leo and Mia?"),
+        ("child", "The child is called Leo", "Where are Leo?"),
+        ("daughter", "Moved to Spain", None),
+        ("daughter", "Is German, 20", None),
+        ("son", "Allergic to Penicillin", None),
+        ("son", "Goes to Dr. Miller", None),
+    ],
+)
+def test_who_belongs_to_a_group(predicate: str, content: str, put: str | None) -> None:
+    assert by_name("Where are my kids?", [Known("user", predicate, content)]) == put
+
+
+def test_who_is_told_twice_is_one() -> None:
+    told = [Known("user", "son", "The son is called Leo"), Known("user", "son", "Leo Novak, tall")]
+    assert by_name("Where are my kids?", told) == "Where are Leo Novak?"
+
+
+def test_members_of_a_group_are_looked_for() -> None:
+    assert members_of("Are my kids and our pets fine?").split()[:2] == ["son", "daughter"]
+    assert "cat" in members_of("Are my kids and our pets fine?")
+    assert members_of("Where is my son?") == ""
+    assert members_of("my kids " * 50) == ""

@@ -191,6 +191,8 @@ def test_pleasantries(text: str) -> None:
         "Danke, und wann kommt der Klempner?",
         "gute Hotels",
         "heute",
+        "next week",
+        "What are we doing tomorrow morning?",
     ],
 )
 def test_no_pleasantries(text: str) -> None:
@@ -206,6 +208,11 @@ def test_no_pleasantries(text: str) -> None:
         ("Where is the IBAN of my bank", []),
         ("Wo habe ich meine Brille hingelegt?", []),
         ("What Is The Capital Of France", []),
+        ("Who is Wanda?", ["Wanda"]),
+        ("Who is Wanda Lind?", ["Wanda", "Lind"]),
+        ("Who's Wanda?", ["Wanda"]),
+        ("Where is My Phone?", ["Phone"]),
+        ("Bin Day Next Week", []),
         ("what's I'm I've the", []),
     ],
 )
@@ -230,6 +237,14 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert not is_personal("Comment puis-je enlever une tache ?")
     assert is_personal("How do I take my coffee?")
     assert is_personal("How do we name branches?")
+    assert is_personal("Which dentist treats me?")
+    assert not is_personal("What can you tell me of the tides?")
+    assert not is_personal("Could you explain to me what a tide is?")
+    assert not is_personal("¿Cómo me quito el hipo?")
+    assert is_task("Could you please translate 'good day'?")
+    assert is_task("Bitte übersetze 'guten Tag'")
+    assert is_task("S'il te plaît, traduis « bonjour »")
+    assert not is_task("Can you say when the boiler was repaired?")
 
 
 @pytest.mark.parametrize(
@@ -260,9 +275,9 @@ def test_a_text_of_codes_alone_is_one() -> None:
 def test_a_code_that_a_memory_has_speaks_for_it_and_one_that_none_has_against_all() -> None:
     asked = replace(ASKED, words=frozenset({"brg", "-77"}), question=False, code_alone=True)
     far = Bearing(0.1, frozenset({"brg"}))
-    assert probability(asked, {1: far, 2: replace(far, coded=True)}) > 0.5
-    assert probability(asked, {1: replace(far, similarity=0.5)}) < 0.1
-    found = relevances(asked, {1: Bearing(0.1, frozenset()), 2: replace(far, coded=True)})
+    assert probability(asked, {1: far, 2: far._replace(coded=True)}) > 0.5
+    assert probability(asked, {1: far._replace(similarity=0.5)}) < 0.1
+    found = relevances(asked, {1: Bearing(0.1, frozenset()), 2: far._replace(coded=True)})
     assert found[2] > 2 * found[1]
 
 

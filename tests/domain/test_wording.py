@@ -89,6 +89,7 @@ def test_grammar_is_not_what_a_question_tells() -> None:
         (["'quand'", "'est-c' | 'est-ce'", "'dentist' | 'dentiste'"], "dentist"),
         (["'la'", "'qui'", "'est-il'", "'nounou'"], "nounou"),  # as in French and Catalan
         (["'dond' | 'donde' | 'dónde'", "'llav' | 'llave'"], "llav"),
+        (["'un' | 'una'", "'llav' | 'llave'"], "llav"),  # as in Spanish and Catalan
         (["'wann'", "'zahnarzt'"], "zahnarzt"),
         (["'e' | 'é'", "'quem'", "'canaliz' | 'canalizador'"], "canaliz"),
         (["'com' | 'comer'"], "comer"),  # "com" is its stem, and no word of the question

@@ -1,6 +1,8 @@
 """Deep search: what the arms find, and what sessions, names and times add to it."""
 
-from datetime import datetime, timedelta
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +11,7 @@ from conftest import NOW, Clock
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.recall import Hit, search
+from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-01")]
@@ -178,3 +180,167 @@ async def test_the_default_mode_is_configurable(memory: Memory, principal: Princ
     assert hit.match.deep is not None
     (hit,) = await search(memory, principal, "tea")
     assert hit.match.deep is None
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "content"),
+    [
+        ("user", "sister", "The user's sister is called Ida"),
+        ("Ida", "relation", "Ida is the user's sister"),
+    ],
+)
+async def test_who_is_meant_by_what_they_are_is_found_by_name(
+    memory: Memory, principal: Principal, subject: str, predicate: str, content: str
+) -> None:
+    await store_fact(memory, principal, subject, predicate, content)
+    flower, _ = await store_fact(memory, principal, "Ida", "liking", "Has a weakness for peonies")
+    for name in ("Ana", "Ben", "Eva", "Leo", "Mia", "Noa", "Tim", "Zoe"):
+        await store_fact(memory, principal, name, "liking", "Loves roses and lilies")
+        await store_fact(memory, principal, "user", f"bouquet_{name}", f"Bought {name} a bouquet")
+    asked = "Which bouquet for my sister?"
+    told = [hit.row["id"] for hit in await recall(memory, principal, asked, limit=10)]
+    assert flower in told[:3]
+    assert len(set(told)) == len(told)
+    deep = await search(memory, principal, asked, mode="deep", limit=3)
+    assert flower in {hit.row["id"] for hit in deep}
+    # RRF promises the ranks of the question's own words.
+    hybrid = await search(memory, principal, asked, mode="hybrid", limit=3)
+    assert flower not in {hit.row["id"] for hit in hybrid}
+
+
+async def test_what_is_planned_is_found_by_its_day(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)  # a Wednesday
+    planned = {
+        (await store_fact(memory, principal, subject, "plan", content))[0]
+        for subject, content in (
+            ("user", "Dentist on 3 December at 10:00"),
+            ("tax", "The return is due on 2026-12-04"),
+            ("Ida", "Ida's birthday is December 2nd, 1988"),
+        )
+    }
+    others = [
+        (await store_fact(memory, principal, subject, "note", content))[0]
+        for subject, content in (
+            ("boiler", "Serviced on 3 December 2025"),
+            ("car", "The inspection is due on 15 January 2027"),
+            ("piano", "Lessons on Thursdays at four"),
+            ("user", "Away from 18 December to 6 January"),
+        )
+    ]
+    await store_fact(memory, principal, "dog", "vet", "Vet on 3 December", scope="kennel")
+    asked = "What do we have on next week?"
+    told = await recall(memory, principal, asked, scope="home")
+    # Behind what has its day comes what is done every week.
+    assert {hit.row["id"] for hit in told[:3]} == planned
+    assert [hit.row["id"] for hit in told[3:]] == [others[2]]
+    assert all(hit.explain()["period"] for hit in told)
+    deep = await search(memory, principal, asked, mode="deep", types=["fact"], limit=4)
+    assert planned <= {hit.row["id"] for hit in deep}
+    # On the day itself what is done every week counts, too.
+    thursday = await recall(memory, principal, "What's on tomorrow?", scope="home")
+    assert [hit.row["id"] for hit in thursday] == [others[2]]
+    away = await recall(memory, principal, "Are we at home on 27 December?", scope="home")
+    assert away[0].row["id"] == others[3]
+    for idle in ("See you next week!", "Translate this letter until next week"):
+        assert await recall(memory, principal, idle, scope="home") == []
+
+
+async def test_what_is_planned_no_longer_is_not_told(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    await store_fact(memory, principal, "user", "dentist", "Dentist on 3 December at 10:00")
+    moved, _ = await store_fact(memory, principal, "user", "dentist", "Dentist on 12 December")
+    assert await recall(memory, principal, "What do we have on next week?") == []
+    later = await recall(memory, principal, "What's on in two weeks?")
+    assert [hit.row["id"] for hit in later] == [moved]
+
+
+@pytest.fixture
+def in_sydney(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Australia/Sydney")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_sydney")
+async def test_days_are_those_of_the_machine(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 20, tzinfo=UTC)  # seven in the morning of the 26th there
+    dentist, _ = await store_fact(memory, principal, "user", "dentist", "Dentist on 27 November")
+    told = await recall(memory, principal, "What's on tomorrow?")
+    assert [hit.row["id"] for hit in told] == [dentist]
+
+
+@pytest.mark.parametrize(
+    ("question", "plan"),
+    [
+        ("Was steht nächste Woche an?", "Der Zahnarzt ist am 3. Dezember um zehn"),
+        ("Qu'avons-nous la semaine prochaine ?", "Le dentiste est le 3 décembre à dix heures"),
+        ("¿Qué tenemos la próxima semana?", "El dentista es el 3 de diciembre a las diez"),
+    ],
+)
+async def test_what_is_planned_is_found_in_other_languages(
+    memory: Memory, principal: Principal, clock: Clock, question: str, plan: str
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    planned, _ = await store_fact(memory, principal, "user", "dentist", plan)
+    await store_fact(memory, principal, "user", "visit", plan.replace("3", "13"))
+    found = await recall(memory, principal, question)
+    assert [hit.row["id"] for hit in found if hit.explain()["period"]] == [planned]
+
+
+async def test_a_small_word_is_no_day(memory: Memory, principal: Principal, clock: Clock) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    await store_fact(memory, principal, "user", "termin", "Zahnarzt am 1. Dezember 2026")  # Tuesday
+    for question in ("Was ist die Wurzel aus 144?", "wie hoch ist die zugspitze"):
+        assert await recall(memory, principal, question) == []
+
+
+async def test_all_of_who_asks_is_told(memory: Memory, principal: Principal) -> None:
+    own = {
+        (await store_fact(memory, principal, subject, predicate, content, importance=weight))[0]
+        for subject, predicate, content, weight in (
+            ("user", "allergy", "Cannot have kiwis", 9.0),
+            ("User", "home", "Lives by the harbour", 6.0),
+            ("family", "car", "Drives an old estate", 4.0),
+        )
+    }
+    await store_fact(memory, principal, "Ida", "home", "Lives in the mountains", importance=9.0)
+    told = await recall(memory, principal, "What do you know about me?")
+    assert {hit.row["id"] for hit in told} == own
+
+
+async def test_what_happened_is_found_by_its_day(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    down, _ = await store_fact(
+        memory, principal, "api", "outage", "In March 2026 a missing index took it down"
+    )
+    visit, _ = await store_fact(memory, principal, "user", "trip", "Went to Porto on 21 November")
+    await store_fact(memory, principal, "user", "dentist", "Dentist on 3 December at 10:00")
+    for question, told in (
+        ("What happened in March?", down),
+        ("What did we do last weekend?", visit),
+    ):
+        assert [hit.row["id"] for hit in await recall(memory, principal, question)] == [told]
+    log = "What does this log say? " + 20 * "2026-11-21T10:00 ERROR "
+    assert not any(hit.explain()["period"] for hit in await recall(memory, principal, log))
+
+
+async def test_a_group_is_found_by_its_members(memory: Memory, principal: Principal) -> None:
+    for name, kind in (("Mia", "daughter"), ("Leo", "son")):
+        await store_fact(memory, principal, name, "relation", f"{name} is the user's {kind}")
+    choir, _ = await store_fact(memory, principal, "Mia", "choir", "Mia sings every Wednesday")
+    for name in ("Ana", "Ben", "Eva", "Tim", "Zoe"):
+        await store_fact(memory, principal, name, "role", f"{name} works in the bakery")
+    told = await recall(memory, principal, "Are the kids free on Wednesday?", limit=3)
+    assert choir in {hit.row["id"] for hit in told}
+    known = {hit.row["subject"] for hit in await recall(memory, principal, "How many kids have I?")}
+    assert known == {"Mia", "Leo"}

@@ -140,6 +140,47 @@ async def test_a_short_question_of_another_language_finds_its_fact_among_many(
     assert hits[:1] == ([] if place is None else [ids[place]])
 
 
+FARM = (
+    "La traite commence à cinq heures et demie",
+    "Le vétérinaire passe le premier mardi du mois",
+    "La vache Marguerite boite de la patte gauche",
+    "Le tracteur bleu perd de l'huile",
+    "Le lait part chez Lactis tous les deux jours",
+    "La clôture du pré nord est à refaire",
+    "Le chien de berger s'appelle Filou",
+    "Le foin est rentré avant la Saint-Jean",
+    "Les poules pondent moins depuis novembre",
+    "La pompe du puits est en panne",
+    "Le voisin prête sa remorque le samedi",
+    "La comptable veut les factures en janvier",
+    "Le silo est rempli aux deux tiers",
+    "Le veau né en mars pèse déjà cent kilos",
+    "La laiterie paie le quinze du mois",
+    "Les ruches sont derrière la grange",
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [
+        ("Qui prête une remorque ?", 10),
+        ("Que fait la laiterie ?", 14),
+        ("Où sont les ruches ?", 15),
+        ("Que veut la comptable ?", 11),
+    ],
+)
+async def test_what_has_no_word_of_a_question_of_another_language_is_not_told_beside_what_has(
+    memory: Memory, principal: Principal, prompt: str, place: int
+) -> None:
+    ids = [
+        (await store_fact(memory, principal, "ferme", f"note {n}", text))[0]
+        for n, text in enumerate(FARM)
+    ]
+    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+    assert hits[0] == ids[place]
+    assert len(hits) <= 2  # seven and more where all are as near as they seem
+
+
 ATELIER = (
     "葵は火曜日に陶芸教室へ行く",
     "窯の温度は千二百四十度",
@@ -225,6 +266,35 @@ async def test_a_day_finds_what_has_its_date_in_figures(
     assert hits[:1] == [ids[place]]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("What is planned for October?", True),
+        ("What is on that Thursday?", True),
+        ("Who walks with me?", True),
+        ("Who was born in December?", False),
+        ("Could you explain to me what a tide is?", False),
+    ],
+)
+async def test_a_month_a_weekday_or_the_asker_that_memory_knows_is_its_matter(
+    memory: Memory, principal: Principal, prompt: str, told: bool
+) -> None:
+    plans = (
+        "The harvest supper takes place in the village hall on 17 October 2027",
+        "The chimney sweep comes on Thursday afternoon",
+        "Walks along the canal with Henrike before breakfast",
+    )
+    ids = {
+        (await store_fact(memory, principal, "user", f"note {n}", text))[0]
+        for n, text in enumerate(plans)
+    }
+    for n, text in enumerate((*PUMPS, *BIRDS)):
+        await store_fact(memory, principal, "plant", f"note {n}", text)
+    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+    assert hits[:1] == [id for id in ids if id in hits[:1]]
+    assert bool(hits) is told
+
+
 @pytest.mark.parametrize("prompt", ["BRG-78", "VX-3002", "lib/doors/lock.py", "7d1f00c"])
 async def test_a_code_that_nothing_has_finds_nothing(
     memory: Memory, principal: Principal, prompt: str
@@ -264,6 +334,19 @@ async def test_what_memory_has_is_told(
     assert birds[place] in [hit.row["id"] for hit in hits]
     block = await build_context(memory, principal, prompt, "gardener")
     assert birds[place] in block.included
+
+
+async def test_a_fact_that_bears_on_a_question_brings_in_no_rule_that_does_not(
+    memory: Memory, principal: Principal
+) -> None:
+    birds = await _birds(memory, principal)
+    rule = await store_rule(memory, principal, "Quote prices without tax to business customers")
+    hits = [hit.row["id"] for hit in await recall(memory, principal, "where does the owl live")]
+    assert hits == [birds[2]]
+    block = await build_context(memory, principal, "where does the owl live", "gardener")
+    assert rule not in block.included
+    hits = [hit.row["id"] for hit in await recall(memory, principal, "quote a price for the owl")]
+    assert rule in hits
 
 
 async def test_a_topic_without_a_word_of_theirs_finds_them_all(

@@ -1,11 +1,13 @@
 """The periods that questions in other languages name."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
+from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.periods import period_of
-from memory_butler.inference.dates import in_english
+from memory_butler.domain.written_dates import Days
+from memory_butler.inference.dates import calendar_of, in_english
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +62,11 @@ async def test_a_period_is_read(question: str, expected: tuple[str, str]) -> Non
     "question",
     [
         "Wo hängt der Schlüssel zum Keller?",
+        # words that are short names of days, too
+        "Was ist die Hauptstadt von Peru?",
+        "Was sollte ich mit den Stadtwerken klären?",
+        "Où est la mer ?",
+        "Quem fez o bolo?",
         "¿De qué color es el mar en verano?",
         "Qui nourrit les chats pendant nos voyages ?",
         "Где висит ключ от подвала?",
@@ -81,3 +88,51 @@ async def test_a_question_without_a_date_names_none(question: str) -> None:
 async def test_english_stays_as_it_is() -> None:
     question = "What did we discuss last week about the May trip?"
     assert await in_english(question) == question
+
+
+AHEAD = [
+    ("Was habe ich morgen vor?", "2026-03-05", "2026-03-05"),
+    ("Was steht nächste Woche an?", "2026-03-09", "2026-03-15"),
+    ("Ist heute noch etwas zu tun?", "2026-03-04", "2026-03-04"),
+    ("Übermorgen schon etwas vor?", "2026-03-06", "2026-03-06"),
+    ("Was ist am Freitag los?", "2026-03-06", "2026-03-06"),
+    ("Qu'est-ce qui est prévu demain ?", "2026-03-05", "2026-03-05"),
+    ("Qu'est-ce qu'il y a vendredi ?", "2026-03-06", "2026-03-06"),
+    ("Qu'avons-nous la semaine prochaine ?", "2026-03-09", "2026-03-15"),
+    ("¿Qué tenemos mañana?", "2026-03-05", "2026-03-05"),
+    ("¿Qué hay la próxima semana?", "2026-03-09", "2026-03-15"),
+    ("¿Qué tengo hoy?", "2026-03-04", "2026-03-04"),
+    ("¿Qué tengo pasado mañana?", "2026-03-06", "2026-03-06"),
+    ("Habe ich diese Woche Termine?", "2026-03-02", "2026-03-08"),
+    ("Was steht am Wochenende an?", "2026-03-07", "2026-03-08"),
+    ("Qu'est-ce qu'on fait ce week-end ?", "2026-03-07", "2026-03-08"),
+    ("¿Qué hay esta semana?", "2026-03-02", "2026-03-08"),
+    ("Was ist am 11. los?", "2026-03-11", "2026-03-11"),
+    ("Was ist zwischen dem 10. und dem 20. Dezember los?", "2026-12-10", "2026-12-20"),
+    ("¿Qué hay entre el 10 y el 20 de diciembre?", "2026-12-10", "2026-12-20"),
+    ("Was ist vom 28. Dezember bis zum 3. Januar los?", "2026-12-28", "2027-01-03"),
+    ("Was ist am 9. Dez los?", "2026-12-09", "2026-12-09"),
+    ("Cosa abbiamo domani?", "2026-03-05", "2026-03-05"),
+    ("Cosa c'è la prossima settimana?", "2026-03-09", "2026-03-15"),
+    ("O que temos amanhã?", "2026-03-05", "2026-03-05"),
+]
+
+
+@pytest.mark.parametrize(("question", "first", "last"), AHEAD)
+async def test_the_days_ahead_are_read(question: str, first: str, last: str) -> None:
+    ahead = days_ahead(await in_english(question), NOW.date(), is_foreign=True)
+    assert ahead is not None
+    assert ahead.days == Days(date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize("question", [one for one, days in NAMED if days in (LAST_WEEK, YESTERDAY)])
+async def test_a_question_about_the_past_looks_at_none(question: str) -> None:
+    ahead = days_ahead(await in_english(question), NOW.date(), is_foreign=True)
+    assert ahead is None or not ahead.surely
+
+
+async def test_months_have_names_in_the_language_of_a_question() -> None:
+    assert (await calendar_of("Was steht nächste Woche an?"))["dezember"] == "december"
+    assert (await calendar_of("Qu'est-ce qui est prévu demain ?"))["décembre"] == "december"
+    assert await calendar_of("What is planned for next week?") == {}
+    assert await calendar_of("") == {}

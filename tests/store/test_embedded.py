@@ -348,6 +348,19 @@ def test_killed_postmaster_is_replaced(made: Path) -> None:
 # --- whose PID is it ----------------------------------------------------------------------------
 
 
+def test_a_server_whose_socket_is_gone_is_started_again(made: Path) -> None:
+    """As where somebody replaced the folder under it by a copy: nobody reaches it any more."""
+    with embedded.acquire(made) as first:
+        pid = server_pid(made)
+        (first.endpoint.socket_dir / embedded_postmaster.SOCKET_NAME).unlink()
+        assert not first.running()
+        with embedded.acquire(made) as second:
+            assert second.started
+            assert query(second, "SELECT 1") == 1
+            assert server_pid(made) != pid
+            assert first.running()
+
+
 def test_reused_pid_is_left_alone(made: Path, innocent: subprocess.Popen[bytes]) -> None:
     claim_pid(made, innocent.pid)
     assert not embedded.status(made).running

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import asyncpg
 import pytest
 
+from memory_butler.domain.errors import Conflict
 from memory_butler.store import transaction
-from memory_butler.store.transaction import Pool, open_pool
+from memory_butler.store.transaction import Pool, connected, open_pool, untenanted
 
 pytestmark = pytest.mark.anyio
 
@@ -69,6 +71,23 @@ async def test_a_pool_closes_although_a_connection_is_in_use(pool: Pool) -> None
             await task
 
 
+def broken(connection: Any) -> None:
+    """As when the server was killed, and nobody has looked since."""
+    link = connection._transport.get_extra_info("socket")
+    with socket.socket(fileno=os.dup(link.fileno())) as same:
+        same.shutdown(socket.SHUT_RDWR)
+
+
+async def test_what_a_block_met_outweighs_that_its_connection_broke(admin_dsn: str) -> None:
+    async def meet() -> None:
+        async with connected(admin_dsn) as connection:
+            broken(connection)
+            raise Conflict("met first")
+
+    with pytest.raises(Conflict, match="met first"):
+        await meet()
+
+
 async def test_work_that_is_done_stays_done(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was committed is no failure because its connection could not be given back."""
 
@@ -79,3 +98,49 @@ async def test_work_that_is_done_stays_done(pool: Pool, monkeypatch: pytest.Monk
     monkeypatch.setattr(asyncpg.Connection, "reset", never)
     async with asyncio.timeout(5), pool.acquire() as connection:
         assert await connection.fetchval("SELECT 1") == 1
+
+
+async def test_a_tenants_transaction_is_two_messages_and_leaves_nothing(pool: Pool) -> None:
+    sent: list[str] = []
+    async with untenanted(pool) as connection:
+        connection.add_query_logger(lambda logged: sent.append(logged.query))
+        before = await connection.fetch(_SESSION)
+    sent.clear()
+    async with transaction.reading(pool, "ana") as tx:
+        assert await tx.connection.fetchval("SHOW butler.tenant_id") == "ana"
+        await tx.connection.execute("SELECT pg_advisory_xact_lock(7)")
+    assert [query.partition(" ")[0] for query in sent] == ["BEGIN", "SHOW", "SELECT", "COMMIT;"]
+    async with untenanted(pool) as connection:
+        assert await connection.fetch(_SESSION) == before
+        assert await connection.fetchval("SHOW butler.tenant_id") == ""
+        assert not await connection.fetchval(_LOCKED)
+
+
+async def test_a_lock_of_the_session_ends_when_its_connection_is_given_back(pool: Pool) -> None:
+    async with transaction.reading(pool, "ana"):
+        pass
+    async with untenanted(pool) as connection:
+        await connection.execute("SELECT pg_advisory_lock(7); SET lock_timeout = 5")
+        assert await connection.fetchval(_LOCKED)
+    async with untenanted(pool) as connection:
+        assert not await connection.fetchval(_LOCKED)
+        assert await connection.fetchval("SHOW lock_timeout") == "0"
+
+
+async def test_a_transaction_that_failed_is_followed_by_a_reset(pool: Pool) -> None:
+    async def failing() -> None:
+        async with transaction.reading(pool, "ana") as tx:
+            await tx.connection.execute("SELECT pg_advisory_lock(7)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await failing()
+    async with untenanted(pool) as connection:
+        assert not await connection.fetchval(_LOCKED)
+        assert await connection.fetchval("SHOW butler.tenant_id") == ""
+
+
+_LOCKED = """
+SELECT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory')
+"""
+_SESSION = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"

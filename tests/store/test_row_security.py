@@ -18,7 +18,7 @@ from .tenant_tables import ROWS, TENANT_TABLES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-03")]
 
-SEARCHES = ("find_episodes", "pointed_facts")
+SEARCHES = ("find_episodes", "pointed_facts", "facts_saying")
 # Like the searches, each arm by itself: what finds what `remembered` holds.
 ARMS = tuple(
     f"{arm}_{table}" for arm in ("worded", "nearest") for table in ("episodes", "facts", "rules")
@@ -218,6 +218,11 @@ async def test_a_token_is_found_by_its_hash_until_it_is_revoked(
 
 
 async def _search(runtime: Connection, function: str, memory: Memory) -> list[asyncpg.Record]:
+    if function == "facts_saying":
+        saying: list[asyncpg.Record] = await runtime.fetch(
+            "SELECT * FROM facts_saying('default', 'tea', NULL, 0, $1, 5)", memory.clock()
+        )
+        return saying
     if function in FILTERS:
         filter = f"SELECT unnest({function}('default', 'tea', 5))"
         filtered: list[asyncpg.Record] = await runtime.fetch(filter)

@@ -185,6 +185,7 @@ _OF_A_TENANT: Final = {
     "entities_named": ("ARRAY['ann']", "ARRAY['annie']"),
     "episodes_with_terms": (f"{_TEXT}, 1",),
     "facts_referenced": ("1, NULL, 1",),
+    "facts_saying": (f"'Ann', {_NONE}, {_AT}, 1",),
     "facts_with_tag": ("'t', 1",),
     "facts_with_terms": (f"{_TEXT}, 1",),
     "rules_with_terms": (f"{_TEXT}, 1",),

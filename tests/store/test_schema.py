@@ -35,6 +35,8 @@ _MADE = {
     "mem_037": "758817f7ec390aaa",
     "mem_038": "a59bef4a1f8ddbde",
     "mem_039": "6194bce72e38449a",
+    "mem_040": "6c5972d5ad81c862",
+    "mem_041": "ba9cf8da0a510fd9",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -50,6 +50,8 @@ FOUND: Final = 0.5  # with so much of what the best memory has itself it gets al
 BESIDE: Final = 0.1  # of the best episode's score, taken from a long turn beside a better one
 # A memory that the question points at, by a name or a time, is worth half of the best one.
 POINTED_AT: Final = 0.5
+# One that names a day which the question looks ahead to is worth as much as the best one.
+ON_THE_DAY: Final = 1.0
 LEAST: Final = 0.01  # for the best episode, where none stands out
 
 Id = TypeVar("Id", bound=Hashable)
@@ -74,7 +76,9 @@ class Evidence(NamedTuple, Generic[Id]):
     its different words, `session_rank` how well the words of the question fit its whole session.
     `coverage` is the share of the question's words that it has, 0.0 to 1.0; `told` says that it is
     something said or done (an episode), `by_named` that the question names who said it, `asks`
-    that it holds a question, and `of_self` that it is about its speaker. `nearness` is its cosine
+    that it holds a question, and `of_self` that it is about its speaker. It happened `in_period`,
+    the time that the question names, or names a day itself that the question looks ahead to
+    (`on_the_day`). `nearness` is its cosine
     to the question, whichever retriever found it, in standard deviations above the mean of the
     store's cosines.
     """
@@ -87,6 +91,7 @@ class Evidence(NamedTuple, Generic[Id]):
     after: Sequence[Id] = ()
     named: bool = False
     in_period: bool = False
+    on_the_day: bool = False
     told: bool = False
     coverage: float = 0.0
     by_named: bool = False
@@ -195,11 +200,12 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
     # or rules stand out, it still orders the episodes behind them.
     least = LEAST if tells_apart else POINTED_AT
     unit = max(least, max((own[id] for id in told), default=0.0) / best) / most
-    scores |= {id: scores[id].times(unit) for id in told}
-    scores = {
-        id: score._replace(period=POINTED_AT) if candidates[id].in_period else score
-        for id, score in scores.items()
-    }
+    for id in told:
+        scores[id] = scores[id].times(unit)
+    for id, one in candidates.items():
+        if one.in_period or one.on_the_day:
+            pointed = ON_THE_DAY if one.on_the_day else POINTED_AT
+            scores[id] = scores[id]._replace(period=pointed)
     return scores | _spread(candidates, {id: scores[id] for id in told}, BESIDE * unit * most)
 
 

@@ -15,7 +15,7 @@ def elapsed(since: datetime, now: datetime) -> timedelta:
 
 def days_since(since: datetime, now: datetime) -> float:
     """Elapsed days, fractions included."""
-    return elapsed(since, now).total_seconds() / SECONDS_PER_DAY
+    return max(0.0, (now - since).total_seconds()) / SECONDS_PER_DAY
 
 
 def require_aware(moment: datetime, what: str) -> datetime:

@@ -127,6 +127,27 @@ _FORMER: Final = re.compile(
     # "Once a week" and "once it is merged" speak of no former time.
     r"|\bonce (?:was|were|had|lived|worked|owned)\b|\b(?:was|were|had) once\b"
 )
+# What a newer fact says where something is no longer as it was.
+_CHANGED: Final = re.compile(
+    r"\b(?:now|nowadays|instead|new|moved|switched|changed|replaced|sold|gave up|stopped"
+    r"|(?:up|down|raised|lowered|rose|fell|dropped|reduced|increased|went) to"
+    r"|jetzt|nun|inzwischen|mittlerweile|neue[nrms]?|statt|umgezogen|gewechselt|ersetzt"
+    r"|ahora|ya no|nuev[oa]s?|en vez de|mudo|mudaron|mudado|cambi(?:aron|ado)|pasado a|subio a"
+    r"|bajo a|maintenant|desormais|dorenavant|nouve(?:au|aux|l|lle|lles)|demenage|remplace"
+    r"|abandonne|adesso|ormai|nuov[oaie]|trasferi(?:to|ta|ti)|cambiato|agora|nov[oa]s?|mudou)\b"
+    r"|\b(?:no longer|any ?more|nicht mehr|kein(?:e[nrms]?)? mehr|ne \w+ plus|n['’]\w+ plus"
+    r"|non \w+ piu|nao \w+ mais)\b"
+)
+# New York, Nova Scotia and Neue Wache are not new.
+_NEW_AS_NAME: Final = re.compile(
+    r"\b(?:New|Neue[nrms]?|Nuev[oa]s?|Nouve\w{1,4}|Nuov[oaie]|Nov[oa]s?) (?=[^\W\d_a-zà-ÿ])"
+)
+# One more, and no other.
+_BESIDES: Final = re.compile(
+    r"\b(?:also|too|as well|besides|another|second|auch|ausserdem|weitere[nrms]?|zweite[nrms]?"
+    r"|tambien|ademas|otr[oa]s?|segund[oa]|aussi|egalement|autres?|deuxieme|anche|inoltre|altr[oaie]"
+    r"|tambem|outr[oa]s?)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -184,6 +205,12 @@ class Statement:
         """Whether it speaks of what was."""
         told = f"{_folded(self.predicate).replace('_', ' ')} {self.text}"
         return bool(_FORMER.search(told)) and not _NO_MORE.search(told)
+
+    @cached_property
+    def is_change(self) -> bool:
+        """Whether it says that something is no longer as it was."""
+        said = _folded(_NEW_AS_NAME.sub(" ", self.content))
+        return bool(_CHANGED.search(said)) and not _BESIDES.search(said)
 
     @cached_property
     def values(self) -> frozenset[str]:
@@ -254,6 +281,9 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     same_asked = bool(earlier.asked & later.asked)
     if _opposed(earlier, later) and (same_asked or _kept(earlier, later) >= _OPPOSED_KEEPS):
         return True
+    changed = later.is_change and not _are_siblings(earlier, later)
+    if nearness >= _ON_ONE_THING and changed and _on_one_matter(earlier, later):
+        return _each_differs(earlier, later)
     single = _of_one_value(earlier, later)
     if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
         return single or earlier.asked == later.asked or _but_for_amounts(earlier, later)
@@ -272,6 +302,23 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
     if earlier.asked == later.asked:
         return bool(shared & _SINGLE)
     return bool(earlier.asked & _SINGLE and later.asked & _SINGLE)
+
+
+def _on_one_matter(earlier: Statement, later: Statement) -> bool:
+    """Whether their contents share a word, and their predicates, or one's with the other's
+    content."""
+    if not earlier.terms & later.terms:
+        return False
+    return bool(
+        earlier.asked & later.asked or earlier.asked & later.terms or later.asked & earlier.terms
+    )
+
+
+def _are_siblings(one: Statement, other: Statement) -> bool:
+    """Whether their predicates have a word together and each one of its own, as `bike_road` and
+    `bike_mountain`, or are of a kind of which there are several."""
+    both, mine, theirs = one.asked & other.asked, one.asked - other.asked, other.asked - one.asked
+    return bool(both and mine and theirs) or is_of_several(other)
 
 
 def _of_another(one: Statement, other: Statement) -> bool:
@@ -294,6 +341,12 @@ def _other_value(earlier: Statement, later: Statement) -> bool:
     if earlier.proper and later.proper:
         return not earlier.proper & later.proper
     return not earlier.terms <= later.terms and not later.terms <= earlier.terms
+
+
+def _each_differs(earlier: Statement, later: Statement) -> bool:
+    """Whether each has a name or a number that the other lacks, or says something else."""
+    named = bool(earlier.values - later.values and later.values - earlier.values)
+    return named or _other_value(earlier, later)
 
 
 def adds_nothing(known: Statement, other: Statement) -> bool:

@@ -7,29 +7,28 @@ the time zone of `now`. A date without a year means its latest occurrence that h
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
-_MONTHS: Final = (
-    "january february march april may june july august september october november december".split()
+from memory_butler.domain.written_dates import (
+    COUNT,
+    LONGEST,
+    MAX_CHARACTERS,
+    MONTH,
+    WEEKDAY,
+    WEEKDAYS,
+    Days,
+    number,
+    number_of_month,
+    stretches,
 )
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
-_NUMBERS: Final = dict(
-    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
-) | {"a": 1, "an": 1}
 
 # Where a month or a year stands without a day, only such a word tells it from the verb "may" or
 # from a number.
 _SINCE: Final = (
     r"(?:in|during|of|since|from|until|by|around|last|this)\s+(?:early\s+|late\s+|mid\s*)?"
 )
-_MONTH: Final = "(?P<month>" + "|".join(f"{name}|{name[:3]}" for name in _MONTHS) + r")\b\.?"
-_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
-_OR_YEAR: Final = rf"(?:,?\s+{_YEAR}\b)?"
-_COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
-
-MAX_CHARACTERS: Final = 2_000  # of a question; a longer text is a prompt, and names many times
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,12 @@ class Period:
 
 def period_of(question: str, now: datetime) -> Period | None:
     """The period that the question names; the most exact way to say it counts, then the first."""
-    text = question[:MAX_CHARACTERS].lower()
+    text = " ".join(question[:MAX_CHARACTERS].lower().split())
+    for one in stretches(text, asked=True):
+        for days in one.of((now.year, now.year - 1)):
+            is_meant = one.start.year is not None or days.first <= now.date()
+            if is_meant and days.last < date.max:
+                return _of(days, now)
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             try:
@@ -74,25 +78,24 @@ def _year(start: datetime) -> Period:
     return Period(start, start.replace(year=start.year + 1))
 
 
-def _iso(match: re.Match[str], now: datetime) -> Period:
-    year, month, day = (int(part) for part in match.groups())
-    return _day(_midnight(now).replace(year=year, month=month, day=day))
+def _of(days: Days, now: datetime) -> Period:
+    start, last = (
+        _midnight(now).replace(year=day.year, month=day.month, day=day.day)
+        for day in (days.first, days.last)
+    )
+    return Period(start, last + timedelta(days=1))
 
 
-def _number_of_month(match: re.Match[str]) -> int:
-    return next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(match["month"][:3]))
-
-
-def _dated(match: re.Match[str], now: datetime) -> Period:
-    start = _midnight(now).replace(day=1, month=_number_of_month(match))
-    start = start.replace(year=int(match["year"] or now.year), day=int(match["day"]))
-    if match["year"] is None and start > now:
-        start = start.replace(year=start.year - 1)
-    return _day(start)
+def days_of(period: Period | None, today: date) -> Days | None:
+    """The days of a period that is over; None where they are too many to be asked for."""
+    if period is None:
+        return None
+    days = Days(period.start.date(), (period.end - timedelta(microseconds=1)).date())
+    return days if days.last < today and len(days) <= LONGEST else None
 
 
 def _in_month(match: re.Match[str], now: datetime) -> Period:
-    start = _midnight(now).replace(day=1, month=_number_of_month(match))
+    start = _midnight(now).replace(day=1, month=number_of_month(match["month"]))
     if (year := match.groupdict().get("year")) is not None:
         return _month(start.replace(year=int(year)))
     return _month(start if start <= now else start.replace(year=start.year - 1))
@@ -124,13 +127,13 @@ def _span(match: re.Match[str], now: datetime) -> Period:
 
 def _weekday(match: re.Match[str], now: datetime) -> Period:
     today = _midnight(now)
-    back = (today.weekday() - _WEEKDAYS.index(match["weekday"])) % 7
+    back = (today.weekday() - WEEKDAYS.index(match["weekday"])) % 7
     return _day(today - timedelta(days=back or 7))
 
 
 def _ago(match: re.Match[str], now: datetime) -> Period:
     """One unit wide, around the moment: "two weeks ago" is that week, give or take."""
-    count = _NUMBERS.get(match["count"]) or int(match["count"])
+    count = number(match["count"])
     days = {"day": 1, "week": 7, "month": 30, "year": 365}[match["unit"]]
     if match["unit"] == "day":
         return _day(_midnight(now) - timedelta(days=count))
@@ -148,15 +151,12 @@ def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str]
 # The most exact first.
 _READERS: Final = _readers(
     (
-        (r"(\d{4})-(\d\d)-(\d\d)\b", _iso),
-        (rf"{_DAY}\s+(?:of\s+)?{_MONTH}{_OR_YEAR}", _dated),
-        (rf"{_MONTH}\s+{_DAY}\b(?!\s*:){_OR_YEAR}", _dated),
         (r"(?P<near>today|tonight|yesterday|last night)\b", _near_day),
-        (rf"{_COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", _ago),
-        (rf"(?:last|on|this)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
+        (rf"{COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", _ago),
+        (rf"(?:last|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),
         (r"(?P<which>last|past|previous|this)\s+(?P<unit>weekend|week|month|year)\b", _span),
-        (rf"{_MONTH},?\s+{_YEAR}\b", _in_month),
-        (rf"{_SINCE}{_MONTH}(?!\s+\d)", _in_month),
+        (rf"{MONTH},?\s+{_YEAR}\b", _in_month),
+        (rf"{_SINCE}{MONTH}(?!\s+\d)", _in_month),
         (rf"{_SINCE}(?:the\s+year\s+)?{_YEAR}\b", _in_year),
     )
 )

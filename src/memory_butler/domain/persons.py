@@ -1,15 +1,17 @@
-"""A question about the person who asks, put as memory keeps what it is about (C-438).
+"""Whom a question is about, put as memory keeps it (C-438, C-441).
 
-Facts about that person have the subject "user" (the skill of consolidation says so), while people
-ask "Where do I live?". To the model these are far apart.
+Facts about the person who asks have the subject "user" (the skill of consolidation says so), while
+people ask "Where do I live?". To the model these are far apart. And people ask for "my sister",
+whose birthday memory has under her name.
 """
 
 import re
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
-from memory_butler.domain.relevance import is_personal
+from memory_butler.domain.relevance import CAPITALISED, is_personal
 
-_SHORT: Final = 300  # characters; a longer prompt brings what it is about, and costs more to embed
+SHORT: Final = 300  # characters; a longer prompt brings what it is about, and costs more to embed
 # In capitals only "I" is a person: "ME" is a state. "We" and "our" are mostly about others, too.
 _SELF: Final = re.compile(r"\b(?:(?:[Tt]he|[Mm]y) family|I|i|me|[Mm]yself|[Mm]y)\b")
 _AM: Final = re.compile(r"\b[Aa]m\b(?= user)|(?<=user )am\b")
@@ -21,13 +23,234 @@ _OF_OTHERS: Final = re.compile(
 )
 
 
+# "What do you know about me?", "Tell me all about us", in six languages.
+_ALL_OF_USER: Final = re.compile(
+    r"(?:(?:\byou\b(?:\s\w{1,12}){0,3}\s(?:know|remember|learned|learnt|stored|saved|kept|noted)"
+    r"(?:\s(?:everything|anything|all|something))?"
+    r"|^\W*(?:(?:please|can you|could you)\s)?(?:tell|remind|show) me"
+    r"(?:\s(?:everything|all|more|what))?(?:\syou know)?"
+    r"|^\W*(?:everything|all)(?:\syou know)?)\s(?:about|of)\s(?:me|us|myself|ourselves|my family)\b"
+    r"|(?:weißt|weisst|wissen)(?:\s\w{1,12}){0,3}\s(?:über|von)\s(?:mich|mir|uns)\b"
+    r"|(?:sais|savez|sait)(?:-?\s?(?:tu|vous|on))?\s(?:de|sur)\s(?:moi|nous)\b"
+    r"|(?:sabes|sabe|recuerdas|recuerda)\s(?:de|sobre)\s(?:mí|mi|nosotros)\b"
+    r"|(?:sai|sapete|ricordi)\s(?:di|su)\s(?:me|noi)\b"
+    r"|(?:sabes|sabe|lembras|lembra)\s(?:de|sobre)\s(?:mim|nós)\b)"
+    r"(?:,?\s(?:and my family|so far|already|please|today|bisher|schon))?\W{0,5}$",
+    re.IGNORECASE,
+)
+# The subjects of their facts, as keys.
+OF_USER: Final = ("user", "the user", "family", "the family")
+
+
+def asks_all_of_user(question: str) -> bool:
+    """Whether a short question wants all of who asks: "What do you know about me?"."""
+    return len(question) <= SHORT and _ALL_OF_USER.search(question) is not None
+
+
 def about_user(question: str) -> str | None:
     """A short English question with "user" for "I", "me", "my" and "the family".
 
     None where it has none of them, asks how anybody does it ("How do I …"), or is about one of
     their own people: "my husband".
     """
-    if len(question) > _SHORT or not is_personal(question) or _OF_OTHERS.search(question):
+    if len(question) > SHORT or not is_personal(question) or _OF_OTHERS.search(question):
         return None
     put, times = _SELF.subn("user", question)
     return _AM.sub("is", put) if times else None
+
+
+class Known(NamedTuple):
+    """The three parts of a fact that may say who is meant."""
+
+    subject: str
+    predicate: str
+    content: str
+
+
+_CALLED: Final = re.compile(
+    r"\b(my|our|the|[^\W\d_][\w-]{0,30}['’]s)((?:\s+(?!(?:my|our|the)\b)[^\W\d_][\w-]{0,30}){1,4})",
+    re.IGNORECASE,
+)
+# Whose people "my sister" and "our vet" are.
+_ASKERS: Final = frozenset("user the_user family the_family home household team project".split())
+_LABEL: Final = re.compile(r"[_ ]name$")
+# What people are to each other: "sister" says who is meant, "birthday" and "deadline" do not.
+_RELATIONS: Final = frozenset(
+    """
+    accountant agent apprentice architect assistant aunt babysitter barber bookkeeper boss boyfriend
+    brother butcher cat child cleaner client coach colleague company cook cousin dad daughter
+    dentist designer director doctor dog driver electrician employer father fiance fiancee flatmate
+    foreman friend gardener girlfriend godfather godmother gp gran grandad granddaughter grandfather
+    grandma grandmother grandpa grandson guardian hairdresser horse husband kid landlady landlord
+    lawyer manager mechanic mentor midwife minder mom mother mum nanny neighbor neighbour nephew
+    niece notary nurse optician owner partner pet pharmacist physio physiotherapist plumber priest
+    principal rabbit roommate secretary sister solicitor son spouse supervisor supplier surgeon
+    teacher tenant therapist trainer tutor twin uncle vet wife
+    """.split()
+)
+# Several at once, and what each of them is: "my kids" are whoever is a son or a daughter.
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("kids", "children"), ("son", "daughter", "child", "kid")),
+    "parents": ("mother", "father", "mum", "mom", "dad"),
+    "siblings": ("brother", "sister"),
+    "grandparents": ("grandmother", "grandfather", "grandma", "grandpa", "gran", "grandad"),
+    **dict.fromkeys(("grandchildren", "grandkids"), ("grandson", "granddaughter")),
+    "pets": ("cat", "dog", "horse", "rabbit", "pet"),
+    **{f"{one}s": (one,) for one in ("son", "daughter", "brother", "sister", "cat", "dog")},
+}
+_GROUP: Final = re.compile(
+    r"\b(?:(my|our|the|[^\W\d_][\w-]{0,30}['’]s)\s+(?:(?:two|three|four|five)\s+)?)?"
+    rf"({'|'.join(_GROUPS)})\b['’]?(?!\w|-|\sof\b)",
+    re.IGNORECASE,
+)
+# Before a group without an owner they say whose it is, or that it is none of anybody's.
+_NOT_OURS: Final = frozenset("his her their your its no other foster step hot these those".split())
+_ONE_NAME: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]{1,30}")
+_MEMBERS: Final = 8  # of a group
+# Before a relation they say that it is another: the "late husband" is no husband.
+_NOT_THAT: Final = frozenset("ex former formerly previous late future step half old first".split())
+_NAMED: Final = r"[^\W\d_a-zà-ÿ][\w'’-]{0,30}(?: [^\W\d_a-zà-ÿ][\w'’-]{0,30}){0,2}"
+# "Mia is the user's boss, since May", "Mia: Tom's older sister who moved", "Tom's sister": what she
+# is ends with a sign, or where more is said of it. "The mother of Ida" is nobody's without Ida.
+_IS: Final = re.compile(
+    r"^\s*(?:(?:is|:) (?:the )?(my|our|the|[^\W\d_][\w-]{0,30}['’]s)"
+    r"|(?:the )?([^\W\d_][\w-]{0,30}['’]s)) "
+    r"([^\W\d_][\w-]{0,30}(?: [^\W\d_][\w-]{0,30})?)"
+    r"(?=[.,;:(]|$| (?:at|from|who|that|and|since|on|in (?!law\b))\b)",
+    re.IGNORECASE,
+)
+# "Her name is Ida Novak", "Married to Carla", "a collie called Rex", "the user's sister Ida".
+_SAYS_NAME: Final = re.compile(
+    r"\b(?:is|called|named|[Mm]arried to|[Ee]ngaged to|[Tt]he (?:user|family)['’]s \w{1,30}) "
+    rf"(?:Dr\.? )?({_NAMED})"
+)
+# What no name begins with: "Is German, 70", "Moved to Spain, alone".
+_NO_NAMES: Final = frozenset(
+    """
+    a allergic an are born does from goes had has have he her his is likes lives married moved
+    retired she the their they two three four was were works
+    """.split()
+)
+# "Ida", "Ida Novak, lives in Porto", "Ida lives in Porto".
+_BEGINS_WITH_NAME: Final = re.compile(rf"^(?:Dr\.? )?({_NAMED})(?=[,.;(]|$| (?:is|lives|works)\b)")
+_READ: Final = 300  # characters of a fact, which says who somebody is in few words
+_LONGEST_NAME: Final = 60
+
+
+def may_describe(question: str) -> bool:
+    """Whether a short question may call somebody by what they are: "my sister", "the landlord"."""
+    return len(question) <= SHORT and _CALLED.search(question) is not None
+
+
+def members_of(question: str) -> str:
+    """What the members of the groups in a short question are: "son daughter" for "my kids"."""
+    if len(question) > SHORT:
+        return ""
+    groups = (found.group(2).lower() for found in _GROUP.finditer(question) if _is_meant(found))
+    # A fact may have the group itself as its predicate.
+    return " ".join(dict.fromkeys(word for one in groups for word in (*_GROUPS[one], one)))
+
+
+def _is_meant(group: re.Match[str]) -> bool:
+    """Whether the group is the asker's, or that of a name: not "hot dogs", "their parents"."""
+    if group.group(1):
+        return True
+    before = group.string[: group.start()].rstrip()
+    last = before.rpartition(" ")[2].casefold()
+    if before.endswith(("'", "’", "-")) or last in _NOT_OURS or last[:1] != last[:1].lower():
+        return False
+    return is_personal(group.string) or len(group.string.split()) == 1
+
+
+def by_name(question: str, facts: Iterable[Known]) -> str | None:
+    """The question with names in place of descriptions that facts give a name (C-441).
+
+    "Ring my sister" is "Ring Ida" where the user's sister is Ida, or Ida the user's sister; "the
+    kids" are all who are a son or a daughter. None where no fact says who is meant, or where two
+    say that it is somebody else.
+    """
+    named: dict[str, set[str]] = {}
+    for fact in facts:
+        for described, name in _said_of(fact):
+            if name.casefold() not in question.casefold():
+                named.setdefault(described, set()).add(name)
+    people = {described: _one_person(names) for described, names in named.items()}
+    put = _GROUP.sub(lambda group: _all_of(group, named), question)
+    put = _CALLED.sub(lambda called: _called(called, people), put)
+    return None if put == question else put
+
+
+def _one_person(names: Collection[str]) -> str | None:
+    """The longest of the names, where it has the words of each: "Ida" is "Ida Novak"."""
+    longest = max(names, key=len)
+    words = set(longest.casefold().split())
+    return longest if all(words >= set(name.casefold().split()) for name in names) else None
+
+
+def _all_of(group: re.Match[str], named: Mapping[str, Collection[str]]) -> str:
+    """The names of all who belong to a group; else what was there."""
+    if not _is_meant(group):
+        return group.group()
+    whose = _owner(group.group(1) or "")
+    members = (whose + member for member in _GROUPS[group.group(2).lower()])
+    names = {name for member in members for name in named.get(member, ())}
+    names = {
+        one for one in names if not any(set(one.split()) < set(more.split()) for more in names)
+    }
+    return " and ".join(sorted(names)[:_MEMBERS]) or group.group()
+
+
+def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
+    """The name of what is called by up to three words, an adjective apart; else what was there."""
+    whose, words = _owner(called.group(1)), called.group(2).split()
+    for start, end in ((0, 3), (0, 2), (0, 1), (1, 4), (1, 3), (1, 2)):
+        name = people.get(whose + " ".join(words[start:end]).casefold())
+        # "The owner of the shop" is no owner that memory has without the shop.
+        if name is not None and words[end : end + 1] != ["of"] and words[0] not in _NOT_THAT:
+            return " ".join([name, *words[end:]])
+    return called.group()
+
+
+def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
+    """What a fact says that somebody is, and the name; nothing where it says neither."""
+    subject, content = fact.subject.strip(), fact.content[:_READ]
+    is_asker = subject.casefold().replace(" ", "_") in _ASKERS
+    relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
+    name = _SAYS_NAME.search(content) or _BEGINS_WITH_NAME.search(content)
+    is_relation = relation.rpartition(" ")[2] in _RELATIONS
+    if is_relation and name is not None and _is_name(name.group(1)):
+        owners = [""] if is_asker else _names_of(subject)
+        for what in _in_short(relation):
+            yield from ((owner + what, name.group(1)) for owner in owners)
+    if is_asker and relation in _GROUPS:  # "Two kids: Leo (8) and Mia (6)"
+        names = (one.group() for one in _ONE_NAME.finditer(content))
+        yield from ((_GROUPS[relation][0], one) for one in names if _is_name(one))
+    if not is_asker and len(subject) <= _LONGEST_NAME:
+        said = content[len(subject) :] if content.startswith(subject) else content
+        if found := _IS.match(said):
+            whose = _owner(found.group(1) or found.group(2))
+            yield from ((whose + what, subject) for what in _in_short(found.group(3).casefold()))
+
+
+def _is_name(said: str) -> bool:
+    first = said.split()[0].casefold()
+    return first not in _NO_NAMES and first not in CAPITALISED
+
+
+def _in_short(relation: str) -> Iterator[str]:
+    """A relation in full, and without its adjective; nothing of one that is over."""
+    words = relation.split()
+    if words[0] not in _NOT_THAT:
+        yield from {relation, words[-1]}
+
+
+def _names_of(subject: str) -> list[str]:
+    """Whose it is by name, in full and by the first name: "tom miller's ", "tom's "."""
+    words = subject.casefold().split()
+    return [f"{name}'s " for name in dict.fromkeys([" ".join(words), *words[:1]])]
+
+
+def _owner(said: str) -> str:
+    """Whose it is, where that is somebody by name: "tom's "; else nothing."""
+    whose = said.casefold().replace("’", "'")
+    return f"{whose} " if whose.endswith("'s") and whose[:-2] not in _ASKERS else ""

@@ -74,6 +74,7 @@ _COUNTED: Final = {
 }
 _MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
 
+_DIGIT: Final = re.compile(r"\d")
 _ISO_YEAR: Final = re.compile(r"\b(\d{4})-(\d{2}-\d{2})\b")
 _ISO_DAY: Final = re.compile(r"\b(\d{2})-(\d{2})\b")
 _DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? (?:de )?({_MONTH})\b")
@@ -111,11 +112,15 @@ class Quantity:
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in lower case, without accents."""
     found: list[Quantity] = []
-    rest = _ISO_YEAR.sub(r"\2 \1", _spelled_out(text))
+    text = _spelled_out(text)
+    if not _DIGIT.search(text):
+        return found
+    rest = _ISO_YEAR.sub(r"\2 \1", text)
     rest = _DECIMAL_COMMA.sub(r"\1.\2", _UHR.sub(_on_the_clock, rest))
     for pattern, read in _READERS:
-        found += (one for match in pattern.finditer(rest) if (one := read(match)) is not None)
-        rest = pattern.sub(" ", rest)
+        if matches := list(pattern.finditer(rest)):
+            found += (one for match in matches if (one := read(match)) is not None)
+            rest = pattern.sub(" ", rest)
     return found
 
 

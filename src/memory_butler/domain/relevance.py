@@ -17,8 +17,9 @@ half.
 * Whether it has a code that a candidate has: an error's, a ticket's, a path, a commit. Nobody types
   such a thing by chance, and meaning says nothing of it. A code alone that no candidate has is as
   a name that nobody knows.
-* Whether it is about the person who asks, or about somebody or something that memory knows. A
-  question that is about neither ("Who painted the Night Watch?") seldom rests on memory.
+* Whether it is about the person who asks, or about somebody, something or a month or weekday that
+  memory knows. A question that is about neither ("Who painted the Night Watch?") seldom rests on
+  memory, unless one candidate has all of its words ("How do I deploy?").
 * Whether it sets a task ("translate", "explain") that is about neither, and whose matter no
   candidate has: "refactor the rate limiter" is about the limiter.
 * How long it is: a long question is near to something sooner.
@@ -31,7 +32,7 @@ import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 # The standard deviation of one prompt's cosines to unrelated English texts, under the model that
 # every installation has (212 everyday prompts against 7,000 memories). It stands in, as so many
@@ -45,6 +46,11 @@ PRIOR_WITHOUT_WORDS: Final = 4  # where no memory shares a word with the questio
 # A store of so many is what the constants were fitted at: there, chance takes nothing away.
 USUAL_SIZE: Final = 300
 LEAST_SIZE: Final = 10  # smaller stores count as this large: nothing was fitted there
+
+# No fact brings in a rule that alone makes a smaller probability: the best of few rules is the best
+# of its kind whatever it says (C-453). A topic of few words says too little of a rule.
+RULES_FROM: Final = 0.05
+RULES_FROM_TOPIC: Final = 0.02
 
 # The fitted coefficients (logits), rounded to what the data can tell.
 _NEARNESS: Final = 12.4  # for each 1.0 of cosine beyond chance
@@ -63,7 +69,7 @@ _LONG: Final = -0.3  # for each telling word beyond six, twelve at most
 _TASK: Final = -4.0
 _KNOWN_CODE: Final = 6.0  # not fitted: no set has any. It outweighs all that is against it.
 _CONSTANT: Final = -3.48
-_ENOUGH_WORDS: Final = 4
+ENOUGH_WORDS: Final = 4
 _LONG_FROM: Final = 6
 _LONG_TO: Final = 12
 
@@ -77,8 +83,7 @@ _FALL: Final = 5.5
 Id = TypeVar("Id", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Bearing:
+class Bearing(NamedTuple):
     """What a candidate has to do with the question: its cosine, the question's words it has.
 
     `coded`: it has a code of the question's.
@@ -141,19 +146,20 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
     whole = max((_nearness_of_whole(asked, one) for one in candidates.values()), default=0.0)
     beyond = max(0.0, whole - chance - _WHOLE_FROM) if whole else 0.0
     known = frozenset[str]().union(*(one.words for one in candidates.values()))
-    few = max(0, _ENOUGH_WORDS - len(asked.words))
+    few = max(0, ENOUGH_WORDS - len(asked.words))
     coded = any(one.coded for one in candidates.values())
     unknown_name = bool(asked.names - known) and not asked.names_entity
     unknown_name = unknown_name or (asked.code_alone and not coded)
     about_somebody = asked.personal or asked.names_entity or bool(asked.names & known)
     bare_task = asked.task and not about_somebody and not _has_matter(asked, candidates)
+    about_known = about_somebody or bool(asked.words & known & _DATED)
     logit = (
         _CONSTANT
         + _NEARNESS * nearness
         + few * (_FEW_WORDS + _FEW_FOUND * found + _FEW_WHOLE * beyond)
         + unknown_name * (_UNKNOWN_TO_ASKER if asked.personal else _UNKNOWN_NAME)
         + _PERSONAL * asked.personal
-        + (_ABOUT_SOMEBODY if about_somebody else _ABOUT_NOBODY * asked.question)
+        + (_ABOUT_SOMEBODY if about_known else _ABOUT_NOBODY * (asked.question and not whole))
         + _LONG * (min(max(len(asked.words), _LONG_FROM), _LONG_TO) - _LONG_FROM)
         + _TASK * bare_task
         + _KNOWN_CODE * coded
@@ -200,7 +206,7 @@ def _share(asked: Asked, one: Bearing) -> float:
 def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
     """Whether one has all that a short task is about, its verb apart; a long one brings its own."""
     enough = max(2, len(asked.words) - 1)
-    return len(asked.words) <= _ENOUGH_WORDS and any(
+    return len(asked.words) <= ENOUGH_WORDS and any(
         len(one.words & asked.words) >= enough for one in candidates.values()
     )
 
@@ -230,9 +236,17 @@ _PERSONAL_WORDS: Final = frozenset(
     eu meu meus minha minhas nós nosso nossa nossos nossas
     """.split()
 )
-_HOW_ONE_DOES: Final = re.compile(
+HOW_ONE_DOES: Final = re.compile(
     r"\b(?:how (?:do|can|could|should|would) i|wie (?:kann|könnte|soll|muss|mache) ich|"
     r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
+    re.IGNORECASE,
+)
+# "Me" in English, as in "Who insures me?"; not of whom something is told, given or done for.
+_ME: Final = re.compile(r"\bme\b", re.IGNORECASE)
+_FOR_ONESELF: Final = re.compile(
+    r"\b(?:tell|give|show|teach|help|send|let|write|make|find|get|bring|draw|sing|read|play|remind"
+    r"|recommend|suggest|walk|talk|guide|take|ask|excuse|pardon|forgive|trust|believe|correct|quiz"
+    r"|to|for)\s+me\b",
     re.IGNORECASE,
 )
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
@@ -260,15 +274,23 @@ _TASKS: Final = frozenset(
     corrija reescreva defina resolva invente descreva fasse
     """.split()
 )
+_POLITELY: Final = re.compile(
+    r"^\W*(?:(?:please|pls|bitte|por favor|s['’]il (?:te|vous) pla[iî]t|per favore|per piacere"
+    r"|(?:can|could|would|will) you|help me(?: to)?|i (?:want|need) you to)\b[\s,]*)+",
+    re.IGNORECASE,
+)
 _ASKING: Final = frozenset(
     """
-    who whose whom what which when where why how name give wer wessen wen wem was welche welchen
-    welchem welcher welches wann wo woher wohin warum wieso weshalb wie wieviel wieviele nenne nenn
+    who whose whom what which when where why how name give whos whats whens wheres hows
+    wer wessen wen wem was welche welchen welchem welcher welches wann wo woher wohin warum wieso
+    weshalb wie wieviel wieviele nenne nenn
     qui que quel quelle quels quelles quand où pourquoi comment combien quién quiénes qué cuál
     cuáles cuándo dónde cómo cuánto cuántos chi che quale quali quando dove perché come quanto
     quanti quem qual quais onde porque quantos
     """.split()
 )
+# "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
+_OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
 _PLEASANTRIES: Final = frozenset(
     """
     hi hiya hello hey howdy yo there greetings thanks thank thx ty cheers ok okay okey cool great
@@ -291,18 +313,27 @@ _PLEASANTRIES: Final = frozenset(
 _BETWEEN: Final = frozenset(
     """
     i you he she it we they me my your a an the and or so much very that is are was am be to of for
-    how what s do doing up all this today tomorrow ich du es ihr wir ihnen das der die den und auch
-    in ordnung alles sehr so dann noch auf bis bald später geht wie heute go ahead sounds d vas y
+    how what s do doing up all this today tomorrow ich du es ihr wir ihnen das der
+    die den und auch in ordnung alles sehr so dann noch auf bis bald später geht wie heute go ahead
+    sounds d vas y
     """.split()
 )
 # Capital letters tell names in a sentence with these; a German noun has one, too.
 _ENGLISH: Final = frozenset(
     "the what how when where who which why is are did does has have with for and of my our".split()
 )
-_CAPITALISED: Final = frozenset(
+CAPITALISED: Final = frozenset(
     """
     i january february march april may june july august september october november december monday
     tuesday wednesday thursday friday saturday sunday mr mrs ms dr english
+    """.split()
+)
+
+# Months and weekdays, stemmed as the words of memories are; "may" and "march" are mostly verbs.
+_DATED: Final = frozenset(
+    """
+    januari februari april june juli august septemb octob novemb decemb monday tuesday
+    wednesday thursday friday saturday sunday
     """.split()
 )
 
@@ -313,9 +344,11 @@ def is_personal(question: str) -> bool:
     Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
     anybody does it.
     """
-    words = frozenset(_words(_HOW_ONE_DOES.sub(" ", question)))
+    words = frozenset(_words(HOW_ONE_DOES.sub(" ", question)))
     others = bool(words & _OTHERS)
     if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
+        return True
+    if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", question[:_READ])):
         return True
     return others and not names_in(question)
 
@@ -326,35 +359,41 @@ def is_question(question: str) -> bool:
 
 
 def is_task(question: str) -> bool:
-    """Whether it begins with what to do to a text or a problem, as in "translate …"."""
-    return next(iter(_words(question)), "") in _TASKS
+    """Whether it begins with what to do to a text or a problem: "translate …", "Can you sort …"."""
+    return next(iter(_words(_POLITELY.sub("", question[:_READ]))), "") in _TASKS
 
 
 def is_pleasantry(question: str) -> bool:
     """Whether it is a greeting, thanks or the like, and nothing else; a blank one is."""
-    said = [word for word in _words(question) if word not in _BETWEEN]
-    return all(word in _PLEASANTRIES for word in said) and bool(said or not _words(question))
+    words = _words(question)
+    if words[:1] and words[0] in _OF_SOMETHING:
+        return False
+    said = [word for word in words if word not in _BETWEEN]
+    return all(word in _PLEASANTRIES for word in said) and bool(said or not words)
 
 
 def names_in(question: str) -> list[str]:
     """Words of an English question that are somebody's or something's name, by their capitals.
 
-    None of the first word of a sentence, none where most words have capitals, no days, no months.
+    None of the first word of a sentence, none where most words have capitals ("Who is Ida Novak?"
+    apart, which goes on in small letters after its first word), no days, no months.
     """
     text = question[:_READ].replace("’", "'")
     if not _ENGLISH & set(_words(text)):
         return []
     words = list(_WORD.finditer(text))
     capitals = [one for one in words if one.group()[0].isupper()]
-    if 2 * len(capitals) > len(words):
+    goes_on = len(words) > 1 and (words[1].group().islower() or "'" in words[0].group())
+    is_sentence = is_question(text) and goes_on
+    if 2 * len(capitals) > len(words) and not is_sentence:
         return []
     return [
         word
         for one in capitals
         if not _begins_sentence(text, one.start())
         and not (word := one.group().removesuffix("'s")).isupper()
-        and word.lower() not in _CAPITALISED
-        and word.partition("'")[0].lower() not in _CAPITALISED
+        and word.lower() not in CAPITALISED | _PERSONAL_WORDS
+        and word.partition("'")[0].lower() not in CAPITALISED
     ]
 
 

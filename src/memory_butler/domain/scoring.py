@@ -10,6 +10,7 @@ from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.errors import InvalidInput
 
 RECENCY_HALF_LIFE_DAYS: Final = 7
+_FADING: Final = -math.log(2) / RECENCY_HALF_LIFE_DAYS
 IMPORTANCE_SCALE: Final = 10.0
 RULE_IMPORTANCE: Final = 5.0  # rules have no importance of their own (C-05)
 
@@ -82,7 +83,7 @@ def recency(last_referenced_at: datetime | None, now: datetime) -> float:
     if last_referenced_at is None:
         return 0.0
     days = days_since(last_referenced_at, now)
-    return min(1.0, max(0.0, math.exp(-math.log(2) / RECENCY_HALF_LIFE_DAYS * days)))
+    return math.exp(_FADING * days)
 
 
 def composite(

@@ -25,7 +25,7 @@ _FORM: Final = re.compile("'([^']+)'")
 _ASKING: Final = frozenset(
     """
     qui que quoi quel quelle quels quelles quand comment combien pourquoi lequel laquelle ou est ce
-    il elle ils elles on t y a le la les un une
+    il elle ils elles on t y a le la les un une una uno unos unas um uma
     chi che cosa cos quale quali qual quando dove dov come com quanto quanta quanti quante perche lo
     gli si e
     quien quienes cual cuales cuando donde como cuanto cuanta cuantos cuantas por el los las
@@ -51,6 +51,8 @@ _NAMING: Final = re.compile(r"^[\W_]*[^\W\d_]{2}")
 _SHORT_ENDING: Final = 3
 _MOST_PARTS: Final = 1_000
 _READ: Final = 100_000  # characters; what has more joined words is no text
+# PostgreSQL's parser takes "20–30" for one word.
+_DASH: Final = re.compile(r"(?<=\w)[–—](?=\w)")
 _NUMBER_OF: Final = re.compile(r"(?<=[^\W\d_]-)\d+(?![\w-])")
 _ISO_DATE: Final = re.compile(
     r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w/-])"
@@ -63,6 +65,7 @@ def with_parts(text: str) -> str:
     "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11" by
     "December 11". At most a thousand different parts, of the first 100,000 characters.
     """
+    text = _DASH.sub(" - ", text)
     read = text[:_READ]
     added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
     dates = (_in_words(one) for one in _ISO_DATE.finditer(read))

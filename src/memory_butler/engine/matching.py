@@ -1,20 +1,42 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
+import asyncio
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, NamedTuple, Self
+from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
+from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MemoryType
-from memory_butler.domain.periods import Period, period_of
-from memory_butler.domain.persons import about_user
+from memory_butler.domain.named_days import (
+    FEW,
+    WEEKLY,
+    besides,
+    is_weekly_on,
+    names_one_of,
+    sought,
+)
+from memory_butler.domain.periods import Period, days_of, period_of
+from memory_butler.domain.persons import (
+    OF_USER,
+    SHORT,
+    Known,
+    about_user,
+    asks_all_of_user,
+    by_name,
+    may_describe,
+    members_of,
+)
 from memory_butler.domain.relevance import (
+    ENOUGH_WORDS,
     PRIOR_WITHOUT_WORDS,
+    RULES_FROM,
+    RULES_FROM_TOPIC,
     USUAL_MEAN,
     Asked,
     Bearing,
@@ -33,11 +55,13 @@ from memory_butler.domain.relevance import (
 from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.domain.wording import telling, with_parts
+from memory_butler.domain.written_dates import Days
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
-from memory_butler.inference.dates import in_english
+from memory_butler.inference.dates import calendar_of, in_english
 from memory_butler.retrieval_config import SearchMode
+from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
     Around,
@@ -46,14 +70,21 @@ from memory_butler.store.search import (
     Found,
     Records,
     Wanted,
+    about,
     bearings,
     candidates,
     joined,
     nearest,
+    saying,
     weightiest,
     worded,
 )
 from memory_butler.store.transaction import Transaction
+
+# Of the facts that have the most of a question's words, how many may say whom it is about.
+DESCRIBING: Final = 12
+# A fact that a question points at, by a day or by who asks, is meant as likely as not.
+EVEN_CHANCE: Final = 0.5
 
 
 class Match(NamedTuple):
@@ -82,8 +113,9 @@ class Question:
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
     looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
-    `dated` the text with its dates in English, and `is_foreign` says that it is in another
-    language than English; see `understood`.
+    `dated` the text with its dates in English, and `calendar` what its language calls months and
+    weekdays, each with its English name. `is_foreign` says that it is in another language than
+    English; see `understood`.
     """
 
     text: str
@@ -100,7 +132,26 @@ class Question:
     weighty: bool = False
     words: str = ""
     dated: str = ""
+    calendar: Mapping[str, str] = field(default_factory=dict)
     is_foreign: bool = False
+
+    @property
+    def here_now(self) -> datetime:
+        """The moment in the time zone of this machine, by which "tomorrow" is meant."""
+        return self.now.astimezone()
+
+    def wanted(self, types: Sequence[MemoryType]) -> Wanted:
+        """What its searches are bounded by."""
+        return Wanted(
+            types,
+            self.scope,
+            self.min_confidence,
+            self.now,
+            self.depth,
+            self.version_id,
+            self.min_trust,
+            self.without,
+        )
 
     @classmethod
     def of(
@@ -146,11 +197,19 @@ async def understood(asked: Question) -> Question:
     is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
     in_deep = asked.mode == "deep" and is_foreign
     dated = await in_english(asked.text) if in_deep else asked.text
-    return replace(asked, words=words, dated=dated, is_foreign=is_foreign)
+    calendar = await calendar_of(asked.text) if in_deep else {}
+    return replace(asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign)
 
 
-async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
-    """The question as a vector, unless its mode has no use for one."""
+def begin_embedding(memory: Memory, asked: Question, tenant: str) -> asyncio.Task[Vector | None]:
+    """The question as a vector, in the background; None where its mode has no use for one."""
+    embedding = asyncio.ensure_future(_embedded(memory, asked, tenant))
+    # Where the database fails first, nobody else asks what became of it.
+    embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return embedding
+
+
+async def _embedded(memory: Memory, asked: Question, tenant: str) -> Vector | None:
     if asked.mode == "keyword":
         return None
     # Only a deep search: the others promise nearness to the question's own words.
@@ -159,40 +218,59 @@ async def embedded(memory: Memory, asked: Question, tenant: str) -> Vector | Non
 
 
 async def matches(
+    memory: Memory,
     tx: Transaction,
     types: Sequence[MemoryType],
     asked: Question,
     embedding: Awaitable[Vector | None],
 ) -> list[Match]:
-    """Every candidate of these types that bears on the question, unordered.
+    """Every memory that bears on the question, or on the question by name, unordered.
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
-    wanted = Wanted(
-        types,
-        asked.scope,
-        asked.min_confidence,
-        asked.now,
-        asked.depth,
-        asked.version_id,
-        asked.min_trust,
-        asked.without,
-    )
-    deep = None
-    if asked.mode == "deep":
-        deep = Deep(spellings(asked.text), period_of(asked.dated, asked.now))
+    period = period_of(asked.dated, asked.here_now) if asked.mode == "deep" else None
+    pointed = await _pointed_at(tx, types, asked, period)
+    found, worded_best = await _matches(tx, types, asked, period, pointed, embedding)
+    put = await _put_by_name(tx, types, asked, worded_best)
+    if put is None:
+        return found
+    named = await understood(replace(asked, text=put))
+    begun = begin_embedding(memory, named, tx.tenant)
+    more, _ = await _matches(tx, types, named, period, pointed, begun)
+    return _united(found, more)
+
+
+async def _matches(
+    tx: Transaction,
+    types: Sequence[MemoryType],
+    asked: Question,
+    period: Period | None,
+    pointed: "_Pointed",
+    embedding: Awaitable[Vector | None],
+) -> tuple[list[Match], list[UUID]]:
+    """Every candidate that bears on one wording of the question, unordered.
+
+    Returns:
+        The candidates; and the facts that have the most of the question's words, the best first,
+        which may say whom it is about, though they bear on it too little themselves.
+    """
+    wanted = asked.wanted(types)
+    deep = Deep(spellings(asked.text), period) if asked.mode == "deep" else None
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
-        found = await _of_today(tx, wanted, asked, deep, embedding)
+        found = await _of_today(tx, wanted, asked, deep, embedding, pointed)
     vector = await embedding
     looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, found)
     relevance = None if looked is None else _relevance(asked, found, *looked)
+    if relevance is not None:
+        relevance |= {id: max(EVEN_CHANCE, relevance.get(id, 0.0)) for id in pointed.ids}
     scores: Mapping[UUID, DeepScore] = {}
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(_evidence(asked, deep.period, found, looked))
-    best = max((one.total for one in scores.values()), default=0.0) or 1.0
+        scores = deep_scores(_evidence(asked, period, pointed, found, looked))
+    totals = {id: one.total for id, one in scores.items()}
+    best = max(totals.values(), default=0.0) or 1.0
     matched = []
     for memory_type, some in found.items():
         for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
@@ -200,12 +278,40 @@ async def matches(
             if (bears or 0.0) < asked.min_relevance:
                 continue
             score = scores.get(one.id)
-            standing = 0.0 if score is None else _standing(rrf, score.total / best)
+            standing = 0.0 if score is None else _standing(rrf, totals[one.id] / best)
             ranks = (rrf, semantic_rank, keyword_rank)
-            matched.append(
-                Match(memory_type, one, *ranks, deep=score, standing=standing, relevance=bears)
-            )
-    return matched
+            matched.append(Match(memory_type, one, *ranks, score, standing, relevance=bears))
+    return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
+
+
+async def _put_by_name(
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, worded_best: list[UUID]
+) -> str | None:
+    """The question by name, where it calls somebody by what they are and a fact says who that is.
+
+    Only of a deep search: the others promise the ranks of the question's own words.
+    """
+    if asked.mode != "deep" or asked.is_foreign or "fact" not in types:
+        return None
+    ids = list(worded_best) if may_describe(asked.text) else []
+    if (members := members_of(asked.text)) and not tx.past:
+        some = await worded(tx, asked.wanted(["fact"]), members, deep=True)
+        ids += [row["id"] for row in some[:DESCRIBING]]
+    rows = await facts.many(tx, ids) if ids else []
+    return by_name(
+        asked.text, [Known(row["subject"], row["predicate"], row["content"]) for row in rows]
+    )
+
+
+def _united(found: Sequence[Match], put: Sequence[Match]) -> list[Match]:
+    """What a question finds and what it finds by name, each once, as the better one has it."""
+    best = {one.found.id: one for one in found}
+    for one in put:
+        known = best.get(one.found.id, one)
+        better = max(known, one, key=lambda match: match.standing)
+        relevance = max(known.relevance or 0.0, one.relevance or 0.0)
+        best[one.found.id] = better._replace(relevance=relevance)
+    return list(best.values())
 
 
 def _standing(rrf_score: float, share: float) -> float:
@@ -246,7 +352,7 @@ def _relevance(
     """The probability of each that it bears on the question."""
     words = telling(around.words)
     shares = any(words & one.words for one in borne.values())
-    common, scale = _common(asked, around, shares=shares)
+    common, alone, scale = _common(asked, around, shares=shares)
     question = Asked(
         words=words,
         names=around.names,
@@ -260,48 +366,134 @@ def _relevance(
         sampled=around.sampled,
         code_alone=is_code(asked.text),
     )
-    known = {
-        id: Bearing(
-            None
-            if one.similarity is None
-            else USUAL_MEAN + scale * (one.similarity - common - USUAL_MEAN),
-            one.words & words,
-            one.coded,
-        )
-        for id, one in borne.items()
-    }
+
+    def bearing(one: Borne, off: float) -> Bearing:
+        near = one.similarity
+        if near is not None:
+            near = USUAL_MEAN + scale * (near - off - USUAL_MEAN)
+        return Bearing(near, one.words & words, one.coded)
+
+    known = {id: bearing(one, common) for id, one in borne.items()}
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
     for memory_type, some in found.items():
         own = {one.id: known[one.id] for one in some if one.id in known}
-        best = bears
+        told = {id: one if one.words else bearing(borne[id], alone) for id, one in own.items()}
         if memory_type == "rule":
-            # A name that memory does not know says that it knows no fact of it, and nothing of a
-            # rule, which holds whoever is concerned.
-            best = max(best, probability(replace(question, names=frozenset()), own))
-        relevance |= weakened(question, own, best)
+            relevance |= _of_rules(question, own, told, bears)
+        else:
+            relevance |= weakened(question, told, bears)
     return relevance
 
 
-def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, float]:
+def _of_rules(
+    question: Asked, own: Mapping[UUID, Bearing], told: Mapping[UUID, Bearing], bears: float
+) -> dict[UUID, float]:
+    """The relevance of rules, where facts and rules together make a probability of `bears`.
+
+    A fact that bears on the question brings in no rule that does not (C-453).
+    """
+    # A name that memory does not know says that it knows no fact of it, and nothing of a rule: that
+    # holds whoever is concerned.
+    of_anybody = replace(question, names=frozenset())
+    is_topic = len(question.words) < ENOUGH_WORDS and not question.question
+    least = RULES_FROM_TOPIC if is_topic else RULES_FROM
+
+    def held_back(id: UUID, share: float) -> float:
+        alone = 1.0 if share < least else probability(of_anybody, {id: own[id]})
+        return share if alone >= least else alone
+
+    beside = weakened(question, told, max(bears, probability(of_anybody, own)))
+    return {id: held_back(id, share) for id, share in beside.items()}
+
+
+def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, float, float]:
     """What a question in another language than English has in common with all of this store.
 
     The model that comes along puts any two texts of such a language near each other, related or
     not: that nearness says nothing of a single memory (C-433). Where no memory shares a word with
-    the question, it counts once more: nothing else bears the nearness out (C-422).
+    the question, it counts once more: nothing else bears the nearness out (C-422). Where one does,
+    it counts once more of those that do not, when they are compared with that one (C-452).
 
     Returns:
-        What comes off each cosine, and by how much the rest is stretched. Between what all have
-        and 1 less room is left than in an English store; stretched, the same text is at 1 again.
+        What comes off each cosine, what off that of a memory without a word of the question beside
+        others, and by how much the rest is stretched. Between what all have and 1 less room is left
+        than in an English store; stretched, the same text is at 1 again.
     """
     if not asked.is_foreign:
-        return 0.0, 1.0
+        return 0.0, 0.0, 1.0
     beyond = max(0.0, around.mean - USUAL_MEAN)
     common = likely_mean(beyond, around.sampled)
+    alone = common + likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
     scale = (1 - USUAL_MEAN) / (1 - USUAL_MEAN - common)
-    if not shares:
-        common += likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
-    return common, scale
+    return common if shares else alone, alone, scale
+
+
+class _Pointed(NamedTuple):
+    """The facts that a deep search points at by something else than words and meaning."""
+
+    ahead: Records = ()  # they name a day to come that it is surely about
+    perhaps: Records = ()  # they name a day that it may be about, of before or to come
+    of_user: Records = ()  # it asks for all of who asks
+
+    @property
+    def rows(self) -> Records:
+        return (*self.ahead, *self.perhaps, *self.of_user)
+
+    @property
+    def ids(self) -> frozenset[UUID]:
+        return frozenset(row["id"] for row in self.rows)
+
+
+async def _pointed_at(
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, period: Period | None
+) -> _Pointed:
+    """Nothing of a standpoint in the past, whose views have no index of words."""
+    # A longer prompt brings dates of its own, as a log does.
+    if tx.past or asked.mode != "deep" or "fact" not in types or len(asked.text) > SHORT:
+        return _Pointed()
+    if asks_all_of_user(asked.text):
+        return _Pointed(of_user=await about(tx, asked.wanted(types), OF_USER))
+    # "Translate this by Friday" asks for no plan, nor does "Good morning, see you tomorrow".
+    if is_pleasantry(asked.text) or (is_task(asked.text) and not is_personal(asked.text)):
+        return _Pointed()
+    today = asked.here_now.date()
+    ahead = days_ahead(asked.dated, today, is_foreign=asked.is_foreign)
+    if ahead is not None and ahead.surely:
+        dated, weekly = await _naming(tx, types, asked, ahead.days)
+        if len(ahead.days) <= FEW:
+            return _Pointed(ahead=[*dated, *weekly])
+        return _Pointed(ahead=dated, perhaps=weekly)
+    either = (None if ahead is None else ahead.days, days_of(period, today))
+    found = {
+        row["id"]: row
+        for days in either
+        if days is not None
+        for rows in await _naming(tx, types, asked, days)
+        for row in rows
+    }
+    return _Pointed(perhaps=list(found.values()))
+
+
+async def _naming(
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, days: Days
+) -> tuple[Records, Records]:
+    """The facts that name one of the days, and those of what happens every week on one.
+
+    The index knows their words, and the text which days.
+    """
+    wanted, calendar = asked.wanted(types), asked.calendar
+    queries = (sought(days, calendar), *besides(days, calendar))
+    found = {row["id"]: row for said in queries for row in await saying(tx, wanted, said)}
+    texts = {id: f"{row['predicate']} {row['content']}" for id, row in found.items()}
+    dated = [row for id, row in found.items() if names_one_of(days, texts[id], calendar)]
+    told = {row["id"] for row in dated}
+    weekly = [
+        row
+        for id, row in found.items()
+        if len(days) <= WEEKLY and id not in told and is_weekly_on(days, texts[id], calendar)
+    ]
+    return dated, weekly
 
 
 async def _of_the_past(
@@ -322,6 +514,7 @@ async def _of_today(
     asked: Question,
     deep: Deep | None,
     embedding: Awaitable[Vector | None],
+    pointed: _Pointed,
 ) -> dict[MemoryType, list[Found]]:
     # Of episodes a deep search weighs the turns around, too, which one statement finds with them.
     told = deep is not None and "episode" in wanted.types
@@ -331,11 +524,11 @@ async def _of_today(
         by_words = await worded(tx, plain, asked.words, deep=deep is not None)
     vector = await embedding
     by_meaning: Records = ()
-    besides: Records = ()
+    besides = pointed.rows
     if plain.types and vector is not None:
         by_meaning = await nearest(tx, plain, vector, deep)
         if asked.weighty and "fact" in plain.types:
-            besides = await weightiest(tx, plain, vector)
+            besides = (*besides, *await weightiest(tx, plain, vector))
     found = joined(by_words, by_meaning, besides)
     if told:
         found["episode"] = await candidates(
@@ -368,6 +561,7 @@ def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"])
 def _evidence(
     asked: Question,
     period: Period | None,
+    pointed: _Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
 ) -> dict[UUID, Evidence[UUID]]:
@@ -379,6 +573,7 @@ def _evidence(
         mean = likely_mean(around.mean, around.sampled)
         spread = likely_spread(around.spread, around.sampled)
     named = named_speakers(asked.text, (one.speaker for one in borne.values()))
+    ahead, perhaps, of_user = ({row["id"] for row in rows} for rows in pointed)
     evidence = {}
     for memory_type, some in found.items():
         for one in some:
@@ -394,8 +589,10 @@ def _evidence(
                 one.text_rank,
                 own.length,
                 *around_it,
-                named=own.named,
-                in_period=period is not None and period.holds(own.happened_at),
+                named=own.named or one.id in of_user,
+                in_period=one.id in perhaps
+                or (period is not None and period.holds(own.happened_at)),
+                on_the_day=one.id in ahead,
                 told=memory_type == "episode",
                 coverage=len(own.words & words) / len(words) if own.words and words else 0.0,
                 by_named=own.speaker in named,

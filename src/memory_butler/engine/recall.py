@@ -14,7 +14,13 @@ from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.matching import Match, Question, embedded, matches, understood
+from memory_butler.engine.matching import (
+    Match,
+    Question,
+    begin_embedding,
+    matches,
+    understood,
+)
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
@@ -234,15 +240,13 @@ async def _answer(
     """
     quiet = audience is None or memory.standpoint is not None
     asked = await understood(asked)
-    embedding = asyncio.ensure_future(embedded(memory, asked, principal.tenant))
-    # Where the database fails first, nobody else asks what became of it.
-    embedding.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    embedding = begin_embedding(memory, asked, principal.tenant)
     if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.
         await asyncio.wait([embedding])
 
     async def found(tx: Transaction) -> list[_Judged]:
-        return _ordered(judge, await matches(tx, wanted, asked, embedding))
+        return _ordered(judge, await matches(memory, tx, wanted, asked, embedding))
 
     def counting() -> AbstractAsyncContextManager[Transaction]:
         if quiet:

@@ -1,4 +1,4 @@
-"""The dates of a question in the English that `domain/periods.py` reads (C-202).
+"""The dates of a question in the English that `domain/written_dates.py` reads (C-202).
 
 dateparser knows the words for months, days of the week and the like in two hundred languages. Of
 its own readings none is taken: it puts the words into English, one parser reads them. Counts that
@@ -8,21 +8,39 @@ are written as words ("hace tres días") stay foreign in most languages.
 import asyncio
 import re
 import threading
+from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
-from memory_butler.domain.periods import MAX_CHARACTERS
 from memory_butler.domain.wording import without_cjk
+from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS, between_as_to
 from memory_butler.inference import languages
 
-_MONTHS: Final = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-)
-_WEEKDAYS: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_MONTHS: Final = f"(?:{'|'.join(MONTHS)})"
+_WEEKDAYS: Final = f"(?:{'|'.join(WEEKDAYS)})"
 # How dateparser's English differs from that of people, in the order of the corrections.
 _CORRECTED: Final = tuple(
     (re.compile(pattern), better)
     for pattern, better in (
         (r"\b1 (week|month|year) ago\b", r"last \1"),
+        (r"\bin 1 (week|month|year)\b", r"next \1"),
+        (r"\bin 2 day\b", "the day after tomorrow"),
+        (r"\bin 1 day\b", "tomorrow"),
+        (r"(?<!\d)0 day ago\b", "today"),
+        (r"(?<!\d)0 (week|month|year) ago\b", r"this \1"),
+        (r"\bpasado tomorrow\b", "the day after tomorrow"),
+        (r"\bdopotomorrow\b|\bdopodomani\b", "the day after tomorrow"),
+        (r"\bprossim[ao] (week|month)\b", r"next \1"),
+        (
+            r"\bn(?:ä|a)chstes wochenende\b|\bweek-?end prochain\b|\bpr(?:ó|o)ximo fin de semana\b"
+            r"|\bprossimo fine settimana\b|\bpr(?:ó|o)ximo fim de semana\b|\bvolgend weekend\b",
+            "next weekend",
+        ),
+        (
+            r"\b(?:am|dieses) wochenende\b|\bce week-?end\b|\beste fin de semana\b"
+            r"|\bquesto fine settimana\b|\beste fim de semana\b|\bdit weekend\b",
+            "this weekend",
+        ),
         (rf"\b(\d{{1,2}})\. ?(?={_MONTHS})", r"\1 "),
         (rf"\b(\d{{4}}) ({_MONTHS}) (\d{{1,2}})\b", r"\3 \2 \1"),
         (r"\b(\d{4})-(\d)-", r"\1-0\2-"),
@@ -37,8 +55,53 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
 
+_SHORT: Final = 3  # letters
+# "Die" and "mit" are no Tuesday and no Wednesday, though dateparser takes them for short names of
+# these. Beside a day's number such a word is a month: "3. Dez".
+_ALONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?<!\d\. )[^\W\d_]{1,3}\b")
+
 # dateparser keeps caches in shared objects that no lock guards.
 _one_at_a_time = threading.Lock()
+
+
+async def calendar_of(question: str) -> Mapping[str, str]:
+    """What the language of a question calls months and weekdays, each with its English name.
+
+    Small letters; nothing of English; no name of three letters where there is a longer one.
+    """
+    return await asyncio.to_thread(_calendar, question[:MAX_CHARACTERS])
+
+
+def _calendar(text: str) -> Mapping[str, str]:
+    language = languages.language(text)
+    if language is None or language == "en":
+        return {}
+    with _one_at_a_time:
+        try:
+            return _names(language)[0]
+        except ValueError:  # a language that dateparser does not know
+            return {}
+
+
+@cache
+def _names(language: str) -> tuple[Mapping[str, str], frozenset[str]]:
+    """The names of months and weekdays, each with the English one, and their abbreviations."""
+    from dateparser.languages.loader import default_loader  # type: ignore[import-untyped]
+
+    words = default_loader.get_locale(language).info
+    names: dict[str, str] = {}
+    short: set[str] = set()
+    for one in (*MONTHS, *WEEKDAYS):
+        said = [name.lower() for name in words.get(one, ()) if name.isalpha()]
+        # Short ones are other words as well: "mar" and "set". But May is "Mai" in full.
+        full = [name for name in said if len(name) > _SHORT] or sorted(said, key=len)[-1:]
+        if (
+            language == "pt" and one in WEEKDAYS[:5]
+        ):  # "quinta" is a fifth and a farm; "-feira" tells
+            full = []
+        names |= {name: one for name in full if name != one}
+        short |= {name for name in said if name not in full and without_cjk(name) == name}
+    return names, frozenset(short)
 
 
 async def in_english(question: str) -> str:
@@ -56,10 +119,15 @@ def _translated(text: str) -> str:
         return text
     with _one_at_a_time:
         from dateparser.conf import settings  # type: ignore[import-untyped]  # ships none
-        from dateparser.languages.loader import default_loader  # type: ignore[import-untyped]
+        from dateparser.languages.loader import default_loader
 
         try:
             locale = default_loader.get_locale(language)
+            _, short = _names(language)
+            text = between_as_to(text)  # "und" is gone afterwards
+            text = _ALONE.sub(
+                lambda word: "" if word.group().lower() in short else word.group(), text
+            )
             said = _put(locale, text, settings)
             alone = [
                 _put(locale, word.group(), settings).strip()

@@ -66,6 +66,17 @@ _MAY_RUN_PROGRAMS: Final = """
 SELECT rolsuper OR pg_has_role('pg_execute_server_program', 'MEMBER')
 FROM pg_roles WHERE rolname = current_user
 """
+_HAS_TENANTS: Final = "SELECT to_regclass('public.tenants') IS NOT NULL"
+_REVOKED: Final = "SELECT id, revoked_at FROM tokens WHERE revoked_at IS NOT NULL"
+_REVOKE: Final = """
+UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
+RETURNING name || ' of ' || tenant_id
+"""
+# As JSON: a database of before has no such columns.
+_MOVED: Final = """
+SELECT id, to_jsonb(t)->>'move_place' AS place FROM tenants t
+WHERE to_jsonb(t)->>'move_state' = 'left' ORDER BY id
+"""
 _REFUSED: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, UnicodeDecodeError)
 
 
@@ -105,6 +116,30 @@ async def loaded(
         yield scratch_dsn, counts
     finally:
         await to_its_end(dump.drop(maintenance, scratch))
+
+
+async def keep_revoked(
+    scratch_dsn: str, name: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Revoke in a loaded database what was revoked in the one whose place it takes.
+
+    Which tokens that concerns, and which tenants have moved away from there, with where to.
+    """
+    former = dump.with_database(scratch_dsn, name)
+    owner = f"SET ROLE {quoted(Roles.of(name).owner)}"
+    if name not in await dump.databases(scratch_dsn):
+        return (), ()
+    async with connected(former) as there, connected(scratch_dsn) as here:
+        if not await there.fetchval(_HAS_TENANTS):
+            return (), ()
+        await there.execute(owner)
+        await here.execute(owner)
+        revoked = [
+            await here.fetchval(_REVOKE, row["id"], row["revoked_at"])
+            for row in await there.fetch(_REVOKED)
+        ]
+        moved = [(row["id"], row["place"]) for row in await there.fetch(_MOVED)]
+    return tuple(one for one in revoked if one), tuple(moved)
 
 
 async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:

@@ -19,7 +19,7 @@ HISTORY_SCHEMA = "memory_history"
 
 # The newest revision, and the oldest that it upgrades; they are numbered in their order. A test
 # holds them against the migrations: to read those at every start would take longer than the start.
-HEAD = "mem_039"
+HEAD = "mem_041"
 OLDEST = "mem_030"
 
 MIN_POSTGRESQL = 16
@@ -40,6 +40,14 @@ class Roles:
     @classmethod
     def of(cls, database: str) -> "Roles":
         return cls(owner=f"{database}_owner", runtime=f"{database}_runtime")
+
+
+async def has_database(admin_dsn: str, database: str) -> bool:
+    """Whether the server of this login has a database of that name."""
+    async with _connected(admin_dsn) as connection:
+        return bool(
+            await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", database)
+        )
 
 
 async def ensure_database(admin_dsn: str, database: str = DATABASE) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -27,12 +28,23 @@ ENOUGH_FOR_DEEP: Final = 20
 
 WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
 
+SAYING_AT_MOST: Final = 500  # facts that have a date's words; the newest
+
 SAMPLED: Final = 256  # memories around a question, by the queries named bearing
 
 _OF_SELF: Final = rf"\m({TELLER_WORDS})\M"
 
 Records = Sequence[Mapping[str, Any]]
 _ABSENT: Final[Mapping[str, Any]] = {}
+_SCORED: Final = itemgetter(
+    "importance",
+    "confidence",
+    "decay_rate",
+    "last_confirmed_at",
+    "last_referenced_at",
+    "created_at",
+    "maturity",
+)
 
 
 class Found(NamedTuple):
@@ -149,9 +161,10 @@ async def nearest(
         return found
 
 
-def _of_types(arm: str, types: Iterable[MemoryType]) -> str:
-    """One statement over some tables: each by itself would cost a round trip."""
-    return "\nUNION ALL\n".join(SQL[f"{arm}_{memory_type}"] for memory_type in types)
+def _bearing(types: Iterable[MemoryType]) -> str:
+    """One statement over some tables: each by itself would cost a round trip, and ask again."""
+    parts = [SQL[f"bearing_{memory_type}"].partition("\nSELECT ") for memory_type in types]
+    return "\nUNION ALL\nSELECT ".join(["".join(parts[0]), *(own for _, _, own in parts[1:])])
 
 
 def joined(
@@ -160,25 +173,19 @@ def joined(
     """The candidates of both retrievers, each once, by type; and what is there `besides`."""
     told = {row["id"]: row for row in by_words}
     meant = {row["id"]: row for row in by_meaning if row["rank"] is not None}
-    rows = {row["id"]: row for row in (*by_meaning, *besides)}
     found: dict[MemoryType, list[Found]] = {}
+    rows = {row["id"]: row for row in (*by_meaning, *besides)}
     for id, row in (rows | told | meant).items():
         semantic, keyword = meant.get(id, _ABSENT), told.get(id, _ABSENT)
         found.setdefault(row["memory_type"], []).append(
             Found(
-                id=id,
-                semantic_rank=semantic.get("rank"),
-                similarity=semantic.get("similarity"),
-                keyword_rank=keyword.get("rank"),
-                text_rank=keyword.get("text_rank"),
-                matches_all=keyword.get("matches_all"),
-                importance=row["importance"],
-                confidence=row["confidence"],
-                decay_rate=row["decay_rate"],
-                last_confirmed_at=row["last_confirmed_at"],
-                last_referenced_at=row["last_referenced_at"],
-                created_at=row["created_at"],
-                maturity=row["maturity"],
+                id,
+                semantic.get("rank"),
+                semantic.get("similarity"),
+                keyword.get("rank"),
+                keyword.get("text_rank"),
+                keyword.get("matches_all"),
+                *_SCORED(row),
             )
         )
     return found
@@ -244,8 +251,40 @@ async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Reco
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Borne:
+async def saying(tx: Transaction, wanted: Wanted, said: str) -> Records:
+    """The newest facts that match a text query, as `to_tsquery` reads it, and what each says.
+
+    As `nearest` gives them, and without a rank.
+    """
+    with span("sql saying"):
+        found: Records = await tx.fetch(
+            SQL["saying"],
+            said,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            SAYING_AT_MOST,
+            *wanted.allowed,
+        )
+        return found
+
+
+async def about(tx: Transaction, wanted: Wanted, subjects: Sequence[str]) -> Records:
+    """The facts of these subjects that matter most; as `nearest` gives them, and without a rank."""
+    with span("sql about"):
+        found: Records = await tx.fetch(
+            SQL["facts_about"],
+            subjects,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.depth,
+            *wanted.allowed,
+        )
+        return found
+
+
+class Borne(NamedTuple):
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
     `length` counts the different words of its text; `named` says that the question names its
@@ -305,7 +344,7 @@ async def bearings(
         return None
     with span("sql bearing"):
         records: Records = await tx.connection.fetch(
-            _of_types("bearing", types),
+            _bearing(types),
             embedding,
             question,
             " ".join(names),

@@ -2,7 +2,8 @@
 -- whichever retriever found it, which of the question's words it has, and what else a deep search
 -- weighs. With each comes what the question itself is: its words, those of them that are names, whether
 -- it names a known entity; and the store around, from its first ids, which are random: how many there
--- are, how far they reach, how their nearness spreads.
+-- are, how far they reach, how their nearness spreads. Each is `asked` and one SELECT: those of several
+-- tables share what is asked (`search.bearings`).
 
 -- name: found_episode
 SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -13,45 +14,66 @@ SELECT * FROM worded_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 -- name: nearest
 SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
--- What matters most and is nearest to a question, of the thousand facts that matter most.
--- name: weightiest_facts
-SELECT 'fact' AS memory_type, m.id, NULL::bigint AS rank, NULL::double precision AS similarity,
+-- The columns of the arms, of a fact that none of them ranks; and which facts a search may find.
+-- fragment: unranked
+'fact' AS memory_type, m.id, NULL::bigint AS rank, NULL::double precision AS similarity,
        m.importance, m.confidence, m.decay_rate, m.last_confirmed_at, m.last_referenced_at,
        m.created_at, NULL::text AS maturity
-FROM (
-    SELECT m.* FROM facts m
-    WHERE m.tenant_id = $1 AND m.validity = 'active' AND m.importance >= 8
-      AND (m.valid_until IS NULL OR m.valid_until > $5)
+
+-- fragment: findable
+m.tenant_id = $1 AND m.validity = 'active' AND (m.valid_until IS NULL OR m.valid_until > $5)
       AND ($3::text IS NULL OR m.scope IN ('global', $3))
       AND effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, $5) >= $4
+
+-- name: weightiest_facts
+-- What matters most and is nearest to a question, of the thousand facts that matter most.
+SELECT {unranked}
+FROM (
+    SELECT m.* FROM facts m
+    WHERE {findable} AND m.importance >= 8
       AND ($6::integer IS NULL OR m.embedding_version_id = $6)
       AND ($8::smallint IS NULL OR m.trust >= $8) AND ($9::uuid[] IS NULL OR m.id <> ALL ($9))
     ORDER BY m.importance DESC, m.id LIMIT 1000
 ) m
 ORDER BY m.embedding <=> $2, m.id LIMIT $7
 
+-- name: saying
+SELECT * FROM facts_saying($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: facts_about
+-- What matters most of what is known of some subjects.
+SELECT {unranked}
+FROM facts m
+WHERE {findable} AND m.subject_key = ANY ($2)
+  AND ($7::smallint IS NULL OR m.trust >= $7) AND ($8::uuid[] IS NULL OR m.id <> ALL ($8))
+ORDER BY m.importance DESC, m.last_confirmed_at DESC, m.id LIMIT $6
+
 -- fragment: asked
-(
-    SELECT CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of(left($2::text, 20000)))
-                ELSE marked.terms::text[] END AS words,
+WITH a AS MATERIALIZED (
+    SELECT w.words, entities_named($5::text, $4::text[]) AS entities,
            CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
-           marked.terms,
-           entities_named($5::text, $4::text[]) AS entities,
+           CASE WHEN marked.terms IS NULL THEN ARRAY(
+               SELECT quoted_lexeme(word)::tsquery FROM unnest(w.words) AS u (word)
+           ) ELSE marked.terms END AS terms,
            ARRAY(SELECT plainto_tsquery('english', code) FROM unnest($11::text[]) AS c (code)) AS codes
-    FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_of($2), '{}') END OFFSET 0)
+    FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_and_parts($2), '{}') END OFFSET 0)
         AS marked (terms)
-    OFFSET 0
-) a
+    CROSS JOIN LATERAL (
+        -- Of the same words in the same order, without their parts.
+        SELECT CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of(left($2::text, 20000)))
+                    ELSE coalesce(terms_of($2)::text[], '{}') END
+        OFFSET 0
+    ) AS w (words)
+)
 
 -- fragment: bearing
 m.id,
 CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
      THEN 1 - (m.embedding <=> $1::vector) END AS similarity,
-CASE WHEN a.terms IS NULL
-     THEN ARRAY(SELECT unnest(a.words) INTERSECT SELECT unnest(tsvector_to_array(m.search_vector)))
-     ELSE ARRAY(SELECT term::text FROM unnest(a.terms) AS t (term) WHERE m.search_vector @@ term)
-END AS shared,
-EXISTS (SELECT FROM unnest(a.codes) AS c (code) WHERE m.search_vector @@ c.code) AS coded,
+-- Both lists in the select list of one row: as functions in FROM they would be stored for each memory.
+ARRAY(SELECT t.word FROM (SELECT unnest(a.words) AS word, unnest(a.terms) AS term) t
+      WHERE m.search_vector @@ t.term) AS shared,
+coalesce(m.search_vector @@ ANY (a.codes), false) AS coded,
 length(m.search_vector) AS length, a.words, a.names, a.entities IS NOT NULL AS names_entity,
 s.seen, s.reach, s.mean, s.spread
 
@@ -64,11 +86,12 @@ m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
            THEN m.embedding <=> $1::vector END AS distance
 
 -- name: bearing_episode
+{asked}
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
        left(m.content, 500) ~ $10::text AS of_self,
        false AS named, m.occurred_at AS happened_at
-FROM {asked}
+FROM a
 CROSS JOIN (
     SELECT {around} FROM (
         SELECT {sampled} FROM episodes m
@@ -81,10 +104,11 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_fact
 -- `of_self` is always false here; it names $10 because each statement must use every parameter.
+{asked}
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
        coalesce(m.entity_id = ANY (a.entities), false) AS named, m.valid_from AS happened_at
-FROM {asked}
+FROM a
 CROSS JOIN (
     SELECT {around} FROM (
         SELECT {sampled} FROM facts m
@@ -98,9 +122,10 @@ JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
 -- name: bearing_rule
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
+{asked}
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self, false AS named, NULL::timestamptz AS happened_at
-FROM {asked}
+FROM a
 CROSS JOIN (
     SELECT {around} FROM (
         SELECT {sampled} FROM rules m

@@ -28,6 +28,8 @@ FIRST = (
     "words_of_each",
     "kept_plans",
     "terms_of",
+    "parts_of",
+    "terms_and_parts",
     "every_term",
     "prefix_terms",
 )
@@ -121,6 +123,7 @@ _TABLES = {
     "worded": _EVERY,
     "nearest": _EVERY,
     "pointed_facts": ("facts",),
+    "facts_saying": ("facts",),
     "find_episodes": ("episodes",),
     "with_terms": ("episodes", "rules"),
     "memory_history/find": _EVERY,

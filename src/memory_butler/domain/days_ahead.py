@@ -1,0 +1,195 @@
+"""The days to come that a question is about: "tomorrow", "next week", "on Friday", "on 3 December".
+
+English only, as `periods.py`, which knows the stretches of time of before. Weeks begin on Monday.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+
+from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
+from memory_butler.domain.written_dates import (
+    COUNT,
+    LONGEST,
+    MONTH,
+    WEEKDAY,
+    WEEKDAYS,
+    Days,
+    number,
+    number_of_month,
+    stretches,
+)
+
+COMING_UP: Final = 14  # days, where a question says no more than "coming up"
+# "In the coming days" has no number.
+SOME: Final = 3
+_LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 31}
+
+_PAST: Final = re.compile(
+    r"\b(?:did|was|were|had|happened|been|went|said|told|came|called|paid|ago|last|yesterday"
+    r"|previous)\b"
+)
+# "See you tomorrow", "What's tomorrow's date?" and "the weather on Friday" ask for no plan.
+_NO_PLAN: Final = re.compile(
+    r"^\W*(?:see|talk to|speak to|catch) (?:you|ya|u)\b|\b(?:date|day|time) is (?:it|today)\b"
+    r"|['’]s date\b|\bweather\b|\bforecast\b"
+)
+
+
+class Ahead(NamedTuple):
+    """Days to come that a question may be about; `surely` where they can be no others.
+
+    "Tomorrow" is, while "on Friday" and "in March" may be the last ones.
+    """
+
+    days: Days
+    surely: bool
+
+
+def days_ahead(question: str, today: date, *, is_foreign: bool = False) -> Ahead | None:
+    """The days from today on that a question may be about; None where it looks back alone.
+
+    "Tomorrow", "on Friday", "next week", "in 3 days", "in December", "coming up". "Today" counts
+    only in what asks: "Let us finish it today" wants nothing of what else has today's date.
+
+    Args:
+        question: in English; of another language with its dates in English (`inference/dates.py`).
+        today: where it is asked.
+        is_foreign: that it is in another language, whose past this does not know.
+    """
+    text = " ".join(question.lower().split())
+    if _NO_PLAN.search(text) or HOW_ONE_DOES.search(text):
+        return None
+    asks = "?" in text or is_question(text)
+    looks_back = not is_foreign and _PAST.search(text) is not None
+    if not looks_back and (dated := next(_dated(text, today), None)) is not None:
+        return Ahead(dated, surely=False)
+    for pattern, read, surely in _AHEAD:
+        if looks_back and not surely:
+            continue
+        for match in pattern.finditer(text):
+            bare = match.group() in ("today", "tonight", *WEEKDAYS)
+            if bare and not asks:
+                continue
+            try:
+                days = read(match, today)
+                if days.last >= today and 0 < len(days) <= LONGEST:
+                    return Ahead(days, surely)
+            except (ValueError, OverflowError):  # the 31st of June
+                continue
+    return None
+
+
+def _dated(text: str, today: date) -> Iterator[Days]:
+    years = (today.year - 1, today.year, today.year + 1)
+    for one in stretches(text, asked=True):
+        yield from (days for days in one.of(years) if days.last >= today)
+
+
+def _near_day(match: re.Match[str], today: date) -> Days:
+    near = match["near"].removeprefix("the ")
+    return Days.of(today + timedelta(days={"day after tomorrow": 2, "tomorrow": 1}.get(near, 0)))
+
+
+def _weekday(match: re.Match[str], today: date) -> Days:
+    """The next one, for today's is asked for as today; up to it where it is "by Friday"."""
+    ahead = (WEEKDAYS.index(match["weekday"]) - today.weekday()) % 7
+    day = today + timedelta(days=ahead or 7)
+    up_to = match.groupdict().get("how") in ("by", "until", "till", "before")
+    return Days(today, day) if up_to else Days.of(day)
+
+
+def _in_so_long(match: re.Match[str], today: date) -> Days:
+    """The day in 3 days; the week around the day in 3 weeks."""
+    count = number(match["count"])
+    length = _LENGTHS[match["unit"]]
+    middle = today + timedelta(days=count * length)
+    around = length // 2
+    return Days(middle - timedelta(days=around), middle + timedelta(days=around))
+
+
+def _so_long(match: re.Match[str], today: date) -> Days:
+    count = SOME if match["count"] is None else number(match["count"])
+    return Days.of(today, count * _LENGTHS[match["unit"]] + 1)
+
+
+def _span(match: re.Match[str], today: date) -> Days:
+    """All of it: "this week" has days that are over, and may be asked for these."""
+    is_next = match["which"] in ("next", "following")
+    if match["unit"] == "month":
+        first = today.replace(day=1)
+        return _month((first + timedelta(days=31)).replace(day=1) if is_next else first)
+    monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * is_next)
+    if match["unit"] == "week":
+        return Days.of(monday, 7)
+    return Days.of(monday + timedelta(days=5), 2)
+
+
+def _month(first: date) -> Days:
+    return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+
+
+def _in_month(match: re.Match[str], today: date) -> Days:
+    first = today.replace(month=number_of_month(match["month"]), day=1)
+    if first < today.replace(day=1):
+        first = first.replace(year=first.year + 1)
+    return _month(first)
+
+
+def _on_the(match: re.Match[str], today: date) -> Days:
+    """ "On the 11th": of this month, or of the next where it is over."""
+    day = int(match["day"] or match["tag"])
+    month = today if day >= today.day else today.replace(day=1) + timedelta(days=31)
+    if day > monthrange(month.year, month.month)[1]:  # 31 November
+        month = month.replace(day=1) + timedelta(days=31)
+    return Days.of(month.replace(day=day))
+
+
+def _coming_up(_match: re.Match[str], today: date) -> Days:
+    return Days.of(today, COMING_UP + 1)
+
+
+# The most exact first; and whether they can mean nothing else than days to come. "Shoes for April"
+# name no month.
+_AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days], bool], ...]] = (
+    tuple(
+        (re.compile(rf"\b{pattern}"), read, surely)
+        for pattern, read, surely in (
+            (
+                r"(?:(?:on|by|until|before)\sthe\s(?P<day>\d{1,2})(?:st|nd|rd|th)|am\s(?P<tag>\d{1,2})\.)"
+                r"(?=\s*(?:[?!,;:]|$|\.(?!\d))|\s(?:of|at|in|and|to|or|los|an|oder|und|vor)\b)",
+                _on_the,
+                False,
+            ),
+            (r"(?P<near>(?:the )?day after tomorrow|tomorrow|today|tonight)\b", _near_day, True),
+            (rf"in\s{COUNT}\s(?P<unit>day|week|month)s?\b", _in_so_long, True),
+            (
+                rf"(?:next|coming|following)\s(?:few\s)?(?:{COUNT}\s)?"
+                r"(?P<unit>day|week|fortnight|month)s\b",
+                _so_long,
+                True,
+            ),
+            (r"(?P<which>this|next|following|coming|the)\s(?P<unit>weekend)\b", _span, True),
+            (r"(?P<which>this|next|following|coming)\s(?P<unit>week|month)\b", _span, True),
+            (
+                rf"(?:(?P<how>on|this|by|until|till|for|before)|next|coming)\s(?P<weekday>{WEEKDAY})\b",
+                _weekday,
+                False,
+            ),
+            (
+                rf"(?:(?:in|of|during|this|next)\s|for\s(?!(?:april|may|june|august)\b))"
+                rf"{MONTH}(?!\s\d)",
+                _in_month,
+                False,
+            ),
+            (
+                r"(?:coming up|upcoming|on (?:my|our|the) (?:calendar|schedule|agenda|diary))\b",
+                _coming_up,
+                True,
+            ),
+            (rf"(?P<weekday>{WEEKDAY})\b", _weekday, False),
+        )
+    )
+)

@@ -1,0 +1,196 @@
+"""The facts that name one of some days, and the words by which the index finds them (C-442, C-445).
+
+"What's on next week?" has no word of "Dentist on 3 December at 10:00", and to the model the two are
+far apart.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from memory_butler.domain.written_dates import (
+    MAX_CHARACTERS,
+    MONTH,
+    MONTHS,
+    WEEKDAY,
+    WEEKDAYS,
+    Days,
+    number_of_month,
+    stretches,
+)
+
+# So many days of a month are looked for one by one, more by their month.
+ONE_BY_ONE: Final = 20
+# Dates with dots are words of their own, each to be looked for: not of more days than a month has.
+DOTTED: Final = 31
+# What happens every week is as much on as what has a date where so few days are asked about.
+FEW: Final = 2
+# What happens every week is on in so many days as well.
+WEEKLY: Final = 7
+# What lasts longer than the days asked about names none of them: looked for so many months before
+# and after them, and so many days where dates have dots.
+MONTHS_AROUND: Final = 3
+NEARBY: Final = 31
+
+_NAME: Final = re.compile(r"[^\W\d_]{3,}")
+_YEARLY: Final = re.compile(
+    r"birth|\bborn\b|anniversa|wedding|\bmarried\b|geburtstag|cumplea|complean|anivers"
+    r"|\b(?:every|each) year\b|\byearly\b",
+    re.IGNORECASE,
+)
+# "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over. "Los"
+# with a capital begins a name.
+_AND: Final = r"(?:,\s?(?:and\s|und\s)?|\s(?:and|or|&|und|oder|et|y|e|en|och|og)\s)"
+_WEEKLY: Final = re.compile(
+    r"\b(?:every|each|weekly\son|weekly|jede[nmrs]?|immer\sam|tous\sles|chaque|cada|todos\slos"
+    r"|(?-i:los)|ogni|tutti\si|tod[ao]s?\s[ao]s?|elke|iedere|varje|varannan|hver)"
+    r"\s(?:other\s|second\s|2nd\s|zweiten\s|andere\s)?"
+    rf"{WEEKDAY}s?\b(?:{_AND}{WEEKDAY}s?\b){{0,5}}"
+    rf"|\b{WEEKDAY}s\b(?!\sago)(?:{_AND}{WEEKDAY}s\b){{0,5}}",
+    re.IGNORECASE,
+)
+_A_WEEKDAY: Final = re.compile(WEEKDAY, re.IGNORECASE)
+_NO_LONGER: Final = re.compile(
+    r"\b(?:no longer|not any ?more|used to|stopped|quit|never|closed|no \w+ (?:every|each|on)"
+    r"|as a (?:child|kid)|nicht mehr|kein\w*|nie|früher|ne \w+ plus|n['’]\w+ plus|jamais|ya no"
+    r"|nunca|non più|mai più|não|niet meer|nooit|geen|inte längre|aldrig|ikke lenger"
+    r"|ikke længere)\b",
+    re.IGNORECASE,
+)
+_OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
+
+
+def sought(days: Days, calendar: Mapping[str, str]) -> str:
+    """How texts write these days, for `to_tsquery`; what has such words need not be about them.
+
+    Args:
+        days: which.
+        calendar: what else months and weekdays are called, each with its English name.
+    """
+    by_month: dict[int, list[date]] = {}
+    for day in days:
+        by_month.setdefault(day.month, []).append(day)
+    said = [_said(month, calendar, some) for month, some in by_month.items()]
+    if len(days) <= DOTTED:
+        said += [one for day in days for one in _dotted(day)]
+    return " | ".join(said)
+
+
+def besides(days: Days, calendar: Mapping[str, str]) -> Iterator[str]:
+    """Queries for what is on these days and names none: "18 December to 6 January", "every Friday".
+
+    Each by itself: an index reads little where all parts of a query must be there. Nothing for many
+    days: what lasts as long mostly has one end among them.
+    """
+    first, last = days.first, days.last
+    if len(days) > ONE_BY_ONE or first.year == date.min.year or last.year == date.max.year:
+        return
+    if len(days) <= WEEKLY:
+        weekdays = (one for day in days for one in _called(WEEKDAYS[day.weekday()], calendar))
+        yield _either(f"{one} | {one}s" for one in weekdays)
+    starts = [(first.month - 1 - n) % 12 + 1 for n in range(MONTHS_AROUND + 1)]
+    ends = [(last.month - 1 + n) % 12 + 1 for n in range(MONTHS_AROUND + 1)]
+    yield " | ".join(
+        f"({_names(start, calendar)} & {_names(end, calendar)})"
+        for start in starts
+        for end in ends
+        if start != end
+    )
+    if first.month == last.month and first.day > 1:
+        sides = (range(1, first.day), range(last.day, 32))
+        begun, ended = (_either(_said_day(day) for day in side) for side in sides)
+        yield f"{_names(first.month, calendar)} & {begun} & {ended}"
+    if calendar:
+        before, after = Days.of(first - timedelta(days=NEARBY), NEARBY), Days.of(last, NEARBY)
+        yield " & ".join(
+            _either(one for day in side for one in _dotted(day)) for side in (before, after)
+        )
+
+
+def _said_day(day: int) -> str:
+    """A day of the month; the second of "20-30 December" has the hyphen for a minus."""
+    said = [f"{day}", f"{day:02}", f"{day}{_ordinal(day)}", f"'-{day:02}'", f"'-{day}'"]
+    if day == 1:
+        said.append("1er")
+    return " | ".join(dict.fromkeys(said))
+
+
+def _either(said: Iterable[str]) -> str:
+    return f"({' | '.join(said)})"
+
+
+def _names(month: int, calendar: Mapping[str, str]) -> str:
+    english = MONTHS[month - 1]
+    short = "sept" if month == 9 else english[:3]
+    return _either(
+        dict.fromkeys((english, english[:3], short, *_called(english, calendar), f"'-{month:02}'"))
+    )
+
+
+def _called(english: str, calendar: Mapping[str, str]) -> list[str]:
+    return [english, *(name for name, one in calendar.items() if one == english)]
+
+
+def _said(month: int, calendar: Mapping[str, str], days: Sequence[date]) -> str:
+    """Some days of a month in words; the month itself where they are many."""
+    name = _names(month, calendar)
+    if len(days) > ONE_BY_ONE:
+        return name
+    return f"({name} & {_either(_said_day(day.day) for day in days)})"
+
+
+def _dotted(day: date) -> Iterator[str]:
+    said = (f"{day:%d.%m}", f"{day.day}.{day.month}")
+    return iter(dict.fromkeys([*said, *(f"{one}.{day.year}" for one in said)]))
+
+
+def _ordinal(day: int) -> str:
+    if day in (11, 12, 13):
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
+
+def names_one_of(days: Days, text: str, calendar: Mapping[str, str]) -> bool:
+    """Whether a text names one of these days; `calendar` is that of `sought`.
+
+    A date without a year is one of each year, as is a birthday; one of another year is not. For
+    most of a month, its name and year count, too.
+    """
+    text = _in_english(text, calendar)
+    is_yearly = _YEARLY.search(text) is not None
+    years = range(days.first.year - 1, days.last.year + 1)  # it may have begun the year before
+    for one in stretches(text):
+        for known in one.of_each(years) if is_yearly else one.of(years):
+            if known.first <= days.last and days.first <= known.last:
+                return True
+    most_of = Counter((day.year, day.month) for day in days)
+    return len(days) >= ONE_BY_ONE and any(
+        most_of[int(one["year"]), number_of_month(one["month"])] >= ONE_BY_ONE
+        for one in _OF_MONTH.finditer(text)
+    )
+
+
+def is_weekly_on(days: Days, text: str, calendar: Mapping[str, str]) -> bool:
+    """Whether a text is about what happens every week on one of these days."""
+    text = _in_english(text, calendar)
+    if _NO_LONGER.search(text):
+        return False
+    weekdays = {WEEKDAYS[day.weekday()] for day in days}
+    said = (name for one in _WEEKLY.finditer(text) for name in _A_WEEKDAY.findall(one.group()))
+    return any(name.lower() in weekdays for name in said)
+
+
+def _in_english(text: str, calendar: Mapping[str, str]) -> str:
+    text = text[:MAX_CHARACTERS].replace("_", " ")
+
+    def english(name: re.Match[str]) -> str:
+        said = name.group()
+        known = calendar.get(said.lower())
+        if known is None and said[-1] in "sS":  # "sonntags", "lundis"
+            known = calendar.get(said[:-1].lower())
+            return said if known is None else f"{known}s"
+        return known or said
+
+    return _NAME.sub(english, text) if calendar else text

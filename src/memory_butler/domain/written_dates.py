@@ -1,0 +1,194 @@
+"""Dates as people write them, in questions and in what memory knows: "3-9 May", "28 Dec to 3 Jan".
+
+In English and in figures. `inference/dates.py` puts the dates of a question in another language
+into English, and tells what that language calls months and weekdays.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import islice
+from typing import Final, NamedTuple, Self
+
+MONTHS: Final = (
+    "january february march april may june july august september october november december".split()
+)
+WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+NUMBERS: Final = dict(
+    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
+) | {"a": 1, "an": 1}
+
+MAX_CHARACTERS: Final = 2_000  # of a text; a longer question is a prompt, and names many times
+LONGEST: Final = 190  # days; what lasts longer says little of any of them
+_MOST: Final = 40  # dates of one text
+
+# Parts of patterns.
+MONTH: Final = rf"(?P<month>{'|'.join(f'{name}|{name[:3]}' for name in MONTHS)}|sept)\b\.?"
+WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
+COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
+# "To" in the languages whose dates are read, with the article that follows it.
+_TO: Final = (
+    r"(?:\s?[–—-]\s?|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
+    r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
+)
+_NTH: Final = r"(?:st|nd|rd|th|er|º|\.)?"
+_YEAR: Final = r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
+_DAY_FIRST: Final = re.compile(
+    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}{_TO})?(?P<day>\d{{1,2}}){_NTH}"
+    rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
+    re.IGNORECASE,
+)
+_MONTH_FIRST: Final = re.compile(
+    rf"\b{MONTH}\s(?P<day>\d{{1,2}})(?P<nth>st|nd|rd|th)?(?!\d|\s?:)"
+    rf"(?:{_TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.]))?{_YEAR}",
+    re.IGNORECASE,
+)
+_IN_FIGURES: Final = (
+    re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)"),
+    re.compile(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?(?![\d.])"),
+)
+# "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.
+_VERBS: Final = frozenset(("may", "mar", "march"))
+_BEFORE_A_DATE: Final = re.compile(
+    r"\b(?:on|by|until|till|before|since|after|from|of)\s$", re.IGNORECASE
+)
+# Between two dates, the second of which may have its weekday.
+_JOINED: Final = re.compile(rf",?{_TO}(?:[^\W\d_]{{2,12}}\.?,?\s)?", re.IGNORECASE)
+# "The inspection was moved from 18 December to 6 January" lasts no weeks.
+_MOVED: Final = re.compile(
+    r"\b(?:moved|postponed|rescheduled|changed|brought forward|put off|verschoben|verlegt"
+    r"|reporté\w*|aplazad\w+|spostat\w+|adiad\w+|verzet|flyttad\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The days from `first` to `last`, both among them."""
+
+    first: date
+    last: date
+
+    @classmethod
+    def of(cls, first: date, count: int = 1) -> Self:
+        """So many days."""
+        return cls(first, first + timedelta(days=count - 1))
+
+    def __len__(self) -> int:
+        return (self.last - self.first).days + 1
+
+    def __iter__(self) -> Iterator[date]:
+        return (self.first + timedelta(days=n) for n in range(len(self)))
+
+    def __contains__(self, day: date) -> bool:
+        return self.first <= day <= self.last
+
+
+class Written(NamedTuple):
+    """A day as a text names it: without a year, one of each year."""
+
+    year: int | None
+    month: int
+    day: int
+
+
+class Stretch(NamedTuple):
+    """What a text says to be from one day to another; of a single day both are the same."""
+
+    start: Written
+    end: Written
+
+    def of(self, years: Iterable[int]) -> Iterator[Days]:
+        """Its days, in its own year; without one, in each of these years. Not of 31 November."""
+        start, end = self
+        turn = (end.month, end.day) < (start.month, start.day)  # of the year, between them
+        own = start.year if start.year or end.year is None else end.year - turn
+        for year in years if own is None else (own,):
+            first = _day_of(year, start.month, start.day)
+            last = _day_of(year + turn, end.month, end.day)
+            if first and last and (last - first).days < LONGEST:
+                yield Days(first, last)
+
+    def of_each(self, years: Iterable[int]) -> Iterator[Days]:
+        """As `of`, of what comes again each year."""
+        start, end = (one._replace(year=None) for one in self)
+        return Stretch(start, end).of(years)
+
+
+def stretches(text: str, *, asked: bool = False) -> list[Stretch]:
+    """Each date of a text, and what is from one to another.
+
+    Args:
+        text: in English, or with its dates in English; read up to a bound.
+        asked: it is a question, whose longest stretch comes first, and whose "may" may be a verb.
+    """
+    text = between_as_to(text[:MAX_CHARACTERS])
+    found = sorted(
+        (match.span(), _read(match))
+        for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
+        for match in islice(pattern.finditer(text), _MOST)
+        if not (asked and _is_verb(match))
+    )
+    named: list[Stretch] = []
+    former: tuple[int, Written] | None = None
+    lasts = _MOVED.search(text) is None
+    for (start, end), one in found:
+        if lasts and former and former[0] <= start and _JOINED.fullmatch(text, former[0], start):
+            named.append(Stretch(former[1], one.end))
+        named.append(one)
+        former = end, one.start
+    return sorted(named, key=lambda one: one.start == one.end) if asked else named
+
+
+def _is_verb(match: re.Match[str]) -> bool:
+    if match.re is not _MONTH_FIRST or match["month"].lower() not in _VERBS:
+        return False
+    before = match.string[max(0, match.start() - 8) : match.start()]
+    return not (match["nth"] or match["year"] or _BEFORE_A_DATE.search(before))
+
+
+def _read(match: re.Match[str]) -> Stretch:
+    """Of "3-9 May" both days, of "3 May" the same twice."""
+    said = match.groupdict()
+    year = None if said["year"] is None else int(said["year"])
+    month, day = number_of_month(said["month"]), int(said["day"])
+    first, last = int(said.get("from") or day), int(said.get("until") or day)
+    if not 1 <= first <= day <= last:
+        first = last = day
+    return Stretch(Written(year, month, first), Written(year, month, last))
+
+
+def _day_of(year: int, month: int, day: int) -> date | None:
+    """The day; of 29 February in a common year the one before; None of 30 February."""
+    is_leap_day = (month, day) == (2, 29)
+    for one in (day, 28) if is_leap_day else (day,):
+        try:
+            return date(year, month, one)
+        except ValueError:
+            continue
+    return None
+
+
+def number_of_month(said: str) -> int:
+    """The number of a month by its English name, in full or by three letters, or in figures."""
+    if said.isdigit():
+        return int(said)
+    return next(n for n, name in enumerate(MONTHS, 1) if name.startswith(said[:3].lower()))
+
+
+def number(said: str) -> int:
+    """A count in figures or in an English word up to ten."""
+    return NUMBERS.get(said) or int(said)
+
+
+_BETWEEN: Final = re.compile(
+    r"\b(?:between|zwischen|entre|tussen|tra|fra|mellan|mellem|mellom)\s([^\n]{1,30}?)"
+    r"\s(?:and|und|et|y|e|en|och|og)\s",
+    re.IGNORECASE,
+)
+
+
+def between_as_to(text: str) -> str:
+    """ "Between 3 and 9 May" as "3 to 9 May", in eight languages."""
+    return _BETWEEN.sub(r"\1 to ", text)

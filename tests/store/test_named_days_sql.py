@@ -1,0 +1,70 @@
+"""The words by which the index finds a text are those of the days that it names."""
+
+from datetime import date
+
+import asyncpg
+import pytest
+
+from memory_butler.domain.named_days import besides, is_weekly_on, names_one_of, sought
+from memory_butler.domain.wording import marked, with_parts
+from memory_butler.domain.written_dates import Days
+
+pytestmark = pytest.mark.anyio
+
+GERMAN = {"dezember": "december", "januar": "january", "sonntag": "sunday"}
+FRENCH = {"décembre": "december"}
+DAY = Days.of(date(2026, 12, 27))  # a Sunday
+CASES = [
+    (DAY, "Dentist on 27 December at 10:00"),
+    (DAY, "Dentist on December 27th, 2026"),
+    (DAY, "Dentist on 2026-12-27"),
+    (DAY, "Zahnarzt am 27.12.2026"),
+    (DAY, "Away 18 Dec to 6 Jan"),
+    (DAY, "Away 20–30 December"),
+    (DAY, "Away 20-30 December"),
+    (DAY, "Away Dec 10–31"),
+    (DAY, "Away 18 Dec–6 Jan"),
+    (DAY, "Away 2026-12-18 to 2027-01-06"),
+    (DAY, "Away between 20 and 30 December"),
+    (DAY, "Leave from 1 October to 1 March"),
+    (DAY, "Church every Sunday"),
+    (DAY, "Sundays: a long walk"),
+    (Days.of(date(2026, 12, 8)), "Vet on 08 December"),
+    (Days.of(date(2026, 12, 8)), "Away 05-10 December"),
+    (Days(date(2026, 12, 20), date(2026, 12, 30)), "Away from 18 December to 6 January"),
+    (Days(date(2026, 12, 1), date(2026, 12, 31)), "In December 2026 it went down"),
+]
+
+
+@pytest.mark.parametrize(("days", "text"), CASES)
+async def test_what_names_a_day_is_found(admin: asyncpg.Connection, days: Days, text: str) -> None:
+    assert await _found(admin, days, text, text, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "calendar"),
+    [
+        ("Wir sind vom 18. Dezember bis 6. Januar weg", "german", GERMAN),
+        ("Wir sind vom 18.12. bis 6.1. weg", "german", GERMAN),
+        ("Jeden Sonntag Frühstück", "german", GERMAN),
+        ("Geht sonntags in die Sauna", "german", GERMAN),
+        ("Le dentiste est le 27 décembre", "french", FRENCH),
+    ],
+)
+async def test_what_names_a_day_in_another_language_is_found(
+    admin: asyncpg.Connection, text: str, language: str, calendar: dict[str, str]
+) -> None:
+    assert await _found(admin, DAY, text, marked(with_parts(text), [language]), calendar)
+
+
+async def _found(
+    admin: asyncpg.Connection, days: Days, text: str, worded: str, calendar: dict[str, str]
+) -> bool:
+    assert names_one_of(days, text, calendar) or is_weekly_on(days, text, calendar)
+    queries = [sought(days, calendar), *besides(days, calendar)]
+    found: bool = await admin.fetchval(
+        "SELECT bool_or(words_of($1) @@ to_tsquery('english', q)) FROM unnest($2::text[]) q",
+        worded if worded != text else with_parts(text),
+        queries,
+    )
+    return found
