@@ -263,8 +263,9 @@ class Notes:
     path: Path
 
     def add(self, **values: Any) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
+        # Unbuffered, so that it is one write: a kill between two of them leaves half a line.
+        with self.path.open("ab", buffering=0) as file:
+            file.write(f"{json.dumps(values)}\n".encode())
 
 
 def talk(folder: Path) -> None:

@@ -20,6 +20,8 @@ import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
 from dashboard.talker import Talker, talker
+from memory_butler.journal import importing
+from memory_butler.journal.conversation import answering
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.introduction import Introduction, introduce, introduction_of
 from memory_butler.journal.live import LiveJournal
@@ -146,7 +148,8 @@ def test_what_a_conversation_leaves_can_be_looked_at(home: Installation) -> None
     then = ("--known-at", "2020-01-01T00:00:00Z")
     assert home.inside("journal", "mind", *then).out == "Nothing.\n"
     assert "not a date" in home.inside("journal", "plans", "--known-at", "soon", code=3).err
-    assert "no companion 'bob'" in home.inside("journal", "mind", "--companion", "bob", code=4).err
+    said = home.inside("journal", "mind", "--companion", "bob", code=4).err
+    assert said == "error: no companion 'bob'; its first message creates it; there are: default\n"
     assert home.inside("journal", "list", "--tenant", "other").out.startswith("Nobody yet")
     later = "Later <plan>sow peas in two months</plan>\n"
     home.inside("journal", "chat", "--script", script(home, "<say>Yes.</say>"), stdin=later)
@@ -186,9 +189,34 @@ def test_a_former_conversation_is_imported_once(home: Installation) -> None:
     assert "`memory-butler journal maintain bootstrap --companion ana --tenant home`" in ana
     assert "Imported 2 messages." in home.inside("journal", "import", str(path)).out
     assert "Imported 0 messages" in home.inside("journal", "import", str(path)).out
-    path.write_text("not json\n")
-    assert "line 1: this is not JSON" in home.inside("journal", "import", str(path), code=3).err
-    assert "there is no file" in home.inside("journal", "import", "nowhere.jsonl", code=3).err
+
+
+def test_who_interrupts_an_import_is_told_that_it_goes_on(
+    home: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "import_lines", interrupted)
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"actor": "user", "content": "Hello"}')
+    said = home.inside("journal", "import", str(path), code=130).err
+    assert "The same command again goes on where it stopped" in said
+
+
+def test_an_export_of_ones_own_brings_plans_back(home: Installation, tmp_path: Path) -> None:
+    luna, moved = ("--companion", "luna"), ("--companion", "moved")
+    at = "2026-03-14T09:00:00+00:00"
+    plan = {"type": "plan", "content": "call Ana", "status": "active", "due": at}
+    line = {"ts": at, "actor": "user", "content": "<plan>call Ana on 14 March</plan>"}
+    path, out = tmp_path / "talk.jsonl", tmp_path / "out.jsonl"
+    path.write_text(json.dumps(line | {"kept": [plan | {"created_at": at, "refreshed_at": at}]}))
+    said = home.inside("journal", "import", str(path), *luna).out
+    assert said.splitlines()[1] == "1 thing is on its mind again: plans, pins and the like."
+    home.inside("journal", "export", str(out), *luna)
+    home.inside("journal", "import", str(out), *moved)
+    (found,) = home.inside("journal", "plans", *moved, "--json").json["items"]
+    assert (found["content"], found["due"][:10]) == ("call Ana", "2026-03-14")
 
 
 def test_without_a_model_it_keeps_what_is_said_and_says_what_to_set(home: Installation) -> None:
@@ -213,6 +241,24 @@ def test_a_model_that_fails_costs_no_message(home: Installation) -> None:
     with JournalFile.open(home.data_dir, "default", "default") as file:
         contents = [event.content for event in LiveJournal(file).events()]
     assert contents == ["first", "<say>one</say>", "second"]
+
+
+def test_retry_answers_a_message_that_another_window_came_before(
+    home: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def typed() -> Iterator[str | None]:
+        with JournalFile.open(home.data_dir, "default", "default") as other:
+            with answering(other):
+                yield "Who feeds the cat?"
+            LiveJournal(other).log("<say>An answer in the other window.</say>", "assistant")
+        yield from ("/retry", "/retry", None)
+
+    lines = typed()
+    monkeypatch.setattr("memory_butler.surfaces.cli.journal.chat.asked", lambda: next(lines))
+    said = home.inside("journal", "chat", "--script", script(home, "<say>Bo does.</say>\n"))
+    assert "a reply is being written in another window" in said.err
+    assert said.out.endswith("assistant: Bo does.\n")
+    assert said.err.count("answered already") == 1
 
 
 def test_a_reply_is_logged_once_and_beside_a_tag_it_is_shown(home: Installation) -> None:
@@ -597,7 +643,7 @@ def test_a_second_interrupt_ends_what_does_not_heed_the_first(
     writing: Any = SimpleNamespace(streams=False)
     stop = asyncio.Event()
     with asyncio.Runner() as runner, pytest.raises(asyncio.CancelledError):
-        runner.run(_Talk._reply(talk, model, writing, stop))
+        runner.run(_Talk._reply(talk, model, 1, writing, stop))
     assert stop.is_set()
 
 

@@ -188,6 +188,44 @@ def test_lingering_keeps_its_cap_and_no_item_crowds_out_the_rest() -> None:
     assert receipt.left_out[0].reason == "no room (score 1.000)"
 
 
+@pytest.mark.requirement("JASM-04", "JTOK-02")
+def test_plans_that_nobody_ends_crowd_out_neither_what_is_due_nor_what_fades() -> None:
+    stale = [
+        mind(number, f"come back to the thing {number}", "plan", age=number * 24 * HOUR)
+        for number in range(1, 200)
+    ]
+    hushed = [mind(number, f"hush {number}", "secret") for number in range(400, 420)]
+    old = 100 * timedelta(days=1)
+    wedding = item(200, "plan", "the wedding", age=old, due=NOW + HOUR)
+    missed = item(201, "plan", "the deposit", age=old, due=NOW - 30 * HOUR)
+    pin = mind(202, "allergic to penicillin", "pin", age=200 * HOUR)
+    near = [on_mind(one, [], NOW, POLICY) for one in (wedding, missed)]
+    receipt = part(made(minds=[*stale, *hushed, *near, pin]), "lingering")
+    assert {"plan 200", "plan 201", "pin 202"} <= set(receipt.included)
+    # What the rest does not need, they have.
+    assert receipt.tokens > 1450
+    pins = [mind(number, "y" * 390, "pin") for number in range(300, 320)]
+    receipt = part(made(minds=[*stale, *near, *pins]), "lingering")
+    assert {"plan 200", "plan 201", "pin 319"} <= set(receipt.included)
+    assert 1400 < receipt.tokens <= 1500
+    kinds = [one.split()[0] for one in receipt.included]
+    assert min(kinds.count("plan") * 10, kinds.count("pin") * 100) > 500
+
+
+def test_what_is_long_overdue_hides_nothing_that_was_told_just_now() -> None:
+    old = 300 * timedelta(days=1)
+    late = [
+        item(number, "plan", "y" * 100, age=old, due=NOW - number * 24 * HOUR)
+        for number in range(2, 200)
+    ]
+    today = item(300, "plan", "the wedding", age=old, due=NOW + HOUR)
+    said = mind(301, "tell them of the trip", "plan", age=timedelta(minutes=1))
+    minds = [said, *(on_mind(one, [], NOW, POLICY) for one in [*late, today])]
+    included = part(made(minds=minds), "lingering").included
+    assert {"plan 301", "plan 300", "plan 2"} <= set(included)
+    assert "plan 199" not in included
+
+
 @pytest.mark.requirement("JASM-06")
 def test_what_the_conversation_shows() -> None:
     reply = (

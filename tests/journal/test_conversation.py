@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_butler.inference.language_models.port import ModelOutputTooLong
+from memory_butler.inference.language_models.port import ModelAnswerUnreadable, ModelOutputTooLong
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import Reply, reply, speaks_plainly
 from memory_butler.journal.desk import MaintenanceDesk
@@ -72,6 +72,43 @@ async def test_a_reply_that_meets_its_bound_is_kept_and_marked(live: LiveJournal
     for nothing in (None, " "):
         with pytest.raises(ModelOutputTooLong):
             await answer(live, cut_off(nothing))
+
+
+async def test_thinking_that_a_bound_cut_off_is_not_said(live: LiveJournal) -> None:
+    live.log("Hello.")
+    await answer(live, "They are friendly. <say>Hi.</say>")
+    live.log("Can I trust Tom?")
+    with pytest.raises(ModelOutputTooLong):
+        await answer(live, cut_off("Tom has lied to them before, and they must not hear of"))
+    assert live.events()[-1].content == "Can I trust Tom?"
+    done, _ = await answer(live, cut_off("Tom has lied. <say>I would ask"))
+    assert done.cut
+    live.log("Hm.")
+    assert "assistant: I would ask […]" in live.assemble().user
+    assert "lied" not in live.assemble().user
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>They lie.</think>\n\nHello.",
+        "They lie.\nSo be careful.\n</think>\n\nHello.",
+        "<thinking>\nThey lie.\n</thinking>\nHello.",
+    ],
+)
+async def test_what_a_model_marks_as_thinking_is_not_said(live: LiveJournal, text: str) -> None:
+    live.log("Hi.")
+    done, _ = await answer(live, text)
+    assert done.text == live.events()[-1].content == "Hello."
+    for unfinished in ("<think>They lie.", "<think>They lie.</think>\n"):
+        with pytest.raises(ModelAnswerUnreadable):
+            await answer(live, unfinished)
+        with pytest.raises(ModelOutputTooLong):
+            await answer(live, cut_off(unfinished))
+    # One that is talked about is text.
+    said = "<say>A line that ends with </think> is hidden; `<think>` begins it.</say>"
+    done, _ = await answer(live, said)
+    assert done.text == said
 
 
 async def test_only_who_never_used_a_tag_is_shown_outside_of_tags(live: LiveJournal) -> None:

@@ -57,6 +57,91 @@ def test_the_attribute_comes_first() -> None:
     assert due_date("2025-01-01", text, NOW, BERLIN) is None
 
 
+# On Wednesday, 4 March, at 13:00.
+@pytest.mark.requirement("JSCH-09", "JLOOK-06")
+@pytest.mark.parametrize(
+    ("phrase", "day"),
+    [
+        # A date of today is today's, not next year's.
+        ("4 March", "2026-03-04"),
+        ("march 4", "2026-03-04"),
+        ("by 4.3.", "2026-03-04"),
+        ("wednesday, march 4", "2026-03-04"),
+        ("3 March", "2027-03-03"),
+        # "Next" and the name of today are a week away.
+        ("next wednesday", "2026-03-11"),
+        ("coming wednesday", "2026-03-11"),
+        ("this wednesday", "2026-03-04"),
+        ("on wednesday", "2026-03-04"),
+        ("next thursday", "2026-03-05"),
+        ("the wednesday after next", "2026-03-18"),
+        ("the friday after next", "2026-03-13"),
+        ("friday week", "2026-03-13"),
+        ("a week today", "2026-03-11"),
+        ("two weeks tomorrow", "2026-03-19"),
+        # Days of some month.
+        ("the first monday of the month", "2026-04-06"),
+        ("the first wednesday of this month", "2026-03-04"),
+        ("the second tuesday of next month", "2026-04-14"),
+        ("last friday of the month", "2026-03-27"),
+        ("first monday in may", "2026-05-04"),
+        ("the first monday of february", "2027-02-01"),
+        ("the last sunday of march 2027", "2027-03-28"),
+        # Figures alone.
+        ("3.5.", "2026-05-03"),
+        ("03.05.", "2026-05-03"),
+    ],
+)
+def test_the_day_that_is_meant(phrase: str, day: str) -> None:
+    due = local(due_date(phrase, "do it", NOW, BERLIN))
+    assert due is not None
+    assert due.startswith(f"{day}T23:59:59")
+    span = window(phrase, NOW, BERLIN)
+    assert span is not None
+    assert (local(span.end - timedelta(seconds=1)) or "").startswith(day)
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(
+    ("language", "text", "day"),
+    [
+        ("de", "Mama anrufen 4. März", "2026-03-04"),
+        ("de", "Miete am 5. März zahlen", "2026-03-05"),
+        ("de", "am Freitag zum Arzt", "2026-03-06"),
+        ("de", "am 3.5. Miete zahlen", "2026-05-03"),
+        ("de", "Miete zahlen 4. März 2027", "2027-03-04"),
+        ("fr", "appeler maman le 4 mars", "2026-03-04"),
+        ("es", "llamar a mamá el 4 de marzo", "2026-03-04"),
+        ("es", "renovar el pasaporte en un año", "2027-12-31"),
+    ],
+)
+def test_a_day_in_another_language(language: str, text: str, day: str) -> None:
+    policy = JournalPolicy(zone=ZoneInfo("Europe/Berlin"), languages=(language,))
+    assert (local(due_date(None, text, NOW, policy)) or "").startswith(day)
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(
+    ("phrase", "due"),
+    [
+        ("4 March at 5pm", "2026-03-04T17:00:00+01:00"),
+        # Past today: a birthday comes again.
+        ("4 March at 9am", "2027-03-04T09:00:00+01:00"),
+        ("next wednesday at 5pm", "2026-03-11T17:00:00+01:00"),
+        ("next wednesday morning at 9", "2026-03-11T09:00:00+01:00"),
+        ("Thursday (5 March) 10:30", "2026-03-05T10:30:00+01:00"),
+        ("Thursday (March 5) at 10:30", "2026-03-05T10:30:00+01:00"),
+        ("4 March 2026 at 9am", None),
+        ("tonight at 1am", "2026-03-05T01:00:00+01:00"),
+        ("at 1 tonight", "2026-03-05T01:00:00+01:00"),
+        ("tonight at 12", "2026-03-05T00:00:00+01:00"),
+        ("tonight at 9", "2026-03-04T21:00:00+01:00"),
+    ],
+)
+def test_the_moment_that_is_meant(phrase: str, due: str | None) -> None:
+    assert local(due_date(phrase, "do it", NOW, BERLIN)) == due
+
+
 @pytest.mark.requirement("JLOOK-06")
 @pytest.mark.parametrize(
     ("phrase", "start", "end"),

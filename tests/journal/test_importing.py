@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.journal import importing, state
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
-from memory_butler.journal.importing import Imported, import_lines
+from memory_butler.journal.importing import Imported, export_lines, import_lines
 from memory_butler.journal.live import LiveJournal
 
 
@@ -177,3 +178,108 @@ def test_the_desk_reads_what_was_imported_later(
     desk.apply("weekly", [])
     import_lines(file, write(tmp_path / "a.jsonl", [line(1)]), clock)
     assert [event.content for event in desk.unread_events()] == ["<say>message 1</say>"]
+
+
+def _export(file: JournalFile) -> bytes:
+    return "\n".join(export_lines(file)).encode()
+
+
+def test_an_export_of_a_journal_brings_back_what_it_keeps(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    live.log("<plan>water the roses every Friday at 18:00</plan>")
+    live.keep("plan", "call Ana on 4 March 2031")
+    live.keep("pin", "nuts are dangerous for Ida")
+    live.log('<desc subject="Ida">tall</desc><secret>the ring</secret>', "assistant")
+    live.log("<plan>buy milk</plan>")
+    live.log("plan>done buy milk")
+    clock.advance(timedelta(days=2))
+    live.log("<pin>nuts are dangerous for Ida</pin>")  # refreshes it
+    kept = [replace(one, id=0, event_id=None) for one in live.history()]
+    assert {one.status for one in kept} == {"active", "resolved"}
+
+    exported = _export(file)
+    with JournalFile(tmp_path / "other.sqlite") as other:
+        there = LiveJournal(other, now=clock)
+        done = import_lines(other, exported, clock)
+        assert (done.added, done.on_mind) == (7, 5)
+        assert [replace(one, id=0, event_id=None) for one in there.history()] == kept
+        assert [one.score for one in there.mind()] == [one.score for one in live.mind()]
+        assert import_lines(other, exported, clock).added == 0
+        assert _export(other) == exported
+        # They are as alive as those that were told here.
+        there.log("plan>done roses")
+        (again,) = [one.item for one in there.plans("roses")]
+        assert again.repeats is not None
+        there.log("pin>drop nuts")
+        assert "pin" not in {one.item.type for one in there.mind()}
+        assert [hit.event.content for hit in there.search("Ana")] == [
+            "<plan>call Ana on 4 March 2031</plan>"
+        ]
+    assert import_lines(file, exported, clock).added == 0  # its own: what it keeps stays as it is
+    assert [replace(one, id=0, event_id=None) for one in live.history()] == kept
+
+
+def test_a_plan_that_came_round_for_a_year_is_imported(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    """Each of its rounds is kept of the one message that told of it."""
+    live.log("<plan>water the roses every day at 18:00</plan>")
+    for _ in range(250):
+        clock.advance(days=1)
+        live.log("plan>done roses")
+    with JournalFile(tmp_path / "other.sqlite") as other:
+        assert import_lines(other, _export(file), clock).on_mind == 1
+        assert _export(other) == _export(file)
+
+
+def test_what_is_on_its_mind_already_does_not_come_twice(
+    live: LiveJournal, file: JournalFile, clock: Clock, tmp_path: Path
+) -> None:
+    live.keep("pin", "nuts are dangerous for Ida")
+    clock.advance(timedelta(hours=1))
+    with JournalFile(tmp_path / "other.sqlite") as other:
+        there = LiveJournal(other, now=clock)
+        there.keep("pin", "nuts are dangerous for Ida")
+        assert import_lines(other, _export(file), clock).on_mind == 0
+        assert len(there.mind()) == 1
+
+
+_PIN = {
+    "type": "pin",
+    "content": "nuts",
+    "status": "active",
+    "created_at": "2025-12-24T00:01:00+01:00",
+    "refreshed_at": "2025-12-24T00:01:00+01:00",
+}
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ({}, "kept must be a list"),
+        ([{}], "has type, content, status, created_at, refreshed_at"),
+        ([_PIN | {"id": "1"}], "has type, content, status"),
+        ([_PIN | {"content": 5}], "strings only"),
+        ([_PIN | {"type": "wish"}], "unknown type 'wish'"),
+        ([_PIN | {"status": "gone"}], "unknown status"),
+        ([_PIN | {"status": "resolved"}], "resolved_at unless it is active"),
+        ([_PIN | {"resolved_at": _PIN["created_at"]}], "resolved_at unless it is active"),
+        ([_PIN | {"due": _PIN["created_at"]}], "only a plan has due"),
+        ([_PIN | {"created_at": "yesterday"}], "created_at 'yesterday' is no ISO 8601 time"),
+        ([_PIN | {"refreshed_at": "2999-01-01T00:00:00Z"}], "lies in the future"),
+        ([_PIN | {"type": "plan", "repeats": "FREQ=DAILY"}], "repeats must be a rule"),
+        (
+            [_PIN | {"type": "plan", "due": _PIN["created_at"], "repeats": "FREQ=SECONDLY"}],
+            "repeats must be a rule",
+        ),
+        ([_PIN | {"content": "x" * 1_000_001}], "a message may have"),
+    ],
+)
+def test_what_is_nothing_that_a_journal_keeps_is_refused(
+    live: LiveJournal, file: JournalFile, clock: Clock, kept: object, said: str
+) -> None:
+    text = json.dumps(line(1, kept=kept)).encode()
+    with pytest.raises(InvalidInput, match=f"line 1: .*{said}"):
+        import_lines(file, text, clock)
+    assert live.events() == ()

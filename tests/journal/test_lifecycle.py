@@ -344,6 +344,18 @@ def test_dates_do_not_say_which_plan_is_meant() -> None:
     assert found == list(SAID_OF_DATED)
 
 
+def test_a_command_in_a_script_without_spaces_finds_its_plan() -> None:
+    plans = [item(1, "plan", "ベラに薬を飲むことを思い出させる"), item(2, "plan", "母に電話する")]
+    for said in ("薬を飲む", "薬を飲むことを思い出させた"):
+        assert match(Command("plan", "done", said), plans, POLICY).item == plans[0]
+    assert match(Command("plan", "done", "母に手紙を書く"), plans, POLICY).item is None
+    medicine = item(3, "plan", "提醒维拉吃药")
+    assert (
+        match(Command("plan", "done", "提醒维拉吃了药"), [*plans, medicine], POLICY).item
+        == medicine
+    )
+
+
 def test_a_plan_of_a_date_alone_is_found_by_it() -> None:
     plans = [item(1, "plan", "24 March"), item(2, "plan", "25 March")]
     assert match(Command("plan", "done", "24 march"), plans, POLICY).item == plans[0]
@@ -361,6 +373,9 @@ def test_mentions() -> None:
     assert mentioned("ada lane, repair the stairs", keys) == ("Ada Lane",)
     assert mentioned("a [c++] lesson; c++ again", keys) == ("c++",)
     assert mentioned("fairytale bodywork [airs]", keys) == ()
+    # Where no spaces divide words, two signs make one.
+    assert mentioned("妹の結婚式は六月です", ["結婚式", "妹", "兄弟"]) == ("結婚式",)
+    assert mentioned("[妹]は元気？", ["結婚式", "妹"]) == ("妹",)
 
 
 @pytest.mark.requirement("JSCH-08")

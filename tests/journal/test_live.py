@@ -346,3 +346,19 @@ def test_no_more_plans_open_the_conversation_than_can_be_read(
     told = come_due_words(live.greeting().plans, JournalPolicy())
     assert len(told) == MAX_TOLD_PLANS + 1
     assert told[-1] == "overdue: and 3 more"
+
+
+@pytest.mark.requirement("JASM-05")
+def test_answers_that_waited_say_of_when_they_are(live: LiveJournal, clock: Clock) -> None:
+    live.log("<plan>call mum on wednesday at 5pm</plan>")
+    live.log("<say>Let me look.</say> plans()", "assistant")
+    live.log("Well?")
+    assert "## Recalled\n\nplans()\n- [plan, user] call mum" in live.assemble().user
+    clock.advance(days=30)
+    live.log("I am back.\nplan>done call mum")
+    prompt = live.assemble()
+    assert "## Recalled\n\nplans() (as of Sunday, 1 March 2026, 12:00)\n- [plan" in prompt.user
+    assert live.at(clock.now).assemble().user == prompt.user
+    live.log("<say>Welcome!</say>", "assistant")
+    live.log("Thanks.")
+    assert "## Recalled" not in live.assemble().user

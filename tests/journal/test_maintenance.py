@@ -6,7 +6,7 @@ No test here asks a model; `test_small_model.py` does.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,8 +18,12 @@ from memory_butler.domain.errors import Conflict, InvalidInput, Unavailable
 from memory_butler.inference.language_models.port import (
     Completion,
     ModelAnswerUnreadable,
+    ModelExited,
     ModelOutputTooLong,
     ModelRateLimited,
+    ModelRejectedRequest,
+    ModelTimedOut,
+    ModelUnreachable,
     Request,
 )
 from memory_butler.inference.language_models.scripted import ScriptedModel
@@ -113,6 +117,12 @@ async def test_a_run_is_told_names_and_the_users_time(live: LiveJournal) -> None
     question = ask("weekly", live.events(), {}, policy, 3_000)
     assert "M1 (2026-03-01 21:00 JST, Ana):\n" in question.text
     assert "JST, Luna):\n" in question.text
+
+
+async def test_a_run_is_told_the_date_of_a_plan(live: LiveJournal) -> None:
+    tell(live, "Remind me.", '<say>Yes.</say><plan due="20 June at 2pm">the wedding</plan>')
+    question = ask("weekly", live.events(), {}, POLICY, 3_000)
+    assert "(plan) the wedding (due: 20 June at 2pm)\n" in question.text
 
 
 async def test_a_run_goes_on_where_the_last_one_ended(
@@ -211,6 +221,76 @@ async def test_a_cut_off_answer_is_asked_for_again_with_fewer_messages(
     assert proposal.report.message == "done"
 
 
+class Squeamish:
+    """A model that takes no question with a certain word in it."""
+
+    name = "squeamish"
+
+    def __init__(self, refuses: Exception | str, word: str = "blood") -> None:
+        self.refuses, self.word = refuses, word
+        self.asked: list[str] = []
+
+    async def complete(self, request: Request) -> Completion:
+        self.asked.append(request.prompt)
+        text = answer(put=[put("work", f"Told {len(self.asked)} times.")])
+        if self.word in request.prompt:
+            if isinstance(self.refuses, Exception):
+                raise self.refuses
+            text = self.refuses
+        return Completion(text, 1, 1, None, self.name, estimated=True)
+
+
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        ModelRejectedRequest("squeamish rejected the request: filtered"),
+        ModelOutputTooLong("cut off"),
+        ModelAnswerUnreadable("squeamish gave an empty answer"),
+        "I cannot help with that.",
+    ],
+)
+@pytest.mark.parametrize("at", [0, 3, 6])
+async def test_a_message_that_the_model_never_takes_ends_no_run_to_come(
+    desk: MaintenanceDesk, live: LiveJournal, refuses: Exception | str, at: int
+) -> None:
+    said = [f"<say>Day {number} at the lab.</say>" for number in range(7)]
+    said[at] = "<say>So much blood.</say>"
+    tell(live, *said)
+    model = Squeamish(refuses)
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    assert desk.unread_events() == ()
+    assert desk.fragments()["work"].ambient
+    (told,) = proposal.report.refused
+    assert told.startswith(f"message {at + 1} was left out: ")
+    assert proposal.report.events == 6
+    assert proposal.report.message == "done; 1 message was left out"
+    for number in {*range(7)} - {at}:
+        assert any(f"Day {number}" in one and "blood" not in one for one in model.asked)
+
+
+async def test_a_model_that_takes_nothing_leaves_nothing_out(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    tell(live, *["<say>So much blood.</say>"] * 30)
+    model = Squeamish(ModelRejectedRequest("squeamish rejected the request: filtered"))
+    with pytest.raises(ModelRejectedRequest):
+        await maintain(desk, model, "weekly", POLICY)
+    assert len(model.asked) < 20
+    assert len(desk.unread_events()) == 30
+    # Nor what follows the last that it took, where it takes nothing any more.
+    tell(live, *["<say>So much sweat.</say>"] * 2)
+    model = Squeamish(ModelRejectedRequest("squeamish rejected the request: filtered"), "sweat")
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    assert desk.unread_events() == ()
+    tell(live, "A quiet day.", "<say>Good.</say>", *["<say>So much sweat.</say>"] * 12)
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    assert proposal.report.message == "stopped early: squeamish rejected the request: filtered"
+    assert len(desk.unread_events()) == 12
+
+
 async def test_a_model_that_fails_later_keeps_what_was_read_before(
     desk: MaintenanceDesk, live: LiveJournal
 ) -> None:
@@ -222,6 +302,99 @@ async def test_a_model_that_fails_later_keeps_what_was_read_before(
     assert proposal.report.message == "stopped early: too many requests"
     assert set(desk.fragments()) == {"one"}
     assert desk.unread_events()
+
+
+@dataclass
+class Slow:
+    """A model that answers only where it is asked about few messages."""
+
+    most: int
+    fails: Exception = field(default_factory=lambda: ModelTimedOut("slow gave no answer"))
+    name: str = "slow"
+    asked: list[int] = field(default_factory=list)
+
+    async def complete(self, request: Request) -> Completion:
+        messages = request.prompt.count("</journal_message>")
+        self.asked.append(messages)
+        if messages > self.most:
+            raise self.fails
+        return Completion(answer(put=[put("work", "Told.")]), 1, 1, None, self.name, estimated=True)
+
+
+@pytest.mark.parametrize("fails", [ModelTimedOut("no answer"), ModelExited("it ended", 1)])
+async def test_a_model_that_is_slow_is_asked_about_fewer_messages(
+    desk: MaintenanceDesk, live: LiveJournal, fails: Exception
+) -> None:
+    tell(live, *["<say>A day at the lab.</say>"] * 64)
+    model = Slow(20, fails)
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    assert model.asked == [64, 32, 16, 16, 16, 16]  # and does not grow beyond what it took
+    assert desk.unread_events() == ()
+    assert proposal.report.message == "done; more than 16 messages at once got no answer"
+
+
+async def test_a_portion_that_is_too_slow_does_not_end_every_later_run(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    """What was too much is not asked again: six hours later, each run would end as this one."""
+    tell(live, *["<say>A day at the lab.</say>"] * 64)
+    model = Slow(2)
+    with pytest.raises(ModelTimedOut):
+        await maintain(desk, model, "weekly", POLICY)
+    assert model.asked == [64, 32, 16, 8]  # four waits, and not one for each half
+    (failed,) = desk.runs()
+    assert failed.report is not None
+    assert (
+        failed.report.message == "failed: slow gave no answer; the next run begins with 4 at once"
+    )
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    assert model.asked[4:7] == [4, 2, 2]
+    assert desk.unread_events() == ()
+    # What was an outage, or another model, is forgotten once it goes well.
+    tell(live, *["<say>Another day.</say>"] * 64)
+    model = Slow(100)
+    await maintain(desk, model, "weekly", POLICY)
+    assert model.asked == [2, 4, 8, 16, 32, 2]
+
+
+async def test_a_model_that_is_away_is_asked_about_fewer_messages_the_next_time(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    """A model of one's own may fall over a long question, and looks away then."""
+    tell(live, *["<say>A day at the lab.</say>"] * 8)
+    model = Slow(4, ModelUnreachable("it is away"))
+    with pytest.raises(ModelUnreachable):
+        await maintain(desk, model, "weekly", POLICY)
+    assert model.asked == [8]
+    await maintain(desk, model, "weekly", POLICY)
+    assert model.asked == [8, 4, 4]
+
+
+async def test_a_message_that_is_too_slow_even_alone_is_left_out(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    tell(live, "<say>So much blood.</say>", *["<say>A day at the lab.</say>"] * 2)
+    model = Squeamish(ModelTimedOut("squeamish gave no answer"))
+    _, proposal = await maintain(desk, model, "weekly", POLICY)
+    assert proposal is not None
+    # Alone it is asked about twice: it may have been the moment.
+    assert ["blood" in one for one in model.asked] == [True, True, True, False, False]
+    (told,) = proposal.report.refused
+    assert told == "message 1 was left out: squeamish gave no answer"
+
+
+async def test_a_model_that_hangs_leaves_nothing_out(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    tell(live, *["<say>A day at the lab.</say>"] * 3)
+    for _ in range(3):
+        model = Slow(0)
+        with pytest.raises(ModelTimedOut):
+            await maintain(desk, model, "weekly", POLICY)
+        assert len(model.asked) <= 4
+    assert len(desk.unread_events()) == 3
 
 
 HOSTILE: list[tuple[dict[str, Any], str]] = [
@@ -424,7 +597,7 @@ async def test_a_model_that_cannot_answer_is_not_asked_for_ever(
     model = Stuck()
     with pytest.raises(ModelAnswerUnreadable):
         await maintain(desk, model, "weekly", POLICY)
-    assert model.calls < 12
+    assert model.calls < 20
 
 
 async def test_a_message_longer_than_any_prompt_is_cut_and_read(live: LiveJournal) -> None:

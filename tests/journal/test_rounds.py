@@ -16,7 +16,7 @@ from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.memory import Change
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.rounds import next_round
-from memory_butler.journal.wording import change_lines
+from memory_butler.journal.wording import change_lines, come_due_words, repeats_words
 
 BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)  # a Wednesday, 13:00 in Berlin
@@ -170,8 +170,8 @@ def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: C
     live.undo()
     live.log(f"<plan>{SWIMMING}</plan>")
     clock.now = datetime(2026, 3, 10, 17, 0, tzinfo=UTC)
-    line = f"- [plan, user, repeats] {SWIMMING} (due Tuesday, 10 March 2026, 19:00; approaching)"
-    assert line in live.assemble().user
+    at = "(due Tuesday, 10 March 2026, 19:00; approaching)"
+    assert f"- [plan, user, every Tuesday] {SWIMMING} {at}" in live.assemble().user
     clock.now = datetime(2026, 3, 10, 19, 0, tzinfo=UTC)
     done = live.log("plan>done went swimming", COMPANION).changes
     assert told(done) == [("done", "2026-03-10T19:00"), ("again", "2026-03-17T19:00")]
@@ -187,6 +187,39 @@ def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: C
     assert "## Lingering" not in prompt
     clock.now = datetime(2026, 3, 15, 19, 0, tzinfo=UTC)
     assert SWIMMING in live.assemble().user
+
+
+@pytest.mark.parametrize(
+    ("due", "often"),
+    [
+        ("every friday at 8pm", "every Friday"),
+        ("every 2 weeks", "every 2 weeks on Wednesday"),
+        ("every other friday", "every 2 weeks on Friday"),
+        ("on weekdays", "every Monday, Tuesday, Wednesday, Thursday and Friday"),
+        ("daily at 8am", "every day"),
+        ("every 8 hours", "every 8 hours"),
+        ("every 1.5 hours", "every 90 minutes"),
+        ("hourly", "every hour"),
+        ("every first monday", "every month"),
+        ("every 3 months", "every 3 months"),
+        ("every year on 5 may", "every year"),
+    ],
+)
+def test_the_prompt_tells_how_often(due: str, often: str) -> None:
+    found = schedule(due, "take it", datetime(2026, 3, 4, 12, 0, tzinfo=UTC), BERLIN)
+    assert found is not None
+    assert repeats_words(found.repeats or "") == often
+
+
+def test_who_comes_back_after_weeks_hears_how_often_it_was(live: LiveJournal, clock: Clock) -> None:
+    live.log("I take it every Friday evening.")
+    live.log('<plan due="every friday at 8pm">take the methotrexate</plan>', COMPANION)
+    clock.now = datetime(2026, 3, 27, 9, 0, tzinfo=UTC)
+    told = "take the methotrexate (due Friday, 6 March 2026, 20:00; every Friday)"
+    assert come_due_words(live.greeting().plans, BERLIN) == [f"overdue: {told}"]
+    live.log("I am back.")
+    assert f"overdue: {told}" in live.assemble().user
+    assert "- [plan, assistant, every Friday] take the methotrexate (due" in live.assemble().user
 
 
 def test_said_twice_on_a_day_it_is_done_once(live: LiveJournal, clock: Clock) -> None:

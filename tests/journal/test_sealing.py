@@ -21,6 +21,7 @@ from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.erasing import erase_journal, erase_messages
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.fragments import DropFragment, PutEdge, PutFragment
+from memory_butler.journal.importing import export_lines, import_lines
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.search import INDEX, SEALED_INDEX, _room, search
@@ -529,3 +530,14 @@ def test_keys_are_asked_for_only_where_they_are_needed(tmp_path: Path, ring: Key
     # What was not sealed for that is not there in clear either.
     with JournalFile.open(tmp_path, "ana", "new", lambda: ring) as file:
         assert file.is_sealed
+
+
+def test_an_export_is_imported_into_a_sealed_journal(
+    file: JournalFile, clock: Clock, ring: Keyring, tmp_path: Path
+) -> None:
+    talk(file, clock)
+    lines = "\n".join(export_lines(file)).encode()
+    with JournalFile(tmp_path / "sealed.sqlite", lambda: ring) as other:
+        other.seal(lambda _done, _of: None)
+        import_lines(other, lines, clock)
+        assert "\n".join(export_lines(other)).encode() == lines

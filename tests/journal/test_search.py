@@ -1,6 +1,8 @@
 """The whole log can be searched: by words, with dates and what stood beside."""
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -68,6 +70,32 @@ def test_words_are_found_by_their_stems_those_with_all_first(
     assert found(live, "submarine") == ["A submarine!"]
 
 
+def test_words_without_spaces_between_them_are_found(live: LiveJournal) -> None:
+    live.log("妹の結婚式は六月二十日です。", "user")
+    live.log("<say>おめでとう。</say>", "assistant")
+    live.log("我对青霉素过敏，很严重。", "user")
+    live.log("A wedding in June, at the 東京タワー.", "user")
+    assert found(live, "結婚式はいつ？") == ["妹の結婚式は六月二十日です。"]
+    assert found(live, "过敏") == ["我对青霉素过敏，很严重。"]
+    assert found(live, "東京") == ["A wedding in June, at the 東京タワー."]
+    assert found(live, "京東") == []
+    # One sign is a word, too.
+    assert found(live, "妹") == ["妹の結婚式は六月二十日です。"]
+
+
+def test_an_index_of_a_former_version_is_made_anew(live: LiveJournal, file: JournalFile) -> None:
+    live.log("妹の結婚式は六月です。", "user")
+    with closing(sqlite3.connect(file.texts_dir / INDEX)) as index:
+        index.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='')")
+        index.execute("INSERT INTO words (rowid, text) VALUES (1, '妹の結婚式は六月です。')")
+        index.execute("CREATE TABLE indexed (until INTEGER NOT NULL)")
+        index.execute("INSERT INTO indexed VALUES (1)")
+        index.commit()
+    assert found(live, "結婚式") == ["妹の結婚式は六月です。"]
+    with closing(sqlite3.connect(file.texts_dir / INDEX)) as index:
+        assert index.execute("SELECT 1 FROM sqlite_schema WHERE name = 'words'").fetchall() == []
+
+
 def test_five_hits_are_five_places(live: LiveJournal, clock: Clock) -> None:
     talk(live, clock)
     for _ in range(4):
@@ -113,6 +141,26 @@ def test_the_words_of_a_question_weigh_by_how_rare_they_are(
 def test_neither_thinking_nor_secrets_are_found(live: LiveJournal, clock: Clock) -> None:
     talk(live, clock)
     assert found(live, "lanterns") == found(live, "gift") == []
+
+
+def test_what_was_kept_is_found_after_it_has_faded(live: LiveJournal, clock: Clock) -> None:
+    live.log("It is 10 mg on Saturdays now.", "user")
+    live.log(
+        "<say>Noted.</say><pin>Methotrexate: 10 mg <secret>a gift</secret> on Saturdays</pin>"
+        "<feeling>worried about methotrexate</feeling>",
+        "assistant",
+    )
+    live.log('<plan due="20 May">renew the passport</plan>', "user")
+    clock.advance(days=200)
+    live.log("<say>Hm.</say> search(methotrexate)", "assistant")
+    (answer,) = live.recalled()
+    assert answer.lines == (
+        "- Sunday, 1 March 2026, 12:00: assistant: Noted. (pin: Methotrexate: 10 mg on Saturdays)",
+        "  before: user: It is 10 mg on Saturdays now.",
+        "  after: (plan: renew the passport (due: 20 May))",
+    )
+    assert found(live, "passport") == ['<plan due="20 May">renew the passport</plan>']
+    assert found(live, "worried") == found(live, "gift") == []
 
 
 @pytest.mark.requirement("JASM-05")

@@ -110,6 +110,31 @@ def test_a_command_within_a_sentence_is_talked_about() -> None:
         assert read(text).changes == (Command("plan", "done", "the dishes"),)
 
 
+@pytest.mark.requirement("JSUP-03")
+def test_what_follows_a_command_in_a_tag_says_which_is_meant() -> None:
+    for text in ("<plan>done</plan> the dishes", "<plan>done:</plan> the dishes\nNext."):
+        assert read(text).changes == (Command("plan", "done", "the dishes"),)
+    for text in ("<plan>done</plan>\nthe dishes", "<plan>done</plan><say>the dishes</say>"):
+        assert read(text).changes == (Command("plan", "done", ""),)
+
+
+@pytest.mark.requirement("JSUP-03")
+def test_a_command_may_be_dressed_as_markdown() -> None:
+    for text in (
+        "`plan>done the dishes`",
+        "- `plan>done the dishes`",
+        "**plan>done** the dishes",
+        "**plan>done the dishes**",
+        "* **plan>done:** the dishes",
+        "Fine.\n`plan>done` the dishes",
+    ):
+        assert read(text).changes == (Command("plan", "done", "the dishes"),), text
+    # Named only, in an answer on how it works: without words it would end the newest plan.
+    for text in ("`plan>done`", "- **plan>done**", "- `plan>done the dishes` ends that plan"):
+        assert read(text).changes == (), text
+    assert read("* plan>done").changes == (Command("plan", "done", ""),)
+
+
 @pytest.mark.requirement("JLOOK-03")
 def test_keys_parse_with_quotes_and_without() -> None:
     for text in ("recall(fairy)", 'recall("fairy")', "recall('fairy')", "so recall( fairy )?"):

@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # a command that needs no memory must not wait for it
     from memory_butler.inference.embedder import Embedder
 
 DEFAULT_COMPANION: Final = "default"
+# How many are named to somebody who may have mistyped one.
+_MOST_NAMES: Final = 20
 
 Result = TypeVar("Result")
 
@@ -77,7 +79,7 @@ def opened(
     """
     path = journal_path(data_dir, tenant, name)
     if not create and not path.is_file():
-        raise NotFound(f"no companion {name!r}; its first message creates it")
+        raise unknown(data_dir, tenant, name)
     with JournalFile(path, keys) as file:
         policy = policy_of(config, name, introduction_of(file))
         questions = None if embedder is None else Questions(embedder)
@@ -85,6 +87,14 @@ def opened(
         if known_at is not None:
             live, desk = live.at(known_at), desk.at(known_at)
         yield Companion(tenant, name, file, policy, live, desk)
+
+
+def unknown(data_dir: Path, tenant: str, name: str) -> NotFound:
+    """The error for a name that no companion of a tenant has; it names those that there are."""
+    known = names(data_dir, tenant)
+    shown = [*known[:_MOST_NAMES], *(["…"] if len(known) > _MOST_NAMES else [])]
+    others = f"; there are: {', '.join(shown)}" if shown else ""
+    return NotFound(f"no companion {name!r}; its first message creates it{others}")
 
 
 def introduced(companion: Companion, given: Introduction, config: JournalConfig) -> Companion:

@@ -131,7 +131,7 @@ def assemble(
     """
     count, budget = policy.count, policy.budget
     minds = tuple(minds)
-    lingering = _lingering(minds, policy)
+    lingering = _lingering(minds, now, policy)
     recalled = _recalled(answers, policy)
     recent, pools, spoken = _recent((one for one in earlier if one.id != hot.id), now, policy)
     image = texts.image if hot.image_path else ""
@@ -189,33 +189,65 @@ def _warnings(wake: int, policy: JournalPolicy) -> tuple[str, ...]:
     return (f"wake context and ambient prose take {wake} tokens, of about {policy.budget.wake}",)
 
 
-def _lingering(minds: Iterable[OnMind], policy: JournalPolicy) -> _Filled:
-    """Working memory: the score decides what comes in, time the order to read it in (JASM-04)."""
+def _lingering(minds: Iterable[OnMind], now: datetime, policy: JournalPolicy) -> _Filled:
+    """Working memory: the score decides what comes in, time the order to read it in (JASM-04).
+
+    Plans and secrets never fade, and a year of them would leave no room for the rest: of the last
+    half of the cap they have what the rest leaves. Plans whose date is near come first (C-480).
+    """
     filled = _Filled()
-    chosen: list[tuple[OnMind, str]] = []
-    full = False
+    lasting: list[tuple[OnMind, str]] = []
+    fading: list[tuple[OnMind, str]] = []
     for one in sorted(minds, key=_best_first):
-        what = f"{one.item.type} {one.item.id}"
-        line = cut(memory_line(one, policy), MAX_ITEM_TOKENS, policy.count)
-        cost = policy.count(f"{line}\n")
         if one.hidden:
             reason = "set aside until near its due date" if one.submerged else "faded"
-            filled.left_out.append(LeftOut(what, f"{reason} (score {one.score:.3f})"))
-        elif full or filled.tokens + cost > policy.budget.lingering:
-            # A lower score must not come in by being shorter.
-            full = True
-            filled.left_out.append(LeftOut(what, f"no room (score {one.score:.3f})"))
-        else:
-            filled.tokens += cost
-            chosen.append((one, line))
+            filled.left_out.append(LeftOut(_what(one), f"{reason} (score {one.score:.3f})"))
+            continue
+        line = cut(memory_line(one, policy), MAX_ITEM_TOKENS, policy.count)
+        (fading if one.item.type in policy.half_lives else lasting).append((one, line))
+    lasting.sort(key=lambda pair: _nearest_first(pair[0], now))
+    cap = policy.budget.lingering
+    wanted = sum(policy.count(f"{line}\n") for _, line in fading)
+    chosen = _chosen(lasting, cap - min(cap // 2, wanted), filled, policy)
+    chosen += _chosen(fading, cap, filled, policy)
     for one, line in sorted(chosen, key=lambda pair: (pair[0].item.created_at, pair[0].item.id)):
         filled.lines.append(line)
-        filled.included.append(f"{one.item.type} {one.item.id}")
+        filled.included.append(_what(one))
     return filled
+
+
+def _chosen(
+    ranked: Sequence[tuple[OnMind, str]], limit: int, filled: _Filled, policy: JournalPolicy
+) -> list[tuple[OnMind, str]]:
+    """The first of `ranked`, as many as fit until the section has `limit` tokens.
+
+    A lower one must not come in by being shorter.
+    """
+    chosen: list[tuple[OnMind, str]] = []
+    for one, line in ranked:
+        cost = policy.count(f"{line}\n")
+        if filled.tokens + cost > limit:
+            break
+        filled.tokens += cost
+        chosen.append((one, line))
+    for one, _ in ranked[len(chosen) :]:
+        filled.left_out.append(LeftOut(_what(one), f"no room (score {one.score:.3f})"))
+    return chosen
+
+
+def _what(one: OnMind) -> str:
+    return f"{one.item.type} {one.item.id}"
 
 
 def _best_first(one: OnMind) -> tuple[float, float, int]:
     return (-one.score, -one.item.created_at.timestamp(), -one.item.id)
+
+
+def _nearest_first(one: OnMind, now: datetime) -> tuple[bool, float, tuple[float, float, int]]:
+    """Plans whose date is near; then the rest by how far away its date is, or when it was told."""
+    is_near = one.phase in ("approaching", "grace")
+    moment = one.item.due or one.item.refreshed_at
+    return (not is_near, abs(moment.timestamp() - now.timestamp()), _best_first(one))
 
 
 def _recalled(answers: Iterable[Answer], policy: JournalPolicy) -> _Filled:

@@ -5,6 +5,7 @@ can be answered again.
 """
 
 import asyncio
+import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -22,12 +23,18 @@ from memory_butler.inference.language_models.port import (
 from memory_butler.journal.assembly import Prompt
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.hearing import Heard, Hearing
+from memory_butler.journal.items import DISPLAY_TAGS
 from memory_butler.journal.json_tags import as_tags
 from memory_butler.journal.live import LiveJournal, Logged
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import read
 from memory_butler.journal.wording import CUT
+
+# How open models mark what they think before they answer: some servers pass all of it on, others
+# the end alone. Within a line it is talked about.
+_THOUGHT: Final = re.compile(r"\A.*^[ \t]*</think(?:ing)?>[ \t]*$", re.DOTALL | re.MULTILINE)
+_THOUGHT_WHOLE: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
 BUSY: Final = "a reply is being written in another window; wait for its end, or stop it there"
 
@@ -156,17 +163,28 @@ class _Asking:
         try:
             completion = await self._completed(request)
         except ModelOutputTooLong as error:
-            if not (error.text or "").strip():
+            text = without_thinking(error.text or "")
+            if not text.strip() or await asyncio.to_thread(self._is_thinking, text):
                 raise
-            return self._cut(prompt, error.text or ""), True, None
+            return self._cut(prompt, text), True, None
         except (Stopped, ModelError) as error:
-            if hearing is None or not (said := hearing.said()):
+            if hearing is None or not (said := without_thinking(hearing.said())):
                 raise
             problem = None if isinstance(error, Stopped) else str(error)
             return self._cut(prompt, said), True, problem
-        if not completion.text.strip():
+        text = without_thinking(completion.text)
+        if not text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return replace(completion, text=as_tags(completion.text)), False, None
+        return replace(completion, text=as_tags(text)), False, None
+
+    def _is_thinking(self, text: str) -> bool:
+        """Whether a reply that was cut off had come to nothing that it would show.
+
+        Without a display tag it would count as said; of one that uses them it is what comes before.
+        """
+        names = (*self.policy.assistant_actors, *self.policy.user_actors)
+        is_tagged = set(read(text, names).tags) & set(DISPLAY_TAGS)
+        return not is_tagged and self.live.uses_display_tags()
 
     async def _completed(self, request: Request) -> Completion:
         """The model's answer; the model is cancelled where `stop` comes first."""
@@ -187,6 +205,11 @@ class _Asking:
     def _cut(self, prompt: Prompt, text: str) -> Completion:
         tokens_in = estimate_tokens(prompt.system + prompt.user)
         return Completion(text, tokens_in, estimate_tokens(text), None, self.model.name, True)
+
+
+def without_thinking(text: str) -> str:
+    """A reply without the thoughts that a model marks as such: they are nobody's to read."""
+    return _THOUGHT_WHOLE.sub("", _THOUGHT.sub("", text, count=1), count=1).lstrip("\n")
 
 
 def speaks_plainly(live: LiveJournal, policy: JournalPolicy) -> bool:

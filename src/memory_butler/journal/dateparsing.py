@@ -56,6 +56,24 @@ def parsed_date(
     return (local, data.period) if abs(local.year - base.year) <= _MAX_YEARS_AHEAD else None
 
 
+def coming_date(
+    phrase: str, base: datetime, languages: list[str], order: str | None = None
+) -> tuple[datetime, str] | None:
+    """As `parsed_date`, but a day of today's date is today's, not that of next year.
+
+    dateparser asks whether its midnight is past.
+    """
+    parsed = parsed_date(phrase, base, languages, order)
+    if parsed is None:
+        return None
+    moment, period = parsed
+    in_a_year = (base.year + 1, base.month, base.day, 0)
+    if period == "day" and (moment.year, moment.month, moment.day, moment.hour) == in_a_year:
+        named = re.search(rf"{moment.year}|\b{moment.year % 100:02}\s*$", phrase)
+        moment = moment if named else moment.replace(year=base.year)
+    return moment, period
+
+
 def phrases_of(text: str, base: datetime, languages: list[str]) -> list[str]:
     """The phrases of a text that may be dates, as dateparser finds them."""
     settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": base.replace(tzinfo=None)}

@@ -14,7 +14,7 @@ from typing import Final
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.journal.clocks import ENDS, WEEKDAY, Match
-from memory_butler.journal.dateparsing import parsed_date
+from memory_butler.journal.dateparsing import coming_date
 from memory_butler.journal.rounds import CODES, monthly, rounds, weekly, yearly
 
 DAY = timedelta(days=1)
@@ -261,6 +261,20 @@ def _ordinal(match: Match, base: datetime) -> Found | None:
     return next_day_of_month(int(match["day"]), base)
 
 
+def _of_some_month(match: Match, base: datetime) -> Found:
+    """ "the first monday of the month", "the last friday in march"; the next that is not past."""
+    place = f"{_PLACES[match['place'].lower()]}{CODES[_weekday(match['weekday'])]}"
+    start = midnight(base)
+    if match["month"]:
+        number = _MONTHS.index(match["month"].lower()[:3]) + 1
+        if match["year"]:
+            start = start.replace(year=int(match["year"]), month=1, day=1)
+        return day_of(next(rounds(f"FREQ=YEARLY;BYMONTH={number};BYDAY={place}", start)))
+    if match["next"]:
+        start = start.replace(day=1) + relativedelta(months=1)
+    return day_of(next(rounds(f"FREQ=MONTHLY;BYDAY={place}", start)))
+
+
 def _weekday_of_week(match: Match, base: datetime) -> Found:
     weeks = 1 if match["which"].lower() == "next" else 0
     return day_of(midnight(base, 7 * weeks - base.weekday() + _weekday(match["weekday"])))
@@ -307,8 +321,11 @@ def _calendar(match: Match, base: datetime) -> Found | None:
         if first != second and max(first, second) <= 12:
             return None
         order = "DMY" if first > 12 else "MDY"
-    moment = parsed_date(phrase, base, ["en"], order)
-    return None if moment is None else day_of(moment[0])
+    moment = coming_date(phrase, base, ["en"], order)
+    if moment is None:
+        return None
+    has_year = re.search(_YEAR, phrase) is not None
+    return replace(day_of(moment[0]), again=None if has_year else _UNITS["year"])
 
 
 def _perhaps_calendar(match: Match, base: datetime) -> Found | None:
@@ -372,7 +389,7 @@ def _each(every: float, unit: str, given: dict[str, str | None], base: datetime)
     if on := given.get("on"):
         return _round(weekly(_days_in(on + (given.get("more") or ""))), base, every)
     if date := given.get("date"):
-        day_named = parsed_date(date, base, ["en"], "MDY")
+        day_named = coming_date(date, base, ["en"], "MDY")
         if day_named is None:
             return None
         return _round(yearly(day_named[0].month, day_named[0].day), base, every)
@@ -474,7 +491,8 @@ def _from(match: Match, base: datetime) -> Found:
         base = midnight(base, 1)
     elif word not in ("now", "today"):
         base = _next_weekday(word, base).start
-    return _later(base, _number(match["count"]), match["unit"])
+    given = match.groupdict()
+    return _later(base, _number(given.get("count") or "a"), given.get("unit") or "week")
 
 
 def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> _Rule:
@@ -539,6 +557,8 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?P<weekday>{_ANY_WEEKDAY}),?\s+(?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})",
             _weekday_and_date,
         ),
+        # Nothing else, as in an attribute.
+        _rule(r"(?<![^\n])(?P<date>\d{1,2}\.\d{1,2}\.)(?=\s*$)", _calendar),
         # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and
         # the point of "before 3.5. Then …" may end the sentence.
         _rule(
@@ -552,7 +572,7 @@ def _rules() -> tuple[_Rule, ...]:
             _calendar,
         ),
         _rule(
-            rf"(?:{_ANY_WEEKDAY},?\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
+            rf"(?:{_ANY_WEEKDAY}(?:,?\s+|\s*\())?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
             _calendar,
         ),
@@ -562,6 +582,17 @@ def _rules() -> tuple[_Rule, ...]:
             rf"(?:\s+of\s+(?:(?:the|this)|(?P<of>next))\s+month\b)?{ENDS}",
             _ordinal,
         ),
+        _rule(
+            rf"(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})\s+(?:of|in)\s+"
+            rf"(?:(?:the|this|(?P<next>next))\s+month\b|(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?)",
+            _of_some_month,
+        ),
+        _rule(
+            rf"(?P<weekday>{WEEKDAY})\s+after\s+next\b",
+            lambda match, base: day_of(_next_weekday(match["weekday"], midnight(base, 8)).start),
+        ),
+        # "friday week", but not "monday week 3" of a course.
+        _rule(rf"(?P<from>{WEEKDAY}|today|tomorrow)\s+week\b{ENDS}", _from),
         _rule(
             rf"(?P<weekday>{_ANY_WEEKDAY})\s+(?:of\s+)?(?P<which>this|next)\s+week\b",
             _weekday_of_week,
@@ -579,7 +610,8 @@ def _rules() -> tuple[_Rule, ...]:
         ),
         # "a week on thursday", but not "two hours on thursday".
         _rule(
-            rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+on\s+(?P<from>{_ANY_WEEKDAY})",
+            rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+"
+            rf"(?:(?=today|tomorrow)|on\s+)(?P<from>today|tomorrow|{_ANY_WEEKDAY})",
             _from,
         ),
         _rule(
@@ -636,10 +668,14 @@ def _rules() -> tuple[_Rule, ...]:
             lambda match, base: _in_part(day_of(base), match["part"]),
         ),
         _rule(
-            rf"(?:(?:this|next|coming|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
+            # Said on a Friday, "next friday" is a week away.
+            rf"(?:(?:this|(?P<next>next|coming)|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
             rf"|(?P<weekday>{WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
             lambda match, base: _in_part(
-                _next_weekday(match["short"] or match["weekday"], base), match["part"]
+                _next_weekday(
+                    match["short"] or match["weekday"], midnight(base, 1) if match["next"] else base
+                ),
+                match["part"],
             ),
         ),
         _rule(

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
@@ -40,6 +40,8 @@ MAX_LISTED = 1_000
 _PENDING = "ambient_pending"
 _COMPILED = "compiled_until"
 _KEPT = "kept:"
+# Runs that are looked through for a report: one that was killed has none.
+_REPORTS: Final = 10
 _TICK = timedelta(microseconds=1)
 
 
@@ -288,6 +290,11 @@ class MaintenanceDesk:
         """How far completed runs have read."""
         with self._file.reading() as db:
             return Mark.parse(state.get(db, _COMPILED))
+
+    def at_once(self) -> int:
+        """With how many messages the next run begins; 0 where the latest report says nothing."""
+        reports = (one.report for one in self.runs(_REPORTS))
+        return next((one.at_once for one in reports if one is not None), 0)
 
     def secrets(self) -> tuple[str, ...]:
         """What no fragment may hold: the text of every secret that was not revealed."""

@@ -8,7 +8,7 @@ the other languages.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory_butler.journal.clocks import (
@@ -21,7 +21,7 @@ from memory_butler.journal.clocks import (
     is_beside,
     times_of_day,
 )
-from memory_butler.journal.dateparsing import parsed_date, phrases_of
+from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.days import (
     DAY,
     NUMBER,
@@ -57,6 +57,10 @@ _EVERY_PART = re.compile(
     r"\b(?:every|each|in\s+the)\s+(morning|afternoon|evening|night)\s+(?:at\s+)?$", re.IGNORECASE
 )
 _BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
+
+
+# "On" and "by" before a day, in other languages.
+_ON_DAY: Final = re.compile(r"^(?:am|den|dem|bis|zum|le|au|el|al|il|em|no|op|på)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +312,15 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     if found.end - found.start > 2 * DAY or clock.hour == 24:
         return found
     at = found.start.replace(hour=clock.hour, minute=clock.minute)
+    is_small = clock.hour < 6 if clock.half else clock.hour in (12, 1, 2, 3, 4)
+    if said is not None and said.lower().startswith("tonight") and is_small and not clock.zone:
+        # The small hours of tonight are those of the next day.
+        at = at.replace(hour=at.hour % 12)
+        at += timedelta(0) if at > base else DAY
+        return replace(day_of(at), at=at)
     if clock.zone is not None:
         named = f"{at:%Y-%m-%d %H:%M} {clock.zone.upper()}"
-        parsed = parsed_date(named, base, ["en"], "YMD")
+        parsed = coming_date(named, base, ["en"], "YMD")
         if parsed is None:
             return found
         at = parsed[0]
@@ -354,7 +364,7 @@ def _whole(phrase: str, base: datetime, policy: JournalPolicy) -> Found | None:
     try:
         if ordinal := re.fullmatch(rf"(?:the\s+)?(\d{{1,2}}){SUFFIX}", phrase, re.IGNORECASE):
             return next_day_of_month(int(ordinal[1]), base)
-        parsed = parsed_date(phrase, base, list(policy.languages))
+        parsed = coming_date(phrase, base, list(policy.languages))
         return _spanning(*parsed, phrase) if parsed else None
     except (OverflowError, ValueError):
         return None
@@ -371,7 +381,10 @@ def _spanning(moment: datetime, period: str, phrase: str) -> Found:
 def _foreign(text: str, base: datetime, languages: list[str], *, future: bool) -> Found | None:
     """The first date that dateparser finds in a text of another language."""
     for phrase in phrases_of(text, base, languages):
-        if (parsed := parsed_date(phrase, base, languages)) is not None:
+        # It finds "am 4. März", and reads "4. März".
+        day = _ON_DAY.sub("", phrase)
+        order = "DMY" if re.fullmatch(r"\d{1,2}\.\d{1,2}\.?", day) else None
+        if (parsed := coming_date(day, base, languages, order)) is not None:
             found = _spanning(*parsed, phrase)
             if found.due() > base or not future:
                 return found

@@ -3,14 +3,17 @@
 A line is an object with `actor` and `content`, and optionally `ts` (ISO 8601 with a time zone),
 `image_path` and `picture` (base64), as `export_lines` writes it; an `id` is passed over. A picture
 is kept in the journal, under the name that its message gives it. Imported messages become history:
-their tags are kept as tags, but working memory is not touched, since what somebody felt last year
-is on nobody's mind. A bootstrap run of the desk compiles them.
+their tags are kept as tags, but nothing comes to mind by them, since what somebody felt last year
+is on nobody's mind. What was kept of a message in a journal stands beside it (`kept`), and is kept
+again as it was: a plan with its date, a pin, and what has left the mind since. A bootstrap run of
+the desk compiles them.
 """
 
 import base64
 import hashlib
 import io
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,12 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
+from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.inference.language_models.port import Picture
-from memory_butler.journal import events, pictures, state
+from memory_butler.journal import events, memory, pictures, state
 from memory_butler.journal.erasing import times_erased
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.items import MEMORY_TYPES, STATUSES, Item, to_text
 from memory_butler.journal.live import utc_now
 from memory_butler.journal.tags import read
 
@@ -35,18 +40,26 @@ BATCH_LINES: Final = 500
 MAX_LINE_BYTES: Final = 20 * 1024 * 1024
 
 _PREFIX = "import:"
-_FIELDS = {"id", "actor", "content", "ts", "image_path", "picture"}
+_FIELDS = {"id", "actor", "content", "ts", "image_path", "picture", "kept"}
+_KEPT: Final = (
+    *("type", "content", "status", "created_at", "refreshed_at"),
+    *("subject", "actor", "due", "resolved_at", "repeats"),
+)
+_REQUIRED: Final = 5
+# What the rules of `rounds.py` consist of.
+_RULE: Final = re.compile(r"FREQ=(?:MINUTELY|DAILY|WEEKLY|MONTHLY|YEARLY)[A-Z0-9=;,-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
     """`lines` of the file are in the journal: `resumed` from before, `added` now, and `known`
-    ones that the log held already, or that were erased."""
+    ones that the log held already, or that were erased. `on_mind`: what came to mind with them."""
 
     lines: int
     resumed: int
     added: int
     known: int
+    on_mind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,7 @@ class _Line:
     ts: datetime | None
     image_path: str | None
     picture: Picture | None
+    kept: tuple[Item, ...]
 
 
 def import_lines(
@@ -89,7 +103,7 @@ def import_lines(
     with _opened(source) as lines:
         key, recorded = _progress(file, lines)
     done = int(recorded.partition(" ")[0]) if recorded else 0
-    added = known = 0
+    added = known = on_mind = 0
     number = done
     with _opened(source) as stream:
         parsed = _parsed(stream, done, moment)
@@ -98,29 +112,38 @@ def import_lines(
                 key = key or f"{_PREFIX}{batch[-1].digest[:32]}"
                 if state.get(db, key) != recorded:
                     raise Conflict("this file is being imported already; wait for that to end")
-                new = sum(_add(db, line, moment) for line in batch)
+                came = [one for line in batch if (one := _add(db, line, moment)) is not None]
                 number = batch[-1].number
                 recorded = f"{number} {batch[-1].digest}"
                 state.put(db, key, recorded, moment)
-            added += new
-            known += len(batch) - new
+            added += len(came)
+            known += len(batch) - len(came)
+            on_mind += sum(came)
             if progress is not None:
                 progress(number)
-    return Imported(lines=number, resumed=done, added=added, known=known)
+    return Imported(lines=number, resumed=done, added=added, known=known, on_mind=on_mind)
 
 
 def export_lines(file: JournalFile) -> Iterator[str]:
-    """Every message of the log as a line of JSON, in order of time; as of one moment."""
+    """Every message as a line of JSON, with what was kept of it, in order of time.
+
+    All as of one moment.
+    """
     with file.reading() as db:
+        kept: dict[int | None, list[Item]] = {}
+        for item in memory.every(db):
+            kept.setdefault(item.event_id, []).append(item)
         ts, id = None, 0
         while found := events.after(db, ts, id, BATCH_LINES):
             for one in found:
-                line = {"id": one.id, "ts": one.ts.isoformat()}
+                line: dict[str, Any] = {"id": one.id, "ts": one.ts.isoformat()}
                 line |= {"actor": one.actor, "content": one.content}
                 if one.image_path is not None:
                     line["image_path"] = one.image_path
                 if (picture := pictures.get(db, one.image_path)) is not None:
                     line["picture"] = base64.b64encode(picture.data).decode()
+                if items := kept.get(one.id):
+                    line["kept"] = [_as_kept(item) for item in items]
                 yield json.dumps(line, ensure_ascii=False)
             ts, id = found[-1].ts, found[-1].id
 
@@ -177,7 +200,7 @@ def _message(number: int, digest: str, nth: int, line: bytes, now: datetime) -> 
         raise InvalidInput("this is not JSON; each line must be one object") from error
     if not isinstance(given, dict) or not {"actor", "content"} <= set(given) <= _FIELDS:
         raise InvalidInput(
-            "an object with actor, content and optionally ts, image_path, picture is needed"
+            "an object with actor, content and optionally ts, image_path, picture, kept is needed"
         )
     actor, content = given["actor"], given["content"]
     ts, image_path, encoded = (given.get(key) for key in ("ts", "image_path", "picture"))
@@ -188,42 +211,97 @@ def _message(number: int, digest: str, nth: int, line: bytes, now: datetime) -> 
     if picture is not None:
         image_path = pictures.named(picture, image_path)
     events.check(content, actor, image_path)
-    return _Line(number, digest, nth, content, actor, _moment(ts, now), image_path, picture)
+    at = None if ts is None else _past("ts", ts, now)
+    kept = given.get("kept", [])
+    if not isinstance(kept, list):
+        raise InvalidInput("kept must be a list")
+    items = tuple(_item(one, now) for one in kept)
+    return _Line(number, digest, nth, content, actor, at, image_path, picture, items)
 
 
-def _moment(text: str | None, now: datetime) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = require_aware(datetime.fromisoformat(text), "ts").astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"ts {text[:40]!r} is no ISO 8601 time") from error
+def _past(name: str, text: str, now: datetime) -> datetime:
+    moment = _moment(name, text)
     if moment > now:
-        raise InvalidInput(f"ts {text[:40]!r} lies in the future; history does not")
+        raise InvalidInput(f"{name} {text[:40]!r} lies in the future; history does not")
     return moment
 
 
-def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> bool:
-    """Add a message; False where the log holds it, or it was erased."""
+def _moment(name: str, text: str) -> datetime:
+    try:
+        return require_aware(datetime.fromisoformat(text), name).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{name} {text[:40]!r} is no ISO 8601 time") from error
+
+
+def _as_kept(item: Item) -> dict[str, str]:
+    """What was kept, as a line has it: without what is not there."""
+    values = ((name, getattr(item, name)) for name in _KEPT)
+    return {
+        name: to_text(one) if isinstance(one, datetime) else one
+        for name, one in values
+        if one is not None
+    }
+
+
+def _item(given: Any, now: datetime) -> Item:
+    """What `_as_kept` wrote; its numbers are of another journal.
+
+    Raises:
+        InvalidInput: it is nothing that a journal keeps.
+    """
+    needed = set(_KEPT[:_REQUIRED])
+    if not isinstance(given, dict) or not needed <= set(given) <= set(_KEPT):
+        raise InvalidInput(f"what is kept has {', '.join(_KEPT[:_REQUIRED])}; see docs/journal.md")
+    if not all(isinstance(one, str) for one in given.values()):
+        raise InvalidInput("what is kept has strings only")
+    due, resolved = given.get("due"), given.get("resolved_at")
+    item = Item(
+        id=0,
+        event_id=None,
+        type=choose(given["type"], MEMORY_TYPES, "type"),
+        content=given["content"],
+        subject=given.get("subject"),
+        actor=given.get("actor"),
+        status=choose(given["status"], STATUSES, "status"),
+        due=None if due is None else _moment("due", due),
+        created_at=_past("created_at", given["created_at"], now),
+        refreshed_at=_past("refreshed_at", given["refreshed_at"], now),
+        resolved_at=None if resolved is None else _past("resolved_at", resolved, now),
+        repeats=given.get("repeats"),
+    )
+    for text in (item.content, item.subject or ""):
+        events.check(text, item.actor or "user", None)
+    if (item.status == "active") != (item.resolved_at is None):
+        raise InvalidInput("what is kept has resolved_at unless it is active")
+    if item.type != "plan" and item.due is not None:
+        raise InvalidInput("only a plan has due")
+    if item.repeats is not None and (item.due is None or not _RULE.fullmatch(item.repeats)):
+        raise InvalidInput("repeats must be a rule such as FREQ=WEEKLY;BYDAY=TU, beside due")
+    return item
+
+
+def _add(db: sqlite3.Connection, line: _Line, now: datetime) -> int | None:
+    """Add a message; how much came to mind with it, None where it is there already or erased."""
     ts, path = line.ts, line.image_path
     # Without the picture its name means nothing here, or another message's picture.
     kept = None if line.picture is None and (path or "").startswith(pictures.PREFIX) else path
     erased = times_erased(db, ts, line.content, line.actor, path)
     if ts is None:
         if erased >= line.nth:
-            return False
+            return None
         ts = events.next_ts(db, now)
     elif any(
         events.held(db, ts, line.content, line.actor, one) + erased >= line.nth
         for one in {path, kept}
     ):
-        return False
+        return None
     if line.picture is not None and path is not None:
         try:
             pictures.keep_as(db, line.picture, path, ts)
         except InvalidInput as error:
             raise InvalidInput(f"line {line.number}: {error}") from error
-    events.append(db, ts, line.content, line.actor, kept, read(line.content).tags)
-    return True
+    id = events.append(db, ts, line.content, line.actor, kept, read(line.content).tags)
+    brought = [one for one in line.kept if memory.bring(db, one, id)]
+    return sum(one.status == "active" for one in brought)

@@ -17,7 +17,7 @@ from memory_butler.journal.due import undated
 from memory_butler.journal.items import Item, MemoryType
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Command, Remember
-from memory_butler.journal.words import stems
+from memory_butler.journal.words import is_unspaced, stems
 
 # JSCH-08. Whatever has left `active` never comes back; said again it is a new item.
 STATUS_TRANSITIONS: Final = (
@@ -293,6 +293,16 @@ def mentioned(text: str, keys: Iterable[str]) -> tuple[str, ...]:
             for key in keys
             if (folded := key.casefold()) in bracketed
             # The cheap test first: there may be a thousand keys.
-            or (folded in lower and re.search(rf"(?<![\w-]){re.escape(folded)}(?![\w-])", lower))
+            or (folded in lower and _stands_in(folded, lower))
         )
     )
+
+
+def _stands_in(key: str, text: str) -> bool:
+    """Whether a key stands in a text as words of its own; in Chinese or Japanese two characters
+    are enough, for nothing divides words there."""
+    unspaced = is_unspaced(key[0]), is_unspaced(key[-1])
+    if len(key) == 1 and any(unspaced):
+        return False
+    before, after = ("" if unspaced[0] else r"(?<![\w-])"), ("" if unspaced[1] else r"(?![\w-])")
+    return re.search(f"{before}{re.escape(key)}{after}", text) is not None

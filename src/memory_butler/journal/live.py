@@ -7,10 +7,10 @@ Calls take milliseconds and block: from async code call them through `asyncio.to
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, Self
 
-from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.elapsed import elapsed, require_aware
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.text import one_line
 from memory_butler.inference.language_models.port import Picture
@@ -35,7 +35,13 @@ from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.search import MAX_HITS, Hit, Index, Questions, caught_up, search
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
-from memory_butler.journal.wording import WITHHELD, date_words, indented, withheld
+from memory_butler.journal.wording import (
+    MIN_TOLD_HOURS,
+    WITHHELD,
+    date_words,
+    indented,
+    withheld,
+)
 
 MAX_LISTED: Final = 1_000
 # A command that missed is told in the next prompt: so much of it says which it was.
@@ -200,6 +206,7 @@ class LiveJournal:
             NotFound: there is no such message.
         """
         policy = self._policy
+        assistants = policy.assistant_actors
         texts = read_texts(self._file.texts_dir)
         with self._file.reading() as db:
             if self._file.is_past:
@@ -214,6 +221,7 @@ class LiveJournal:
             waiting = [one for one in self._recalled(db) if one.call not in asked]
             answered = {one.call for one in (*first, *waiting)}
             named = lookups.mentions(db, hot.content, answered, policy, now)
+            waiting = _dated(waiting, events.newest_of_companion(db, assistants), now, policy)
             if not secrets:
                 hot = replace(hot, content=withheld(hot.content))
                 minds = [_withheld(one) for one in minds]
@@ -526,6 +534,16 @@ def _hot(db: sqlite3.Connection, event_id: int | None, policy: JournalPolicy) ->
 def _withheld(one: OnMind) -> OnMind:
     secret = one.item.type == "secret"
     return replace(one, item=replace(one.item, content=WITHHELD)) if secret else one
+
+
+def _dated(
+    waiting: list[Answer], reply: Event | None, now: datetime, policy: JournalPolicy
+) -> list[Answer]:
+    """Answers that waited for hours or weeks say of when they are: plans go on meanwhile."""
+    if reply is None or elapsed(reply.ts, now) < timedelta(hours=MIN_TOLD_HOURS):
+        return waiting
+    of_then = f"(as of {date_words(reply.ts, policy)})"
+    return [replace(one, call=f"{one.call} {of_then}") for one in waiting]
 
 
 def _told(missed: Missed) -> Answer:

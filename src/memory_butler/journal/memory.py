@@ -109,6 +109,35 @@ def history(db: sqlite3.Connection, limit: int) -> list[Item]:
     return [_item(row) for row in db.execute(SQL["history"], (limit,))]
 
 
+def every(db: sqlite3.Connection) -> list[Item]:
+    """The items of every status, in the order in which they came."""
+    return [_item(row) for row in db.execute(SQL["every"])]
+
+
+def bring(db: sqlite3.Connection, item: Item, event_id: int) -> bool:
+    """Keep an item of another journal as it is there; False where this has the same on its mind."""
+    same = (item.type, item.content, item.subject)
+    if item.status == "active" and any(
+        (one.type, one.content, one.subject) == same for one in active(db)
+    ):
+        return False
+    row = {
+        "event_id": event_id,
+        "type": item.type,
+        "content": item.content,
+        "subject": item.subject,
+        "actor": item.actor,
+        "status": item.status,
+        "due": _text(item.due),
+        "created_at": to_text(item.created_at),
+        "refreshed_at": to_text(item.refreshed_at),
+        "resolved_at": _text(item.resolved_at),
+        "repeats": item.repeats,
+    }
+    _refer(db, int(db.execute(SQL["bring"], row).fetchall()[0][0]), item.content)
+    return True
+
+
 def secrets(db: sqlite3.Connection) -> tuple[str, ...]:
     """What was given as a secret and never revealed, dropped ones too."""
     return tuple(row[0] for row in db.execute(SQL["secrets"]))

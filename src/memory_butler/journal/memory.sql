@@ -20,6 +20,17 @@ VALUES ((SELECT coalesce(max(id), 0) + 1 FROM working_memory), :event_id, :type,
     :actor, 'active', :due, :at, :at, :repeats)
 RETURNING id
 
+-- name: every
+SELECT {columns} FROM working_memory ORDER BY id
+
+-- name: bring
+INSERT INTO working_memory
+    (id, event_id, type, content, subject, actor, status, due, created_at, refreshed_at, resolved_at,
+     repeats)
+VALUES ((SELECT coalesce(max(id), 0) + 1 FROM working_memory), :event_id, :type, :content, :subject,
+    :actor, :status, :due, :created_at, :refreshed_at, :resolved_at, :repeats)
+RETURNING id
+
 -- name: refresh
 UPDATE working_memory SET refreshed_at = :at, due = coalesce(:due, due),
     repeats = coalesce(:repeats, repeats)

@@ -12,6 +12,7 @@ from typing import Final
 
 # The days of the week, as rules have them.
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_UNITS: Final = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 _MINUTELY: Final = re.compile(r"FREQ=MINUTELY;INTERVAL=(\d+)")
 
 
@@ -55,6 +56,25 @@ def at_clock(rule: str, due: datetime) -> str:
 def is_of_hours(rule: str) -> bool:
     """Whether it is about hours, not days."""
     return _MINUTELY.fullmatch(rule) is not None
+
+
+def step_of(rule: str) -> tuple[int, str]:
+    """How many of which unit lie between two rounds: (8, "hour"), (2, "week")."""
+    if minutes := _MINUTELY.fullmatch(rule):
+        count = int(minutes[1])
+        return (count, "minute") if count % 60 else (count // 60, "hour")
+    parts = _parts(rule)
+    return int(parts.get("INTERVAL", "1")), _UNITS[parts["FREQ"]]
+
+
+def days_of(rule: str) -> list[int]:
+    """The days of the week that a rule names; Monday is 0."""
+    # "1MO" is the first Monday of a month.
+    return [CODES.index(one[-2:]) for one in _parts(rule).get("BYDAY", "").split(",") if one]
+
+
+def _parts(rule: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in rule.split(";"))
 
 
 def next_round(rule: str, due: datetime, after: datetime, zone: tzinfo) -> datetime:

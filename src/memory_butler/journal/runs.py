@@ -35,7 +35,8 @@ class RunReport:
 
     `read_from` and `read_to` are ids of messages: it read those after the first, up to the second,
     each batch in order of time; `mark_before` and `mark` say it exactly, where they are not ''.
-    `took_back`: the run of which it undid something.
+    `took_back`: the run of which it undid something. `at_once`: with how many messages the next
+    run begins, where the model was too slow for more; else 0.
     """
 
     message: str
@@ -50,6 +51,7 @@ class RunReport:
     mark_before: str = ""
     mark: str = ""
     took_back: int | None = None
+    at_once: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 Words are found by their stems (C-168); `meaning.py` has the vectors (C-273). The index of words is
 made of the log alone and lies in a file of its own, so that it can be thrown away: it is caught up
-by every search, and made anew after an erasure. It holds what the conversation shows: neither
-thinking nor secrets. That of a sealed journal is searched in this process's memory, for as long as
-one search takes, and its file is sealed as a whole, because it holds the words in clear.
+by every search, and made anew after an erasure. It holds what the conversation shows, and what was
+kept as a plan, pin or description: neither thinking nor secrets. That of a sealed journal is
+searched in this process's memory, for as long as one search takes, and its file is sealed as a
+whole, because it holds the words in clear.
 
 A search may still see what is erased meanwhile. So an erasure gives the journal a new generation
 in its transaction, and the index has that of its words: under a lock that erasing takes, too, the
@@ -32,8 +33,14 @@ from memory_butler.journal import events, meaning
 from memory_butler.journal.items import Event, to_text
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.sealing import Cipher
-from memory_butler.journal.wording import conversation_line, shown_of, shown_words
-from memory_butler.journal.words import telling
+from memory_butler.journal.tags import read
+from memory_butler.journal.wording import (
+    conversation_line,
+    found_words,
+    kept_words,
+    shown_pieces,
+)
+from memory_butler.journal.words import spaced, telling
 from memory_butler.logs import get_logger
 
 if TYPE_CHECKING:
@@ -69,17 +76,20 @@ _NEWEST: Final = {
     "events": "SELECT coalesce(max(id), 0) FROM events",
     "sealed_events": "SELECT coalesce(max(id), 0) FROM sealed_events",
 }
-_SOME: Final = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
+_SOME: Final = "SELECT rowid FROM terms WHERE terms MATCH ? LIMIT ?"
 _BEST: Final = """
     SELECT rowid, -place FROM (
-        SELECT rowid, rank AS place FROM words WHERE words MATCH ? AND rowid <= ?
+        SELECT rowid, rank AS place FROM terms WHERE terms MATCH ? AND rowid <= ?
         ORDER BY rowid DESC LIMIT ?
     ) ORDER BY place, rowid DESC LIMIT ?
 """
 _CREATE: Final = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5"
+    # Those of former versions, which had a Chinese sentence as one word.
+    "DROP TABLE IF EXISTS words",
+    "DROP TABLE IF EXISTS indexed",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5"
     "(text, content='', tokenize='porter unicode61')",
-    "CREATE TABLE IF NOT EXISTS indexed (until INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS indexed_terms (until INTEGER NOT NULL)",
 )
 
 
@@ -173,6 +183,7 @@ class Index:
             _room.unsealed(self.folder / SEALED_INDEX, self.cipher) as clear,
         ):
             index.deserialize(clear)
+            _make(index)
         return index
 
     def keep(self, index: sqlite3.Connection) -> None:
@@ -232,7 +243,7 @@ def search(
         # One that is not there was said after the moment that is looked at.
         if event is None or (id in near and near[id].ts != to_text(event.ts)):
             continue
-        text = shown_words(event, policy).casefold()
+        text = found_words(event, policy).casefold()
         if id in shown or text in told:
             less.append(event)
         else:
@@ -390,16 +401,24 @@ def _on_disk(db: sqlite3.Connection) -> tuple[int | None, int]:
 
 
 def said(event: Event, policy: JournalPolicy) -> str:
-    """What the conversation shows of a message, on one line for each piece."""
-    pieces = shown_of(event, policy)
-    return "\n".join(conversation_line(event.actor, one, False, policy) for one in pieces)
+    """What a search shows of a message, on one line for each piece: what is shown, and kept."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    lines = [conversation_line(event.actor, one, False, policy) for one in pieces]
+    if kept := kept_words(reading.changes):
+        lines.append(f"({'; '.join(kept)})")
+    return "\n".join(lines)
 
 
 def _in_memory() -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", isolation_level=None)
+    _make(index)
+    return index
+
+
+def _make(index: sqlite3.Connection) -> None:
     for statement in _CREATE:
         index.execute(statement)
-    return index
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -408,8 +427,7 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     if fresh:
         path.chmod(0o600)
-    for statement in _CREATE:
-        connection.execute(statement)
+    _make(connection)
     return connection
 
 
@@ -423,11 +441,11 @@ def _catch_up(
             # Another process may have been quicker.
             since = _until(index)
             batch = [one for one in events.appended_after(db, since, _BATCH) if one.id <= end]
-            rows = [(one.id, text) for one in batch if (text := shown_words(one, policy))]
-            index.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
-            index.execute("DELETE FROM indexed")
+            rows = [(one.id, spaced(text)) for one in batch if (text := found_words(one, policy))]
+            index.executemany("INSERT INTO terms (rowid, text) VALUES (?, ?)", rows)
+            index.execute("DELETE FROM indexed_terms")
             reached = batch[-1].id if batch else end
-            index.execute("INSERT INTO indexed (until) VALUES (?)", (max(since, reached),))
+            index.execute("INSERT INTO indexed_terms (until) VALUES (?)", (max(since, reached),))
             index.execute("COMMIT")
         except BaseException:
             index.execute("ROLLBACK")
@@ -435,7 +453,7 @@ def _catch_up(
 
 
 def _until(index: sqlite3.Connection) -> int:
-    row = index.execute("SELECT until FROM indexed").fetchone()
+    row = index.execute("SELECT until FROM indexed_terms").fetchone()
     return int(row[0]) if row else 0
 
 
@@ -449,10 +467,8 @@ def _matches(index: sqlite3.Connection, words: list[str], limit: int, end: int) 
     Of a word that is everywhere only the newest messages are ranked, lest a question of such words
     read the whole index; what a rarer word finds does not suffer by it.
     """
-    having = {
-        f'"{one}"': {id for (id,) in index.execute(_SOME, (f'"{one}"', MAX_RANKED))}
-        for one in words
-    }
+    terms = [f'"{spaced(one)}"' for one in words]
+    having = {one: {id for (id,) in index.execute(_SOME, (one, MAX_RANKED))} for one in terms}
     rare = [one for one, ids in having.items() if len(ids) < MAX_RANKED]
     found: dict[int, float] = {}
     for question in dict.fromkeys((" AND ".join(having), " OR ".join(rare), " OR ".join(having))):

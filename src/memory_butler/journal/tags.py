@@ -8,7 +8,7 @@ stays private, because what is shown cannot be unshown.
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal
@@ -37,8 +37,9 @@ VERBS: Final[Mapping[MemoryType, Mapping[str, Verb]]] = MappingProxyType(
 
 # What tells that something is over; the other verbs may begin a plan.
 _PARTICIPLES: Final = {"done", "finished"}
-# What may stand before a command on its line.
-BULLETS: Final = " \t-*•·>"
+# What may stand before a command on its line, and how Markdown dresses one.
+BULLETS: Final = " \t-*•·>`"
+_DRESS: Final = "*`"
 
 # Deeper nesting is nobody's intention; the outermost tags then count as unclosed.
 MAX_DEPTH: Final = 32
@@ -54,10 +55,11 @@ TAG = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTES = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
+_TO_TAG = re.compile(r"[^<\n]*+")
 _IDENTITY = re.compile(r"\s*<([^<>/\s]{1,64})>")
 _COMMAND = re.compile(
-    r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:]|$)"
-    r"[ \t]*:?(?P<text>[^\n]*)",
+    r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:*`]|$)"
+    r"[*`]*[ \t]*:?(?P<text>[^\n]*)",
     re.IGNORECASE,
 )
 _VERB = re.compile(r"\s*(?P<verb>[a-z]+)(?=[\s:]|$)\s*:?(?P<text>.*)", re.IGNORECASE | re.DOTALL)
@@ -117,12 +119,16 @@ class Reading:
 
 @dataclass(slots=True)
 class _Element:
-    """An open tag while its text is gathered; one that is never closed is `unclosed`."""
+    """An open tag while its text is gathered; one that is never closed is `unclosed`.
+
+    `after`: the text between its end and the next tag or line.
+    """
 
     name: str
     attributes: str
     unclosed: bool
     parts: list[str] = field(default_factory=list)
+    after: str = ""
 
 
 def read(text: str, identities: Collection[str] = ()) -> Reading:
@@ -192,6 +198,8 @@ class _Reader:
                     opened = elements[closing[index]]
                     while path.pop() is not opened:
                         pass
+                    if following := _TO_TAG.match(self.text, token.end(), end):
+                        opened.after = following[0]
                 continue
             name = token["name"].lower()
             element = _Element(name, token["attributes"], unclosed=index not in closed_by)
@@ -230,10 +238,15 @@ class _Reader:
             line = max(start, self.text.rfind("\n", start, match.start()) + 1)
             if verb is None or self.text[line : match.start()].strip(BULLETS):
                 continue
+            words = match["text"].strip(f" \t{_DRESS}")
+            dressed = set(self.text[max(line, match.start() - 1) : match.end()]) & set(_DRESS)
+            if dressed and (not words or "`" in words):
+                # It is named, not given; without words it would be about the newest.
+                continue
             self._show(at, match.start(), path)
             self.segments.append(Segment(match.start(), match.end(), "command"))
             self.tags.append(kind)
-            self._found.append(Command(kind, verb, match["text"].strip()))
+            self._found.append(Command(kind, verb, words))
             at = match.end()
         self._show(at, end, path)
 
@@ -280,6 +293,9 @@ class _Reader:
             attributes = _attributes(found.attributes)
             due = attributes.get("due") or None
             command = None if due else _command(kind, content)
+            if command and not command.text:
+                # "<plan>done</plan> the dishes" is not about whatever was told last.
+                command = replace(command, text=found.after.strip(f" \t:{_DRESS}"))
             yield command or Remember(kind, content, due, attributes.get("subject") or None)
 
 

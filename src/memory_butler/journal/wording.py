@@ -16,7 +16,8 @@ from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
-from memory_butler.journal.tags import Piece, read
+from memory_butler.journal.rounds import days_of, step_of
+from memory_butler.journal.tags import Command, Piece, Remember, read
 
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
@@ -38,6 +39,7 @@ _DONE: Final = {
     "edit": "no longer",
 }
 _TAKEN_BACK: Final = {"tag": "back in mind", "retag": "not refreshed", "forget": "no longer kept"}
+_FOUND: Final = ("desc", "plan", "pin")
 # What stands for a secret that was not asked for.
 WITHHELD: Final = "(secret)"
 _SECRET_TAG: Final = re.compile(r"<(/?)secret\b[^<>]*>", re.IGNORECASE)
@@ -83,12 +85,29 @@ def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
     return f"{who} last spoke on {date_words(last, policy)}; it is {told}"
 
 
+def repeats_words(rule: str) -> str:
+    """How often a rule comes round: "every Friday", "every 2 weeks on Monday", "every 8 hours".
+
+    Days of a month or year are left out: the due date beside it tells them.
+    """
+    count, unit = step_of(rule)
+    days = [_DAYS[day] for day in days_of(rule)] if unit == "week" else []
+    on = f"{', '.join(days[:-1])} and {days[-1]}" if len(days) > 1 else "".join(days)
+    if count == 1:
+        return f"every {on or unit}"
+    return f"every {count} {unit}s{f' on {on}' if on else ''}"
+
+
 def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
-    """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near."""
+    """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near.
+
+    Of what repeats it says how often: it may have been missed more than once.
+    """
     lines: list[str] = []
     for what, found in (("overdue", plans.overdue), ("soon", plans.near)):
         for one in found[:MAX_TOLD_PLANS]:
-            due = f" (due {date_words(one.item.due, policy)})" if one.item.due else ""
+            often = f"; {repeats_words(one.item.repeats)}" if one.item.repeats else ""
+            due = f" (due {date_words(one.item.due, policy)}{often})" if one.item.due else ""
             lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
         if len(found) > MAX_TOLD_PLANS:
             lines.append(f"{what}: and {len(found) - MAX_TOLD_PLANS} more")
@@ -100,7 +119,7 @@ def memory_line(one: OnMind, policy: JournalPolicy) -> str:
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {phase_words(one.phase)})" if item.due else ""
-    repeats = ", repeats" if item.repeats else ""
+    repeats = f", {repeats_words(item.repeats)}" if item.repeats else ""
     return f"- [{item.type}, {who}{repeats}] {one_line(item.content)}{due}"
 
 
@@ -209,6 +228,35 @@ def shown_of(event: Event, policy: JournalPolicy) -> list[Piece]:
 def shown_words(event: Event, policy: JournalPolicy) -> str:
     """What the conversation shows of a message, without who said it; one line for each piece."""
     return "\n".join(one.text for one in shown_of(event, policy))
+
+
+def kept_words(changes: Iterable[Remember | Command]) -> list[str]:
+    """What a message keeps in mind for weeks, and a search finds later: "pin: likes green tea".
+
+    Not secrets; and not feelings, thoughts and patterns, which are the companion's own.
+    """
+    return [
+        f"{one.type}: {remembered(one)}"
+        for one in changes
+        if isinstance(one, Remember) and one.type in _FOUND
+    ]
+
+
+def remembered(tag: Remember) -> str:
+    """ "the wedding (due: 20 June at 2pm)": a tag's content, and its date as it was said."""
+    return f"{tag.content} (due: {tag.due})" if tag.due else tag.content
+
+
+def kept_of(event: Event, policy: JournalPolicy) -> list[str]:
+    """What a message keeps in mind for weeks."""
+    return kept_words(read(event.content, (*policy.assistant_actors, *policy.user_actors)).changes)
+
+
+def found_words(event: Event, policy: JournalPolicy) -> str:
+    """What a search finds of a message: what is shown of it, and what it keeps for weeks."""
+    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
+    pieces = shown_pieces(event.actor, reading.pieces, reading.tags, policy)
+    return "\n".join([*(one.text for one in pieces), *kept_words(reading.changes)])
 
 
 def cut(text: str, limit: int, count: TokenCounter) -> str:

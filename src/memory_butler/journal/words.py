@@ -11,7 +11,12 @@ _STEMMERS: Final = {
     "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
-_WORD = re.compile(r"[^\W_]+")
+# Chinese and Japanese have no spaces: two characters that stand together are a word.
+_UNSPACED: Final = (
+    "々〆\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+)
+_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _TIME = re.compile(r"\d{1,4}[ap]m")
 # English words that say nothing of what a plan is about: the small ones, what tells that it is
 # done, and when it was due.
@@ -68,8 +73,24 @@ def stems(text: str, languages: Sequence[str] = ("en",)) -> frozenset[str]:
 
 def telling(text: str, languages: Sequence[str] = ("en",)) -> list[str]:
     """The words of `text` in lower case without small ones; all, where it has no others."""
-    words = _WORD.findall(text.casefold())
+    words = [word for one in _WORD.findall(text.casefold()) for word in _words_of(one)]
     if "en" not in languages:
         return words
     # Times such as 6pm are small words, too.
     return [one for one in words if one not in _STOP and not _TIME.fullmatch(one)] or words
+
+
+def _words_of(run: str) -> list[str]:
+    if len(run) < 2 or not is_unspaced(run[0]):
+        return [run]
+    return [run[place : place + 2] for place in range(len(run) - 1)]
+
+
+def is_unspaced(sign: str) -> bool:
+    """Whether a character belongs to a script that puts no spaces between words."""
+    return _UNSPACED_SIGN.fullmatch(sign) is not None
+
+
+def spaced(text: str) -> str:
+    """`text` with spaces around such characters, so that each of them is indexed as a word."""
+    return _UNSPACED_SIGN.sub(r" \g<0> ", text)

@@ -18,7 +18,7 @@ from memory_butler.journal.items import Event, Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.search import MAX_HITS
-from memory_butler.journal.wording import change_lines, missed_line
+from memory_butler.journal.wording import change_lines, kept_of, missed_line
 from memory_butler.logs import get_logger
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
@@ -459,6 +459,11 @@ class FoundMessage(Output):
     """A message that was found, and what was said right before and after it."""
 
     event: JournalEvent
+    kept: list[str] | None = Field(
+        None,
+        description='What it keeps in mind, such as "pin: likes green tea": plans, pins and '
+        "descriptions, which are found, too.",
+    )
     before: JournalEvent | None
     after: JournalEvent | None
 
@@ -479,7 +484,10 @@ def search(companion: Companion, given: SearchLogInput) -> FoundMessages:
     return FoundMessages(
         found=[
             FoundMessage(
-                event=event_view(one.event, policy), before=view(one.before), after=view(one.after)
+                event=event_view(one.event, policy),
+                kept=kept_of(one.event, policy),
+                before=view(one.before),
+                after=view(one.after),
             )
             for one in companion.live.search(given.question, given.limit)
         ]
@@ -491,9 +499,12 @@ def _search_text(output: FoundMessages) -> str:
     lines: list[str] = []
     for one in output.found:
         for place, event in (("before", one.before), ("", one.event), ("after", one.after)):
-            if event is None or not event.shown:
+            if event is None:
                 continue
-            said = one_line(" ".join(piece.text for piece in event.shown))
+            kept = [f"({'; '.join(one.kept)})"] if event is one.event and one.kept else []
+            said = one_line(" ".join([*(piece.text for piece in event.shown), *kept]))
+            if not said:
+                continue
             when = f"message {event.id}, {event.ts:%Y-%m-%d %H:%M} UTC"
             lines.append(f"{f'  {place}' if place else f'- {when}'}: {event.called}: {said}")
     return "\n".join(lines) or "nothing found"

@@ -17,7 +17,7 @@ from memory_butler.journal.items import Event
 from memory_butler.journal.lifecycle import mentioned
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Remember, read
-from memory_butler.journal.wording import shown_pieces
+from memory_butler.journal.wording import remembered, shown_pieces
 
 # What is left of a message that is too long, however small the room.
 _MIN_MESSAGE_CHARS: Final = 400
@@ -128,7 +128,7 @@ def shown(event: Event, policy: JournalPolicy) -> str:
         if change.type == "secret":
             continue
         if isinstance(change, Remember):
-            lines.append(f"({change.type}) {change.content}")
+            lines.append(f"({change.type}) {remembered(change)}")
         else:
             lines.append(f"({change.type} {change.verb}) {change.text}")
     return "\n".join(lines)

@@ -16,7 +16,11 @@ from memory_butler.inference.language_models.port import (
     LanguageModel,
     ModelAnswerUnreadable,
     ModelError,
+    ModelExited,
     ModelOutputTooLong,
+    ModelRejectedRequest,
+    ModelTimedOut,
+    ModelUnreachable,
     Request,
 )
 from memory_butler.journal.desk import MaintenanceDesk
@@ -31,6 +35,10 @@ from memory_butler.journal.runs import Mark, RunReport
 # Messages looked at for one portion; the bound on tokens mostly takes fewer.
 MAX_MESSAGES: Final = 300
 _MAX_REFUSED: Final = 200
+# So many messages in a row are left out, each asked about alone, before the model counts as broken.
+_MAX_LEFT_OUT: Final = 10
+# Questions in a row without an answer, each of which takes minutes.
+_MAX_SLOW: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,8 @@ async def propose(
     A bootstrap run reads the log from its beginning. Messages are read in order of time, imported
     history before the talk that followed it. Where the budget ends, or the model after a
     good beginning, the proposal is of what was read until then, and the report says so; the next
-    run goes on from there.
+    run goes on from there. A message that the model does not take even alone is left out where it
+    takes others: it would end every run to come.
 
     Raises:
         ModelError: the model failed before it had read anything.
@@ -145,6 +154,15 @@ class _Thinking:
     start: Mark = field(default_factory=Mark)
     mark: Mark = field(default_factory=Mark)
     events: int = 0
+    # Up to where the model took what it was asked; what was left out since, and why.
+    taken: Mark = field(default_factory=Mark)
+    left_out: list["_Problem"] = field(default_factory=list)
+    without: int = 0
+    # How many messages are asked about at once, and at most since the model was too slow for more.
+    at_once: int = MAX_MESSAGES
+    most: int = MAX_MESSAGES
+    slow: int = 0
+    slow_alone: int = 0
 
     async def proposed(self) -> Proposal:
         """All that there is to read, read; and what is to be done."""
@@ -154,38 +172,78 @@ class _Thinking:
             why = await self.review()
         operations = tuple(self.operations)
         differences = await asyncio.to_thread(self.desk.propose, operations)
-        return Proposal(self.run_type, operations, tuple(differences), self.report(why or "done"))
+        told = why or "done"
+        if self.without:
+            messages = "1 message was" if self.without == 1 else f"{self.without} messages were"
+            told = f"{told}; {messages} left out"
+        if self.most < MAX_MESSAGES:
+            messages = "1 message" if self.most == 1 else f"{self.most} messages"
+            told = f"{told}; more than {messages} at once got no answer"
+        return Proposal(self.run_type, operations, tuple(differences), self.report(told))
 
     async def begin(self) -> None:
         fragments = await asyncio.to_thread(self.desk.fragments)
         self.draft = Draft(fragments, await asyncio.to_thread(self.desk.secrets))
         if self.run_type != "bootstrap":
             self.start = await asyncio.to_thread(self.desk.mark)
-        self.mark = self.start
+        self.mark = self.taken = self.start
+        self.at_once = await asyncio.to_thread(self.desk.at_once) or MAX_MESSAGES
 
     async def read(self) -> str | None:
         """Portion after portion; why it stopped before the end of the log, if it did."""
-        at_once = MAX_MESSAGES
         while True:
-            events = await self._next(at_once)
+            events = await self._next(self.at_once)
             if not events:
+                if self.left_out and self.taken == self.start:
+                    # It took nothing: more likely it is the model's fault than the messages'.
+                    return self._stop(self.left_out[-1])
+                self._leave_out()
                 return None
             question = ask(
                 self.run_type, events, self.draft.fragments, self.policy, self.limits.portion
             )
-            if question.handles:
-                problem = await self._ask(question)
-                if problem is not None and problem.too_much and question.events > 1:
-                    # Fewer messages make a shorter answer.
-                    at_once = max(1, question.events // 2)
+            problem = await self._ask(question) if question.handles else None
+            if problem is not None:
+                if self._asks_again(question, problem):
                     continue
-                if problem is not None:
+                hangs = self.slow == _MAX_SLOW
+                if hangs or not problem.too_much or len(self.left_out) == _MAX_LEFT_OUT:
                     return self._stop(problem)
-            at_once = MAX_MESSAGES
+                said = f"message {question.read_to} was left out: {problem.said}"
+                self.left_out.append(replace(problem, said=said))
             self.mark = replace(self.mark, at=question.read_to)
-            self.events += question.events
+            if problem is None:
+                self.events += question.events
+                self.at_once = min(self.most, 2 * self.at_once)
+                if question.handles:
+                    self.slow = 0
+                    self.taken = self.mark
+                    self._leave_out()
             if self.progress is not None:
                 self.progress(self.events, len(self.operations))
+
+    def _asks_again(self, question: Question, problem: "_Problem") -> bool:
+        """Whether to ask again, about fewer messages; how many is noted, for the next run too."""
+        alone = question.events == 1
+        if not alone and (problem.too_much or problem.slow):
+            # Fewer messages make a shorter answer.
+            self.at_once = question.events // 2
+        if problem.slow:
+            self.slow += 1
+            # One that gets no answer even alone says nothing about the number.
+            self.most = MAX_MESSAGES if alone else self.at_once
+        if not problem.too_much or self.slow == _MAX_SLOW:
+            return False
+        # Alone once more, where no answer came: it may have been the moment.
+        again = not alone or (problem.slow and self.slow_alone != question.read_to)
+        self.slow_alone = question.read_to
+        return again
+
+    def _leave_out(self) -> None:
+        """The model has taken others: what it did not take is left out for good, and told."""
+        self.without += len(self.left_out)
+        self.refused += [one.said for one in self.left_out]
+        self.left_out.clear()
 
     async def review(self) -> str | None:
         if not self.draft.fragments:
@@ -210,8 +268,16 @@ class _Thinking:
         try:
             completion = await self.model.complete(request)
         except ModelError as error:
-            too_long = isinstance(error, ModelOutputTooLong)
-            return _Problem(str(error), too_much=too_long, error=error)
+            too_much = isinstance(
+                error,
+                ModelAnswerUnreadable
+                | ModelOutputTooLong
+                | ModelRejectedRequest
+                | ModelTimedOut
+                | ModelExited,
+            )
+            slow = isinstance(error, ModelTimedOut | ModelExited | ModelUnreachable)
+            return _Problem(str(error), too_much=too_much, slow=slow, error=error)
         self.usage.append(completion)
         answer = read_answer(completion.text, question, self.draft)
         if answer is None:
@@ -224,8 +290,11 @@ class _Thinking:
         return None
 
     def _stop(self, problem: "_Problem") -> str:
-        if self.events == 0:
+        if self.taken == self.start:
             raise problem.error or Conflict(problem.said)
+        if self.left_out:
+            # They are asked about again: it may be the model's fault.
+            self.mark = self.taken
         return f"stopped early: {problem.said}"
 
     def _spent(self) -> int:
@@ -233,6 +302,8 @@ class _Thinking:
 
     def failed(self, message: str) -> RunReport:
         """The report of a run that read nothing, with what it took."""
+        if self.at_once < MAX_MESSAGES:
+            message = f"{message}; the next run begins with {self.at_once} at once"
         done = self.report(message)
         return RunReport(
             message=message,
@@ -240,6 +311,7 @@ class _Thinking:
             tokens_in=done.tokens_in,
             tokens_out=done.tokens_out,
             cost_usd=done.cost_usd,
+            at_once=done.at_once,
         )
 
     def report(self, message: str) -> RunReport:
@@ -256,13 +328,18 @@ class _Thinking:
             tokens_out=sum(one.tokens_out for one in self.usage),
             cost_usd=sum(costs) if costs else None,
             refused=tuple(self.refused),
+            at_once=self.at_once if self.at_once < MAX_MESSAGES else 0,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """Why a portion was not compiled; `too_much`: fewer messages may help."""
+    """Why a portion was not compiled.
+
+    `too_much`: fewer messages may help. `slow`: no answer came; fewer may help the next time.
+    """
 
     said: str
     too_much: bool = False
+    slow: bool = False
     error: ModelError | None = None

@@ -99,6 +99,8 @@ class _Talk:
     undo_told: bool = False
     # The last message as it was typed, where it was stored otherwise.
     masked: str | None = None
+    # The last message, by id, as long as it has no answer: another window may have had one since.
+    unanswered: int | None = None
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def greet(self) -> None:
@@ -170,10 +172,10 @@ class _Talk:
                     text = self._screened(given, keep_it="/keep says it again as it was.")
                     self.masked = given if text != given else None
                 logged = self.companion.live.log(text, self.companion.policy.user_actors[0])
-                kept = True
+                kept, self.unanswered = True, logged.event_id
                 self._note_changes(logged)
                 if self.model is not None:
-                    self._answer(self.model)
+                    self._answer(self.model, logged.event_id)
             except KeyboardInterrupt:
                 note("\nStopped." + (_KEPT if kept else ""))
             except MemoryButlerError as error:
@@ -211,7 +213,7 @@ class _Talk:
         if done.problem is not None:
             note(f"What was said waits for memory: {done.problem}")
 
-    def _answer(self, model: "LanguageModel") -> None:
+    def _answer(self, model: "LanguageModel", answers: int) -> None:
         from memory_butler.journal.conversation import Stopped, answering
 
         speaker = self.companion.policy.assistant_actors[0]
@@ -219,9 +221,10 @@ class _Talk:
         stop = asyncio.Event()
         with answering(self.companion.file), writing:
             try:
-                done = self.runner.run(self._reply(model, writing, stop))
+                done = self.runner.run(self._reply(model, answers, writing, stop))
             except (Stopped, asyncio.CancelledError):
                 raise KeyboardInterrupt from None
+            self.unanswered = None
             pieces = self._shown(done.logged.actor, done.text)
             if writing.streams:
                 writing.end(pieces)
@@ -238,6 +241,9 @@ class _Talk:
         """Ask for an answer that is missing; one that is there is in the log, and stays."""
         if self.model is None:
             raise ConfigurationError(self.missing or "there is no model")
+        if self.unanswered is not None:
+            self._answer(self.model, self.unanswered)
+            return
         # What only keeps something in mind asks nobody for an answer.
         live, policy = self.companion.live, self.companion.policy
         latest = next(
@@ -249,10 +255,10 @@ class _Talk:
         if latest.actor in policy.assistant_actors:
             note("Your last message is answered already; say what you would have otherwise.")
             return
-        self._answer(self.model)
+        self._answer(self.model, latest.id)
 
     async def _reply(
-        self, model: "LanguageModel", writing: Writing, stop: asyncio.Event
+        self, model: "LanguageModel", answers: int, writing: Writing, stop: asyncio.Event
     ) -> "Reply":
         """The model's reply; Ctrl-C stops it, and what was shown by then is kept.
 
@@ -275,12 +281,13 @@ class _Talk:
             if self.memory is not None and config.bridge.recall:
                 from memory_butler.companions.bridge import recalled
 
-                hot = await asyncio.to_thread(self.companion.live.hot)
+                hot = await asyncio.to_thread(self.companion.live.hot, answers)
                 also = await recalled(self.memory, self.place.principal(), hot.content)
             return await reply(
                 self.companion.live,
                 model,
                 self.companion.policy,
+                answers=answers,
                 max_tokens=config.max_reply_tokens,
                 also_recalled=also,
                 look_ups=config.look_ups,

@@ -12,7 +12,6 @@ from memory_butler.domain.errors import (
     ConfigurationError,
     InvalidInput,
     MemoryButlerError,
-    NotFound,
     unwritable,
 )
 from memory_butler.surfaces.cli.counting import all_counted, counted
@@ -28,7 +27,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     typed,
 )
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
-from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.problems import GOES_ON, complain
 from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
@@ -65,7 +64,8 @@ def import_(
     """Add a former conversation to the log, or make the companion the character of a card.
 
     It reads the data exports of ChatGPT and Claude, transcripts of Claude Code, chats and character
-    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts, image_path, picture.
+    cards of SillyTavern, and JSON Lines of actor, content and, if known, ts, image_path, picture,
+    kept, as `journal export` writes them.
     Interrupted, run it again: it goes on where it stopped, and nothing comes in twice.
     """
     from memory_butler.companions.former import read_card
@@ -76,10 +76,17 @@ def import_(
         if (card := read_card(file)) is not None:
             _become(place, whose, card)
             return
-        found, done = _taken_in(place, whose, file)
+        try:
+            found, done = _taken_in(place, whose, file)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(GOES_ON) from None
     known = f", {done.known:,} were there already or were erased" if done.known else ""
     resumed = f" after line {done.resumed:,}" if done.resumed else ""
     print(f"Imported {counted(done.added, 'message')}{resumed}{known}.")
+    if done.on_mind:
+        print(
+            f"{counted(done.on_mind, 'thing', 'are')} on its mind again: plans, pins and the like."
+        )
     if done.added:
         print(f"They are history: `{typed('maintain bootstrap', place, whose)}` compiles them.")
     if found is None:
@@ -174,9 +181,10 @@ def export(
     force: Force = False,
     whose: Whose = DEFAULT,
 ) -> None:
-    """Write every message of the log as a line of JSON, pictures too, for `journal import`.
+    """Write every message as a line of JSON, with its picture and what it brought to mind.
 
-    Of working memory and fragments it has nothing: `memory-butler backup` keeps the whole journal.
+    `journal import` reads it, and keeps plans and pins again. Fragments are not in it:
+    `memory-butler backup` keeps the whole journal.
     """
     from memory_butler.files import is_stream, replaced
     from memory_butler.journal.importing import export_lines
@@ -208,12 +216,14 @@ def delete(
     Episodes that its sessions became in memory stay: `memory-butler erase --session` takes these.
     One message alone: `memory-butler erase --message`, which also certifies it.
     """
+    from memory_butler.companions.opening import unknown
     from memory_butler.journal.erasing import erase_journal
     from memory_butler.journal.file import journal_path, refuse_frozen
 
-    path = journal_path(place.settings().data_dir, place.principal().tenant, whose)
+    data_dir, tenant = place.settings().data_dir, place.principal().tenant
+    path = journal_path(data_dir, tenant, whose)
     if not path.is_file():
-        raise NotFound(f"no companion {whose!r}")
+        raise unknown(data_dir, tenant, whose)
     messages = _messages(place, whose)
     told = f"the journal of {whose}"
     if messages is not None:

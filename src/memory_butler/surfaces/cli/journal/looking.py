@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.journal.opened import DEFAULT, KnownAt, Whose, companion
+from memory_butler.surfaces.cli.journal.opened import (
+    DEFAULT,
+    KnownAt,
+    Whose,
+    companion,
+    require_installation,
+)
 from memory_butler.surfaces.cli.journal.terminal import note, styled
 from memory_butler.surfaces.cli.place import AsJson, Place
 from memory_butler.surfaces.cli.problems import complain
@@ -40,6 +46,7 @@ def list_(place: Place, as_json: AsJson = False) -> None:
     from memory_butler.surfaces.cli.answers import clean, console, print_json, table
 
     settings = place.settings()
+    require_installation(settings)
     found = []
     for name in names(settings.data_dir, place.principal().tenant):
         try:
@@ -226,6 +233,8 @@ def show_found(found: "FoundMessages", zone: "tzinfo") -> None:
             for piece in event.shown:
                 text = clean(f"{event.called}: {piece.text}")
                 print(styled(text, bold=True) if event is one.event else text)
+            if event is one.event and one.kept:
+                print(styled(clean(f"({'; '.join(one.kept)})"), bold=True))
 
 
 def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:

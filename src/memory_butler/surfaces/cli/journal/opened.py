@@ -71,6 +71,8 @@ def companion(
     seen = None if known_at is None else standpoint(_moment(known_at, now), None, now)
 
     settings = settings or place.settings()
+    if not create:
+        require_installation(settings)
     with opened(
         settings.data_dir,
         place.principal().tenant,
@@ -82,6 +84,14 @@ def companion(
         embedder=lambda: embedder(settings),
     ) as one:
         yield one
+
+
+def require_installation(settings: "Settings") -> None:
+    """Raise `NotFound` where the data directory has neither journals nor a database."""
+    from memory_butler.engine.opening import require_cluster
+
+    if not (settings.data_dir / "journal").is_dir():
+        require_cluster(settings)
 
 
 def embedder(settings: "Settings") -> "Embedder":
